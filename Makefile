@@ -1,0 +1,85 @@
+# make help lists the targets. CLUSTER=existing, with KUBECONFIG and for images KO_DOCKER_REPO, has them work on a
+# cluster of yours; otherwise they boot one on this machine.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+
+CLUSTER ?= local
+export CLUSTER
+
+# Packages whose tests need nothing but Go.
+UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/...
+LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
+CACHE := $(or $(FIRESTEEL_CACHE),$(HOME)/.cache/firesteel)
+
+.PHONY: help
+help: ## Show this help.
+	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+##@ Code
+
+.PHONY: build
+build: ## Build all packages.
+	go build ./...
+
+.PHONY: generate
+generate: ## Write all that is generated: deep copies, clients, CRDs, licences.
+	go run ./hack/codegen
+	go run ./hack/licenses
+
+.PHONY: verify
+verify: ## Prove that what is generated is current and that the code keeps its rules.
+	hack/verify.sh
+
+.PHONY: lint
+lint: ## Run golangci-lint.
+	hack/lint.sh
+
+##@ Tests
+
+.PHONY: test
+test: test-unit test-integration test-e2e ## Run all tests.
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need nothing but Go.
+	go test $(UNIT)
+
+.PHONY: test-integration
+test-integration: ## Run the tests against a real API server.
+	$(LOCALCLUSTER) control-plane-assets
+	KUBEBUILDER_ASSETS=$(CACHE)/bin go test ./test/integration/...
+
+.PHONY: test-e2e
+test-e2e: ## Run the tests on a cluster, with real Spark.
+	hack/with-cluster.sh go test -count=1 -timeout=30m ./test/e2e/...
+
+##@ Clusters
+
+.PHONY: cluster
+cluster: ## Boot a Kubernetes cluster on this machine.
+	$(LOCALCLUSTER) up
+
+.PHONY: cluster-down
+cluster-down: ## Take that cluster down.
+	$(LOCALCLUSTER) down
+
+.PHONY: run
+run: export CLUSTER := $(if $(KUBECONFIG),existing,$(CLUSTER))
+run: ## Run the controller as a process here, on the cluster of KUBECONFIG or the local one.
+	hack/with-cluster.sh hack/run.sh
+
+.PHONY: deploy
+deploy: ## Build images and deploy Firesteel.
+	hack/with-cluster.sh hack/deploy.sh
+
+.PHONY: undeploy
+undeploy: ## Remove Firesteel.
+	hack/with-cluster.sh hack/deploy.sh --remove
+
+.PHONY: workload-rbac
+workload-rbac: ## Give the namespace NAMESPACE (default) the service account that drivers run as.
+	hack/with-cluster.sh hack/workload-rbac.sh $(or $(NAMESPACE),default)
+
+.PHONY: demo
+demo: ## Deploy Firesteel and run a Spark application with it.
+	hack/with-cluster.sh hack/demo.sh

@@ -1,0 +1,96 @@
+// The handler runs one handler function behind a broker: handler <name>. It takes CloudEvents over HTTP.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kelseyhightower/envconfig"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/tools/clientcmd"
+	"knative.dev/pkg/signals"
+
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers"
+)
+
+type environment struct {
+	Port int `envconfig:"PORT" default:"8080"`
+}
+
+func main() {
+	if err := run(signals.NewContext(), os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var env environment
+	if err := envconfig.Process("", &env); err != nil {
+		return err
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w", err)
+	}
+	config.QPS = -1 // the API server's Priority and Fairness is the limit
+	client, err := versioned.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	handler, err := choose(handlers.All(client), args)
+	if err != nil {
+		return err
+	}
+	receiver, err := events.NewReceiver(handler)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, env.Port, receiver)
+}
+
+func choose(all map[string]events.Handler, args []string) (events.Handler, error) {
+	names := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+	if len(args) != 1 {
+		return nil, fmt.Errorf("name one handler: %s", names)
+	}
+	handler, known := all[args[0]]
+	if !known {
+		return nil, fmt.Errorf("there is no handler %q: name one of %s", args[0], names)
+	}
+	return handler, nil
+}
+
+// drainTime is how long events that were taken may take to be answered after the signal to stop.
+const drainTime = 20 * time.Second
+
+func serve(ctx context.Context, port int, receiver http.Handler) error {
+	mux := http.NewServeMux()
+	mux.Handle("POST /", receiver)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	server := &http.Server{Addr: fmt.Sprintf(":%d", port), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		return server.Shutdown(drain)
+	})
+	return group.Wait()
+}

@@ -1,0 +1,32 @@
+// Command codegen writes all that is generated: deep copies, the clients in pkg/client and the CRDs in config.
+//
+// It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs nothing but
+// Go. With -check it generates in a copy of the module and fails where the result differs from what is there.
+// Run it in the module's root.
+package main
+
+import (
+	"flag"
+	"log"
+)
+
+func main() {
+	log.SetFlags(0)
+	check := flag.Bool("check", false, "change nothing; fail where generated files are out of date")
+	flag.Parse()
+
+	do := generate
+	if *check {
+		do = verify
+	}
+	if err := do("."); err != nil {
+		log.Fatalf("codegen: %v", err)
+	}
+}
+
+func generate(root string) error {
+	if err := generateGo(root); err != nil {
+		return err
+	}
+	return generateCRDs(root)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A work is what others wrote and a binary contains: a module, or Go's standard library.
+type work struct {
+	name, version string
+	// texts are its licences and notices, those of the module first.
+	texts []string
+}
+
+// kinds are the licences among the texts; what is left are notices.
+func (w work) kinds() ([]string, error) {
+	var names []string
+	for _, text := range w.texts {
+		names = append(names, kindsOf(text)...)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no licence that is known and accepted", w.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// goPackage is what go list tells of a package.
+type goPackage struct {
+	Dir      string
+	Standard bool
+	Module   *struct {
+		Path, Version, Dir string
+		Main               bool
+	}
+}
+
+// linked are the works in the binaries of cmd.
+func linked() ([]work, error) {
+	packages, err := list("./cmd/...")
+	if err != nil {
+		return nil, err
+	}
+	standard, err := standardLibrary()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*work{standard.name: &standard}
+	for _, pkg := range packages {
+		if pkg.Standard || pkg.Module == nil || pkg.Module.Main {
+			continue
+		}
+		module := found[pkg.Module.Path]
+		if module == nil {
+			module = &work{name: pkg.Module.Path, version: pkg.Module.Version}
+			found[pkg.Module.Path] = module
+		}
+		if err := module.collect(pkg.Module.Dir, pkg.Dir); err != nil {
+			return nil, err
+		}
+	}
+	works := make([]work, 0, len(found))
+	for _, work := range found {
+		works = append(works, *work)
+	}
+	slices.SortFunc(works, func(a, b work) int { return strings.Compare(a.name, b.name) })
+	return works, nil
+}
+
+// list asks for the packages as the images hold them, whatever machine this is.
+func list(pattern string) ([]goPackage, error) {
+	command := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", pattern)
+	command.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var pkg goPackage
+		if err := decoder.Decode(&pkg); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		packages = append(packages, pkg)
+	}
+}
+
+func standardLibrary() (work, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return work{}, fmt.Errorf("go env: %w", err)
+	}
+	dir := strings.TrimSpace(string(root))
+	standard := work{name: "Go's standard library"}
+	return standard, standard.collect(dir, dir)
+}
+
+var legal = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)?$`)
+
+// collect adds the licences of a package: its own, for it may be a copy of another's work, and those of the
+// folders above it up to the module's.
+func (w *work) collect(root, dir string) error {
+	if dir != root {
+		if err := w.collect(root, filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() || !legal.MatchString(entry.Name()) || filepath.Ext(entry.Name()) == ".go" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return err
+		}
+		if text := normal(string(content)); !slices.Contains(w.texts, text) {
+			w.texts = append(w.texts, text)
+		}
+	}
+	return nil
+}
+
+// normal makes copies of one text equal that differ in invisible things only.
+func normal(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " \t\f")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}

@@ -1,0 +1,137 @@
+// Command localcluster boots a real Kubernetes on this machine, with the images
+// that Firesteel's tests run, and takes it down again.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "localcluster: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	dir, err := cache.Default()
+	if err != nil {
+		return err
+	}
+	c := cluster.New(dir, os.Stderr)
+	root := &cobra.Command{
+		Use:           "localcluster",
+		Short:         "A real Kubernetes on this machine",
+		Long:          "A real Kubernetes on this machine, for Firesteel's tests. What it builds is kept in " + string(dir) + " (FIRESTEEL_CACHE).",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
+		envCommand(c), assetsCommand(c, dir), registryCommand())
+	return root.ExecuteContext(ctx)
+}
+
+func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Boot the cluster, building what is missing, and print its kubeconfig's path",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.Up(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Fprintf(os.Stderr, "\nTo use it:\n%s\n", exports(c))
+			fmt.Println(dir.Kubeconfig())
+			return nil
+		},
+	}
+}
+
+func downCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Stop the cluster and put the machine back as it was",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return c.Down(cmd.Context()) },
+	}
+}
+
+func statusCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Tell what runs, and fail unless the cluster is healthy",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, err := c.Status(cmd.Context())
+			fmt.Print(status)
+			return err
+		},
+	}
+}
+
+func kubeconfigCommand(dir cache.Dir) *cobra.Command {
+	return &cobra.Command{
+		Use:   "kubeconfig",
+		Short: "Print the path of the cluster's kubeconfig",
+		Args:  cobra.NoArgs,
+		Run:   func(*cobra.Command, []string) { fmt.Println(dir.Kubeconfig()) },
+	}
+}
+
+func envCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print what a shell exports to use the cluster",
+		Args:  cobra.NoArgs,
+		Run:   func(*cobra.Command, []string) { fmt.Print(exports(c)) },
+	}
+}
+
+func assetsCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
+	return &cobra.Command{
+		Use:   "control-plane-assets",
+		Short: "Build etcd, kube-apiserver and kubectl only, and print their folder, for KUBEBUILDER_ASSETS",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.BuildAssets(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Println(dir.Bin())
+			return nil
+		},
+	}
+}
+
+func registryCommand() *cobra.Command {
+	var address, dir string
+	cmd := &cobra.Command{
+		Use:   "registry",
+		Short: "Serve container images, as `up` has it done in the background",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return registry.Serve(cmd.Context(), address, dir) },
+	}
+	cmd.Flags().StringVar(&address, "address", "127.0.0.1:5005", "where to listen")
+	cmd.Flags().StringVar(&dir, "dir", "", "the folder to keep blobs in")
+	_ = cmd.MarkFlagRequired("dir")
+	return cmd
+}
+
+func exports(c *cluster.Cluster) string {
+	var text string
+	for _, setting := range c.Environment() {
+		text += "export " + setting + "\n"
+	}
+	return text
+}

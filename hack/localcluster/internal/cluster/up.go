@@ -1,0 +1,264 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/packages"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
+)
+
+// Up boots the cluster, unless a healthy one runs. What is left of an unhealthy
+// one goes first.
+func (c *Cluster) Up(ctx context.Context) error {
+	if err := requireRoot("localcluster up"); err != nil {
+		return err
+	}
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	runner := step.NewRunner(c.progress, c.cache.Logs())
+	if err := c.Healthy(ctx); err == nil {
+		runner.Say("the cluster runs already and is healthy")
+		return nil
+	}
+	if err := c.clear(runner); err != nil {
+		return err
+	}
+	if err := runner.Run(ctx, c.steps()...); err != nil {
+		return err
+	}
+	runner.Say("the cluster is ready after %.1fs", runner.Elapsed().Seconds())
+	return nil
+}
+
+// clear removes what is left of a cluster, if anything is.
+func (c *Cluster) clear(runner *step.Runner) error {
+	if _, err := os.Stat(c.cache.Cluster()); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	runner.Say("removing what is left of an earlier cluster")
+	return c.remove()
+}
+
+const (
+	again    = "run it again; what is done already is not done twice"
+	machine  = "see the log; the machine must let root make namespaces, mounts, cgroups and iptables rules"
+	offline  = "see the log; the machine must reach a package registry through its own client"
+	diskFull = "see the log; about 6 GB of disk are needed in the cache folder"
+)
+
+// steps are the way from a bare machine to a cluster.
+func (c *Cluster) steps() []step.Step {
+	return []step.Step{
+		{Name: "packages", Do: packages.Install, Remedy: offline},
+		{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline},
+		{Name: "spark archive", After: []string{"packages"}, Do: c.downloadSpark, Remedy: offline},
+		{Name: "spark", After: []string{"spark archive"}, Do: c.unpackSpark, Remedy: diskFull},
+		{Name: "debian", After: []string{"packages"}, Do: c.bootstrapDebian, Remedy: offline},
+		{Name: "spark image", After: []string{"spark", "debian"}, Do: c.buildSparkImage, Remedy: diskFull},
+		{Name: "small images", After: []string{"packages"}, Do: c.buildSmallImages, Remedy: again},
+		{Name: "registry", After: []string{"small images"}, Do: c.startRegistry,
+			Remedy: "see the log; nothing else may listen at " + registryAddress},
+		{Name: "containerd", After: []string{"packages"}, Do: c.startContainerd, Remedy: machine},
+		{Name: "sandbox image", After: []string{"registry", "containerd"}, Do: c.loadPause, Remedy: again},
+		{Name: "network", After: []string{"packages"}, Do: c.startNetwork, Remedy: machine},
+		{Name: "control plane", After: []string{"kubernetes", "network"}, Do: c.startControlPlane,
+			Remedy: fmt.Sprintf("see the log; nothing else may listen at the ports %d, %d, %d, 10249, 10256, 10257 and 10259",
+				apiPort, etcdPort, etcdPort+1)},
+		{Name: "node", After: []string{"control plane", "sandbox image"}, Do: c.startNode, Remedy: machine},
+		{Name: "dns", After: []string{"control plane"}, Do: c.startDNS,
+			Remedy: fmt.Sprintf("see the log; nothing else may listen at %s:%d", nodeAddress, dnsPort)},
+		{Name: "spark tags", After: []string{"spark image", "registry", "containerd"}, Do: c.loadSpark, Remedy: diskFull},
+	}
+}
+
+func (c *Cluster) downloadSpark(ctx context.Context, t *step.Task) error {
+	return spark.Download(ctx, t, c.cache)
+}
+
+func (c *Cluster) unpackSpark(ctx context.Context, t *step.Task) error {
+	return spark.Unpack(ctx, t, c.cache)
+}
+
+func (c *Cluster) bootstrapDebian(ctx context.Context, t *step.Task) error {
+	return spark.Bootstrap(ctx, t, c.cache)
+}
+
+func (c *Cluster) buildSparkImage(_ context.Context, t *step.Task) error {
+	return spark.BuildLayer(t, c.cache)
+}
+
+func (c *Cluster) buildSmallImages(ctx context.Context, t *step.Task) error {
+	return errors.Join(c.buildPause(ctx, t), c.buildBase())
+}
+
+// startRegistry starts the registry out of a copy of this program, since `go
+// run` removes its own when it ends.
+func (c *Cluster) startRegistry(ctx context.Context, t *step.Task) error {
+	program, err := c.installSelf()
+	if err != nil {
+		return err
+	}
+	_, err = c.processes.Start("registry",
+		exec.Command(program, "registry", "--address", registryAddress, "--dir", c.registryDir()))
+	if err != nil {
+		return err
+	}
+	if err := registry.Wait(ctx, registryAddress); err != nil {
+		return err
+	}
+	if err := c.processes.Running("registry"); err != nil {
+		return err // another one answered
+	}
+	pause, err := image.Open(c.cache.Path("images", "pause"), pauseConfig)
+	if err != nil {
+		return err
+	}
+	base, err := image.Open(c.cache.Path("images", "base"), baseConfig)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.push(ctx, pause, pauseName), c.push(ctx, base, baseName))
+}
+
+func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) error {
+	return i.Push(ctx, registryAddress, registry.Blobs(c.registryDir()), names...)
+}
+
+// installSelf puts this program into the cache's bin folder.
+func (c *Cluster) installSelf() (string, error) {
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return "", err
+	}
+	defer self.Close()
+	dest := c.cache.Program("localcluster")
+	if err := os.MkdirAll(c.cache.Bin(), 0o755); err != nil {
+		return "", err
+	}
+	file, err := os.OpenFile(dest+".partial", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(file, self)
+	return dest, errors.Join(err, file.Close(), os.Rename(dest+".partial", dest))
+}
+
+func (c *Cluster) startContainerd(ctx context.Context, t *step.Task) error {
+	return c.node.StartContainerd(ctx, t)
+}
+
+func (c *Cluster) loadPause(ctx context.Context, t *step.Task) error {
+	return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/"+pauseName)
+}
+
+// loadSpark gives the Spark image to the registry under every name, and to the
+// node under one: another name costs the node only a look at the registry.
+func (c *Cluster) loadSpark(ctx context.Context, t *step.Task) error {
+	img, err := spark.Image(c.cache)
+	if err != nil {
+		return err
+	}
+	for _, name := range spark.StandIns() {
+		t.Say("%s is a stand-in: it holds Spark %s", name, spark.Version)
+	}
+	t.Say("loading the image of Spark %s", spark.Version)
+	names := spark.Repositories()
+	if err := c.push(ctx, img, names...); err != nil {
+		return err
+	}
+	return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/apache/spark:"+spark.Version)
+}
+
+func (c *Cluster) startNetwork(context.Context, *step.Task) error { return c.network.Up() }
+
+func (c *Cluster) startControlPlane(ctx context.Context, t *step.Task) error {
+	t.Say("starting etcd, the API server, controller manager, scheduler and kube-proxy")
+	if err := c.control.Prepare(); err != nil {
+		return err
+	}
+	return c.control.Start(ctx, t)
+}
+
+func (c *Cluster) startNode(ctx context.Context, t *step.Task) error {
+	t.Say("starting the kubelet")
+	if err := c.node.StartKubelet(); err != nil {
+		return err
+	}
+	if err := step.Until(ctx, 2*time.Minute, "the node being ready", c.control.NodeReady); err != nil {
+		return fmt.Errorf("%w (see %s/kubelet.log)", err, c.processes.Logs)
+	}
+	return step.Until(ctx, time.Minute, "the default service account", c.control.ServiceAccountReady)
+}
+
+func (c *Cluster) startDNS(ctx context.Context, _ *step.Task) error {
+	return c.control.StartDNS(ctx)
+}
+
+// programs are the processes of a whole cluster, in the order in which they
+// are stopped.
+var programs = []string{
+	"kubelet", "coredns", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd",
+	"containerd", "registry",
+}
+
+// Healthy is nil for a cluster that runs and works, and otherwise says what is
+// wrong with it.
+func (c *Cluster) Healthy(ctx context.Context) error {
+	for _, name := range programs {
+		if err := c.processes.Running(name); err != nil {
+			return err
+		}
+	}
+	checks := []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady}
+	for _, check := range checks {
+		if err := check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Status tells what runs.
+func (c *Cluster) Status(ctx context.Context) (string, error) {
+	records, err := c.processes.Records()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, r := range records {
+		state := "ended"
+		if r.Alive() {
+			state = "runs"
+		}
+		fmt.Fprintf(&b, "%-24s %-6s pid %-8d %s\n", r.Name, state, r.PID, r.Log)
+	}
+	if err := c.Healthy(ctx); err != nil {
+		return b.String(), fmt.Errorf("the cluster is not healthy: %w", err)
+	}
+	fmt.Fprintf(&b, "the cluster is healthy\n")
+	return b.String(), nil
+}
+
+// BuildAssets builds what integration tests run without a cluster.
+func (c *Cluster) BuildAssets(ctx context.Context) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	runner := step.NewRunner(c.progress, c.cache.Logs())
+	return runner.Run(ctx, step.Step{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline})
+}

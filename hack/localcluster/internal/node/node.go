@@ -1,0 +1,197 @@
+// Package node makes this machine the cluster's node: containerd and a kubelet,
+// with everything that they keep inside the cluster's folder.
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/process"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
+)
+
+// Node is the cluster's one node.
+type Node struct {
+	// Name is the node's name in the cluster.
+	Name string
+	// Address is the node's address, which pods reach.
+	Address string
+	// Dir is the folder that holds all of the node's state.
+	Dir string
+	// PodCIDR is the range of the pods' addresses.
+	PodCIDR string
+	// ClusterDNS is the address of the cluster's name server.
+	ClusterDNS string
+	// Registry is the host and port of the machine's own registry.
+	Registry string
+	// PauseImage is the image of a pod's sandbox.
+	PauseImage string
+	// Kubelet is the path of the kubelet's program.
+	Kubelet string
+	// Kubeconfig is the kubelet's kubeconfig.
+	Kubeconfig string
+	// ClientCA certifies whom the kubelet's own API serves.
+	ClientCA string
+	// Processes records what is started.
+	Processes process.Table
+
+	namespace *Namespace
+}
+
+func (n *Node) path(elem ...string) string {
+	return filepath.Join(append([]string{n.Dir}, elem...)...)
+}
+
+// Socket is where containerd listens.
+func (n *Node) Socket() string { return n.path("containerd.sock") }
+
+// StartContainerd starts containerd and waits until it answers.
+func (n *Node) StartContainerd(ctx context.Context, t *step.Task) error {
+	if err := n.writeContainerdFiles(); err != nil {
+		return err
+	}
+	made, err := makeFolders(privateFolders)
+	if err != nil {
+		return err
+	}
+	if err := n.saveFolders(made); err != nil {
+		return err
+	}
+	if n.namespace, err = NewNamespace(privateFolders); err != nil {
+		return err
+	}
+	err = n.start("containerd", exec.Command("containerd", "--config", n.path("containerd.toml")))
+	if err != nil {
+		return err
+	}
+	return step.Until(ctx, 30*time.Second, "containerd answering at "+n.Socket(), func(ctx context.Context) error {
+		conn, err := net.Dial("unix", n.Socket())
+		if err != nil {
+			return err
+		}
+		conn.Close()
+		return t.Run(ctx, "ctr", "--address", n.Socket(), "plugins", "list", "id==cri")
+	})
+}
+
+// StartKubelet starts the kubelet.
+func (n *Node) StartKubelet() error {
+	config, err := json.MarshalIndent(n.kubeletConfig(), "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(n.path("kubelet.json"), config, 0o644); err != nil {
+		return err
+	}
+	err = n.start("kubelet", exec.Command(n.Kubelet,
+		"--config="+n.path("kubelet.json"),
+		"--kubeconfig="+n.Kubeconfig,
+		"--hostname-override="+n.Name,
+		"--node-ip="+n.Address,
+		"--root-dir="+n.path("kubelet"),
+		"--cert-dir="+n.path("kubelet-pki"),
+	))
+	n.namespace.Close()
+	return err
+}
+
+func (n *Node) start(name string, cmd *exec.Cmd) error {
+	return n.namespace.Do(func() error {
+		_, err := n.Processes.Start(name, cmd)
+		return err
+	})
+}
+
+// Ctr runs containerd's client on the images and containers that kubelet sees.
+func (n *Node) Ctr(ctx context.Context, t *step.Task, args ...string) error {
+	return t.Run(ctx, "ctr", append([]string{"--address", n.Socket(), "--namespace", "k8s.io"}, args...)...)
+}
+
+func (n *Node) writeContainerdFiles() error {
+	files := map[string]string{
+		"containerd.toml":           n.containerdConfig(),
+		"net.d/10-pods.conflist":    n.networkConfig(),
+		"hosts/_default/hosts.toml": n.mirrorConfig(),
+	}
+	for name, content := range files {
+		file := n.path(name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) saveFolders(made []string) error {
+	return os.WriteFile(n.path("made-folders"), []byte(strings.Join(made, "\n")), 0o644)
+}
+
+// Remove ends what still runs of the node's containers, after containerd and
+// the kubelet were stopped, and undoes what the node changed on the machine.
+func (n *Node) Remove() error {
+	return errors.Join(n.KillContainers(), removeCgroups(), n.removeFolders())
+}
+
+// KillContainers ends the containers' processes, then the shims that watch them.
+func (n *Node) KillContainers() error {
+	pids, err := cgroupProcesses()
+	if err != nil {
+		return err
+	}
+	shims, err := process.Matching(n.isShim)
+	return errors.Join(err, process.Kill(append(pids, shims...)))
+}
+
+// isShim recognises this containerd's shims: no other names its socket.
+func (n *Node) isShim(args []string) bool {
+	if filepath.Base(args[0]) != "containerd-shim-runc-v2" {
+		return false
+	}
+	for i, arg := range args {
+		if arg == "-address" && i+1 < len(args) && args[i+1] == n.Socket() {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Node) removeFolders() error {
+	data, err := os.ReadFile(n.path("made-folders"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	made := strings.Fields(string(data))
+	var errs []error
+	for i := len(made) - 1; i >= 0; i-- {
+		if err := os.Remove(made[i]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("removing a folder that the node made: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// missingParents lists the folder and those above it that do not exist, topmost first.
+func missingParents(dir string) []string {
+	var missing []string
+	for ; dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		missing = append([]string{dir}, missing...)
+	}
+	return missing
+}

@@ -1,0 +1,62 @@
+// Package registry serves container images on the loopback, where containerd and
+// ko speak plain HTTP without being told to.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
+)
+
+// Blobs is the folder inside the registry's in which it keeps blobs.
+func Blobs(dir string) string { return filepath.Join(dir, "blobs") }
+
+// Serve serves a registry at the address until the process is asked to end.
+// Blobs are kept in the folder; manifests in memory, as long as it runs.
+func Serve(ctx context.Context, address, dir string) error {
+	if err := os.MkdirAll(Blobs(dir), 0o755); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	handler := registry.New(
+		registry.WithBlobHandler(registry.NewDiskBlobHandler(Blobs(dir))),
+		registry.Logger(log.New(os.Stderr, "", log.LstdFlags)),
+	)
+	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { _ = server.Close() })
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Wait waits until the registry at the address answers.
+func Wait(ctx context.Context, address string) error {
+	return step.Until(ctx, 10*time.Second, "the registry at "+address, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s/v2/", address), nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("GET /v2/: %s", response.Status)
+		}
+		return nil
+	})
+}

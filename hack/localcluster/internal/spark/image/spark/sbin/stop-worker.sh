@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+#
+# Stops the standalone worker that start-worker.sh started on this host.
+
+export SPARK_HOME="${SPARK_HOME:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}"
+. "$SPARK_HOME/sbin/spark-config.sh"
+
+exec "$SPARK_HOME/sbin/spark-daemon.sh" stop org.apache.spark.deploy.worker.Worker 1

@@ -1,0 +1,147 @@
+package spark
+
+import (
+	"slices"
+	"strings"
+)
+
+// Version is the Spark that the image holds.
+const Version = "4.1.4"
+
+// archiveDigest is of the source archive of that version.
+const archiveDigest = "sha256:bcbd5e18690cf79d438e97210ad06fb8d451a251bb77becc2b0418868d2acd73"
+
+// versions are the ones that manifests of users name. An image of any but
+// Version is a stand-in: it holds Version.
+var versions = []string{
+	"2.4.0", "2.4.4", "2.4.5",
+	"3.0.0", "3.1.1", "3.4.1",
+	"3.5.0", "3.5.1", "3.5.2", "3.5.3", "3.5.4", "3.5.5", "3.5.6", "3.5.7", "3.5.8", "3.5.9",
+	"4.0.0-preview1", "4.0.0-preview2", "4.0.0", "4.0.1", "4.0.2", "4.0.3", "4.0.4", "4.0.5",
+	"4.1.0-preview1", "4.1.0-preview2", "4.1.0-preview3", "4.1.0-preview4", "4.1.0", "4.1.1", "4.1.2", "4.1.3", "4.1.4",
+	"4.2.0-preview1", "4.2.0-preview2", "4.2.0-preview3", "4.2.0-preview4", "4.2.0", "4.2.1",
+	"4.3.0-preview1", "4.3.0",
+}
+
+// variants are the endings of the tags of the project's own images: which
+// languages, and which Java, in the two spellings that are in use.
+func variants(version string) []string {
+	javas := []string{"17", "21", "25"}
+	if strings.HasPrefix(version, "3.") {
+		javas = []string{"11", "17"}
+	}
+	found := []string{"", "-scala", "-python3"}
+	for _, java := range javas {
+		found = append(found,
+			"-java"+java, "-java"+java+"-scala", "-java"+java+"-python3",
+			"-scala-java"+java, "-python3-java"+java)
+		for _, scala := range scalas(version) {
+			full := "-scala" + scala + "-java" + java
+			found = append(found, full+"-ubuntu", full+"-python3-ubuntu", full+"-python3-r-ubuntu")
+		}
+	}
+	return found
+}
+
+// scalas are the versions of Scala that a Spark was published for.
+func scalas(version string) []string {
+	switch {
+	case strings.HasPrefix(version, "2."):
+		return []string{"2.11", "2.12"}
+	case strings.HasPrefix(version, "3."):
+		return []string{"2.12", "2.13"}
+	default:
+		return []string{"2.13"}
+	}
+}
+
+// others are images under names of their own that manifests of users hold.
+var others = []string{
+	"gcr.io/spark/spark:v3.0.0",
+	"gcr.io/spark-operator/spark:v2.4.0",
+	"gcr.io/spark-operator/spark:v2.4.4",
+	"gcr.io/spark-operator/spark:v2.4.5",
+	"gcr.io/spark-operator/spark:v2.4.0-gcs-prometheus",
+	"gcr.io/spark-operator/spark:v2.4.4-gcs-prometheus",
+	"gcr.io/spark-operator/spark:v2.4.5-gcs-prometheus",
+	"gcr.io/spark-operator/spark:v3.0.0",
+	"gcr.io/spark-operator/spark:v3.0.0-gcs-prometheus",
+	"gcr.io/spark-operator/spark:v3.1.1",
+	"gcr.io/spark-operator/spark:v3.1.1-gcs-prometheus",
+	"gcr.io/spark-operator/spark-py:v2.4.0",
+	"gcr.io/spark-operator/spark-py:v3.0.0",
+	"gcr.io/spark-operator/spark-py:v3.1.1",
+	"ghcr.io/apache/spark-docker/spark:3.5.0",
+	"kubespark/spark-driver:v2.2.0-kubernetes-0.5.0",
+	"kubespark/spark-executor:v2.2.0-kubernetes-0.5.0",
+}
+
+// Images are the full names under which the image is to be had.
+func Images() []string {
+	var names []string
+	for _, version := range versions {
+		if strings.HasPrefix(version, "2.") {
+			continue // older than the project's own images
+		}
+		for _, variant := range variants(version) {
+			names = append(names,
+				"docker.io/apache/spark:"+version+variant,
+				"docker.io/library/spark:"+version+variant)
+		}
+	}
+	for _, name := range others {
+		names = append(names, Canonical(name))
+	}
+	return names
+}
+
+// Canonical is an image's full name, as containerd has it.
+func Canonical(name string) string {
+	first, rest, found := strings.Cut(name, "/")
+	switch {
+	case !found:
+		return "docker.io/library/" + name
+	case !strings.ContainsAny(first, ".:") && first != "localhost":
+		return "docker.io/" + first + "/" + rest
+	}
+	return name
+}
+
+// Repositories are the names as the machine's own registry has them, without the
+// registry that they come from, each once.
+func Repositories() []string {
+	var names []string
+	for _, name := range Images() {
+		_, path, _ := strings.Cut(name, "/")
+		names = append(names, path)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// StandIns are the images that hold another version than their name says: the
+// project's by version, whatever their variant, and the others one by one.
+func StandIns() []string {
+	var names []string
+	for _, version := range versions {
+		if version != Version && !strings.HasPrefix(version, "2.") {
+			names = append(names, "apache/spark:"+version)
+		}
+	}
+	return append(names, others...)
+}
+
+// exampleJars are the names of the examples' jar in images of all versions.
+func exampleJars() []string {
+	names := []string{
+		"spark-examples_2.11-2.2.0-k8s-0.5.0.jar",
+		"spark-examples_2.11-2.3.0.jar",
+		"spark-examples_2.12-2.3.0.jar",
+	}
+	for _, version := range versions {
+		for _, scala := range scalas(version) {
+			names = append(names, "spark-examples_"+scala+"-"+version+".jar")
+		}
+	}
+	return names
+}

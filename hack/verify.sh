@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Proves that what is generated is current and that the code keeps the project's rules. Runs every check, so that
+# one run shows all there is to do.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+failed=()
+check() {
+	local name=$1
+	shift
+	echo "--- $name"
+	"$@" || failed+=("$name")
+}
+
+formatted() {
+	local files
+	files=$(gofmt -l cmd hack pkg test)
+	[[ -z $files ]] || { echo "run gofmt on: $files" && false; }
+}
+
+check "generated code and CRDs" go run ./hack/codegen -check
+check "licences" go run ./hack/licenses -check
+check "gofmt" formatted
+for module in . hack/localcluster; do
+	check "go vet in $module" go -C "$module" vet ./...
+done
+check "lint" hack/lint.sh
+for module in . tools hack/localcluster; do
+	check "go mod tidy in $module" go -C "$module" mod tidy -diff
+done
+
+((${#failed[@]} == 0)) || { printf 'FAILED: %s\n' "${failed[@]}" && exit 1; }

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs a command with a cluster to work on: the local one, which is booted where it does not run, or with
+# CLUSTER=existing the one that KUBECONFIG names. There images go to KO_DOCKER_REPO, which the cluster must reach.
+set -euo pipefail
+
+localcluster() { (cd "$(dirname "${BASH_SOURCE[0]}")/localcluster" && go run ./cmd/localcluster "$@"); }
+
+case ${CLUSTER:-local} in
+local)
+	localcluster up >&2
+	settings=$(localcluster env)
+	set -a && eval "$settings" && set +a
+	;;
+existing)
+	: "${KUBECONFIG:?CLUSTER=existing needs the path of a kubeconfig}"
+	;;
+*)
+	echo "CLUSTER is local or existing, not $CLUSTER" >&2
+	exit 2
+	;;
+esac
+exec "$@"

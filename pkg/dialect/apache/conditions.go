@@ -1,0 +1,123 @@
+package apache
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// The condition types.
+const (
+	// ConditionSucceeded is Unknown while the application lasts, then True or False for good.
+	ConditionSucceeded = "Succeeded"
+	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
+	ConditionWarning = "Warning"
+	// ConditionEventsDelivered is False where the sink refused an event for good.
+	ConditionEventsDelivered = "EventsDelivered"
+	// ConditionHandlerAnswered is False where a handler was asked for too long.
+	ConditionHandlerAnswered = "HandlerAnswered"
+)
+
+// Facts are what conditions say beyond the record.
+type Facts struct {
+	// Waiting says why the driver does not start; nil where nothing is known to hold it.
+	Waiting *lifecycle.Cause
+	// Held says what the application waits for.
+	Held lifecycle.Held
+	// Warnings are sentences about what is not done as the spec asks.
+	Warnings []string
+	// SilentHandler names a handler that was asked for too long; empty where none was.
+	SilentHandler string
+}
+
+// Conclude sets the conditions of an application. Those that have nothing to say are absent.
+func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Facts) {
+	status := &app.Status
+	status.ObservedGeneration = app.Generation
+	set := func(condition metav1.Condition) {
+		condition.ObservedGeneration = app.Generation
+		meta.SetStatusCondition(&status.Conditions, condition)
+	}
+	unless := func(holds bool, condition metav1.Condition) {
+		if holds {
+			meta.RemoveStatusCondition(&status.Conditions, condition.Type)
+			return
+		}
+		set(condition)
+	}
+	set(succeeded(record, facts))
+	unless(len(facts.Warnings) == 0, metav1.Condition{
+		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
+		Message: strings.Join(facts.Warnings, " "),
+	})
+	unless(record.Rejected == 0, metav1.Condition{
+		Type: ConditionEventsDelivered, Status: metav1.ConditionFalse, Reason: "Rejected",
+		Message: fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected),
+	})
+	unless(facts.SilentHandler == "", metav1.Condition{
+		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",
+		Message: fmt.Sprintf("The handler %q was asked and has not acted; see that it runs, or change where it runs in the ConfigMap config-handlers.",
+			facts.SilentHandler),
+	})
+}
+
+func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
+	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
+	current := lifecycle.Current(record)
+	condition.Reason, condition.Message = current.State, current.Message
+	ended := lifecycle.LastEnd(record)
+	switch {
+	case ended != nil && !awaitsRestart(record, ended):
+		conclude(&condition, ended)
+	case lifecycle.State(current.State).Terminated():
+		condition.Status = metav1.ConditionFalse // deleted before its end
+	case facts.Waiting != nil && current.State == string(lifecycle.DriverRequested):
+		condition.Reason, condition.Message = facts.Waiting.Reason, facts.Waiting.Message
+	case facts.Held == lifecycle.HeldSuspended:
+		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
+	}
+	if facts.Held == lifecycle.HeldDriverTerminating {
+		condition.Message = strings.TrimSpace(condition.Message + " The driver Pod's deletion was accepted and it is not gone yet.")
+	}
+	return condition
+}
+
+func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
+	condition.Status = metav1.ConditionFalse
+	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
+		condition.Status = metav1.ConditionTrue
+	}
+	condition.Reason, condition.Message = ended.State, ended.End.Message
+	if ended.End.Reason != "" && ended.State == string(lifecycle.SchedulingFailure) {
+		condition.Reason = ended.End.Reason
+	}
+}
+
+// awaitsRestart says that another attempt may follow this end.
+func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
+	verdict := record.Verdict
+	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart
+	return ended.End.RestartAllowed && !denied
+}
+
+// UndecodablePatch is a merge patch for the status of an application that could not be decoded. It says so in the
+// condition Succeeded and leaves alone what else the status holds.
+func UndecodablePatch(app *sparkv1.SparkApplication, now time.Time) ([]byte, error) {
+	condition := metav1.Condition{
+		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Undecodable",
+		Message:            "Correct the field and apply the application again: " + app.Undecodable,
+		ObservedGeneration: app.Generation, LastTransitionTime: metav1.NewTime(now),
+	}
+	return json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": app.ResourceVersion},
+		"status":   map[string]any{"conditions": []metav1.Condition{condition}},
+	})
+}

@@ -1,0 +1,54 @@
+package apache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+const (
+	// maxAppID is the length from which on the Apache operator shortens an application's id.
+	maxAppID = 46
+	// maxLabel is the length of a label value, a rule of Kubernetes.
+	maxLabel = 63
+)
+
+// Names are those that the Apache operator gives to the objects of an attempt. A user's spark.app.id takes the
+// place of the id, as there.
+func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
+	id := app.Spec.SparkConf["spark.app.id"]
+	if id == "" {
+		id = shortened(app.Namespace, fmt.Sprintf("%s-%d", app.Name, attempt), maxAppID)
+	}
+	unique := uniqueID(app.UID, attempt)
+	return submission.Names{
+		AppID:           id,
+		Prefix:          id,
+		DriverPod:       id + "-driver",
+		ConfigMap:       id + "-spark-drv-conf-map",
+		FallbackService: "spark-" + unique + "-driver-svc",
+		LocalDir:        "/var/data/spark-" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(unique)).String(),
+	}
+}
+
+// shortened keeps a name that is short enough; of another it keeps 9 characters and adds 36 of a hash.
+func shortened(namespace, name string, limit int) string {
+	if len(name) <= limit {
+		return name
+	}
+	digest := sha256.Sum256([]byte(namespace + "/" + name))
+	return name[:9] + "-" + new(big.Int).SetBytes(digest[:]).Text(36)[:36]
+}
+
+// uniqueID stands for Spark's random uniqueID: the same for every try of the same attempt.
+func uniqueID(uid types.UID, attempt int64) string {
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
+	return hex.EncodeToString(digest[:8])
+}

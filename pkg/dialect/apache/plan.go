@@ -1,0 +1,196 @@
+package apache
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// The labels that the Apache operator puts on the pods of an application.
+const (
+	LabelOperator    = "spark.operator/name"
+	LabelApplication = "spark.operator/spark-app-name"
+)
+
+// OperatorName is the value of LabelOperator, the Apache operator's default.
+const OperatorName = "spark-kubernetes-operator"
+
+const pythonRunner = "org.apache.spark.deploy.PythonRunner"
+
+// Defaults are the operator's settings that a plan depends on.
+type Defaults struct {
+	// Image is used by applications that name none; empty for apache/spark:<sparkVersion>.
+	Image string
+}
+
+// Plan is what an attempt of the application submits. It fails with what the Apache operator does and Firesteel
+// cannot, by the field's name.
+func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defaults) (submission.Plan, error) {
+	version := app.Spec.RuntimeVersions.SparkVersion
+	image := defaults.Image
+	if image == "" {
+		image = "apache/spark:" + version
+	}
+	resource, pyFiles := mainResource(app.Spec)
+	plan := submission.Plan{
+		Namespace:        app.Namespace,
+		SparkVersion:     version,
+		Properties:       properties(app, pyFiles),
+		MainClass:        app.Spec.MainClass,
+		Resource:         resource,
+		Arguments:        app.Spec.DriverArgs,
+		ProxyUser:        app.Spec.ProxyUser,
+		DriverTemplate:   template(app.Spec.DriverSpec),
+		ExecutorTemplate: template(app.Spec.ExecutorSpec),
+		DefaultImage:     strings.ReplaceAll(image, "{{SPARK_VERSION}}", version),
+		Names:            Names(app, attempt.ID),
+		SubmitTime:       attempt.Since.Time,
+	}
+	return plan, unreadTemplates(plan)
+}
+
+// mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and
+// PythonRunner as main class takes the first Python file as the application and the rest as its modules.
+func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, pyFiles string) {
+	switch {
+	case spec.Jars != "":
+		return submission.Resource{Kind: submission.Java, URI: spec.Jars}, spec.PyFiles
+	case spec.MainClass == pythonRunner && spec.PyFiles != "":
+		first, rest, _ := strings.Cut(spec.PyFiles, ",")
+		return submission.Resource{Kind: submission.Python, URI: strings.TrimSpace(first)}, rest
+	case spec.PyFiles != "":
+		return submission.Resource{Kind: submission.Python, URI: spec.PyFiles}, spec.PyFiles
+	case spec.SparkRFiles != "":
+		return submission.Resource{Kind: submission.R, URI: spec.SparkRFiles}, ""
+	default:
+		return submission.Resource{Kind: submission.Java}, ""
+	}
+}
+
+// properties are the application's Spark properties. Some are the operator's and win, others are defaults.
+func properties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
+	conf := maps.Clone(app.Spec.SparkConf)
+	if conf == nil {
+		conf = map[string]string{}
+	}
+	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
+		conf["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
+		conf["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
+	}
+	if _, named := conf["spark.app.name"]; named {
+		conf["spark.app.name"] = app.Name
+	}
+	for key, value := range defaultProperties(app, pyFiles) {
+		if _, set := conf[key]; !set {
+			conf[key] = value
+		}
+	}
+	return conf
+}
+
+func defaultProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
+	defaults := map[string]string{
+		"spark.authenticate":                                       "true",
+		"spark.io.encryption.enabled":                              "true",
+		"spark.kubernetes.driver.annotateExitException":            "true",
+		"spark.kubernetes.driver.service.publishNotReadyAddresses": "true",
+		"spark.kubernetes.executor.useDriverPodIP":                 "true",
+	}
+	if app.Spec.Jars != "" {
+		defaults["spark.jars"] = app.Spec.Jars
+	}
+	if pyFiles != "" {
+		defaults["spark.submit.pyFiles"] = pyFiles
+	}
+	if app.Spec.Files != "" {
+		defaults["spark.files"] = app.Spec.Files
+	}
+	dynamic := strings.EqualFold(app.Spec.SparkConf["spark.dynamicAllocation.enabled"], "true")
+	if restarts := tolerationsOf(app).RestartConfig; !dynamic &&
+		(restarts == nil || restarts.RestartPolicy == "" || restarts.RestartPolicy == sparkv1.RestartNever) {
+		defaults["spark.kubernetes.executor.deleteOnTermination"] = "false"
+	}
+	return defaults
+}
+
+// applicationLabel is the application's name, shortened where it is no label value otherwise.
+func applicationLabel(app *sparkv1.SparkApplication) string {
+	return shortened(app.Namespace, app.Name, maxLabel)
+}
+
+func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
+	if spec == nil {
+		return nil
+	}
+	return spec.PodTemplateSpec
+}
+
+// unreadTemplates refuses pod templates in files: to run without one would run something else.
+func unreadTemplates(plan submission.Plan) error {
+	var errs []error
+	for role, inline := range map[string]*corev1.PodTemplateSpec{
+		"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate,
+	} {
+		key := fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role)
+		file, named := plan.Properties[key]
+		switch {
+		case named && inline != nil:
+			delete(plan.Properties, key) // the template in the spec wins
+		case named:
+			errs = append(errs, &submission.FieldError{
+				Field: "spec.sparkConf." + key, Value: file, Problem: "is a file, which Firesteel does not read",
+				Remedy: fmt.Sprintf("write the template into spec.%sSpec.podTemplateSpec", role),
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ConfigMaps are those that the user wants to exist before the driver.
+func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
+	configMaps := make([]*corev1.ConfigMap, 0, len(app.Spec.ConfigMapSpecs))
+	for _, spec := range app.Spec.ConfigMapSpecs {
+		configMaps = append(configMaps, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: spec.Name, Namespace: app.Namespace,
+				Labels: maps.Clone(spec.Labels), Annotations: maps.Clone(spec.Annotations),
+			},
+			Data: spec.Data,
+		})
+	}
+	return configMaps
+}
+
+// Decorate does to the objects of an attempt what the Apache operator does after Spark's builder: whatever the
+// driver owns carries the driver's labels, and no container of the driver may gain privileges unless its
+// template says so.
+func Decorate(objects *submission.Objects) {
+	for _, owned := range objects.Owned {
+		labels := maps.Clone(objects.Driver.Labels)
+		maps.Copy(labels, owned.GetLabels())
+		owned.SetLabels(labels)
+	}
+	for _, containers := range [][]corev1.Container{objects.Driver.Spec.InitContainers, objects.Driver.Spec.Containers} {
+		for i := range containers {
+			forbidEscalation(&containers[i])
+		}
+	}
+}
+
+func forbidEscalation(container *corev1.Container) {
+	if container.SecurityContext == nil {
+		container.SecurityContext = &corev1.SecurityContext{}
+	}
+	if container.SecurityContext.AllowPrivilegeEscalation == nil {
+		forbidden := false
+		container.SecurityContext.AllowPrivilegeEscalation = &forbidden
+	}
+}

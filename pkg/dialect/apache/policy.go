@@ -1,0 +1,116 @@
+package apache
+
+import (
+	"time"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// The Apache operator's defaults, in milliseconds where they are times.
+const (
+	defaultMaxRestartAttempts   = 3
+	defaultRestartBackoffMillis = 30_000
+	defaultTimeoutMillis        = 300_000
+	never                       = -1
+)
+
+// Policy is what a spec says about the lifecycle, with the Apache operator's defaults.
+func Policy(app *sparkv1.SparkApplication) lifecycle.Policy {
+	tolerations := tolerationsOf(app)
+	return lifecycle.Policy{
+		Restart:       restart(tolerations.RestartConfig),
+		Timeouts:      timeouts(tolerations.ApplicationTimeoutConfig),
+		Retain:        retain(tolerations),
+		RetainFor:     millis(tolerations.ResourceRetainDurationMillis, never),
+		TTL:           millis(tolerations.TTLAfterStopMillis, never),
+		MainContainer: app.Spec.SparkConf["spark.kubernetes.driver.podTemplateContainerName"],
+		Suspend:       app.Spec.Suspend,
+		Refused:       refused(app),
+	}
+}
+
+func tolerationsOf(app *sparkv1.SparkApplication) sparkv1.ApplicationTolerations {
+	if app.Spec.ApplicationTolerations == nil {
+		return sparkv1.ApplicationTolerations{}
+	}
+	return *app.Spec.ApplicationTolerations
+}
+
+func refused(app *sparkv1.SparkApplication) *lifecycle.Cause {
+	if app.Spec.DeploymentMode != sparkv1.ClientMode {
+		return nil
+	}
+	return &lifecycle.Cause{
+		Class:   lifecycle.ClassApplication,
+		Reason:  "ClientModeUnsupported",
+		Message: "Client mode is not supported yet. Remove spec.deploymentMode or set it to ClusterMode.",
+	}
+}
+
+func restart(config *sparkv1.RestartConfig) lifecycle.Restart {
+	if config == nil {
+		config = &sparkv1.RestartConfig{}
+	}
+	policy := lifecycle.RestartNever
+	if config.RestartPolicy != "" {
+		policy = lifecycle.RestartPolicy(config.RestartPolicy)
+	}
+	return lifecycle.Restart{
+		Policy:      policy,
+		MaxAttempts: orDefault(config.MaxRestartAttempts, defaultMaxRestartAttempts),
+		Backoff:     millis(config.RestartBackoffMillis, defaultRestartBackoffMillis),
+		ResetAfter:  millis(config.RestartCounterResetMillis, never),
+		OnFailure: lifecycle.Limit{
+			MaxAttempts: config.MaxRestartOnFailure,
+			Backoff:     optionalMillis(config.RestartBackoffMillisForFailure),
+		},
+		OnSchedulingFailure: lifecycle.Limit{
+			MaxAttempts: config.MaxRestartOnSchedulingFailure,
+			Backoff:     optionalMillis(config.RestartBackoffMillisForSchedulingFailure),
+		},
+	}
+}
+
+func timeouts(config *sparkv1.ApplicationTimeoutConfig) lifecycle.Timeouts {
+	if config == nil {
+		config = &sparkv1.ApplicationTimeoutConfig{}
+	}
+	return lifecycle.Timeouts{
+		DriverStart:      millis(config.DriverStartTimeoutMillis, defaultTimeoutMillis),
+		DriverReady:      millis(config.DriverReadyTimeoutMillis, defaultTimeoutMillis),
+		ExecutorStart:    millis(config.ExecutorStartTimeoutMillis, defaultTimeoutMillis),
+		ForceTermination: millis(config.ForceTerminationGracePeriodMillis, defaultTimeoutMillis),
+	}
+}
+
+func retain(tolerations sparkv1.ApplicationTolerations) lifecycle.Retain {
+	for _, policy := range []sparkv1.RetainPolicy{tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy} {
+		if policy != "" {
+			return lifecycle.Retain(policy)
+		}
+	}
+	return lifecycle.RetainNever
+}
+
+func orDefault(value *int64, fallback int64) int64 {
+	if value == nil {
+		return fallback
+	}
+	return *value
+}
+
+// maxMillis keeps a wait that a user meant to be for ever from overflowing.
+const maxMillis = int64(100*365*24*time.Hour) / int64(time.Millisecond)
+
+func millis(value *int64, fallback int64) time.Duration {
+	return time.Duration(min(orDefault(value, fallback), maxMillis)) * time.Millisecond
+}
+
+func optionalMillis(value *int64) *time.Duration {
+	if value == nil {
+		return nil
+	}
+	duration := millis(value, 0)
+	return &duration
+}

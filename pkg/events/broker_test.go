@@ -1,0 +1,106 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.uber.org/zap"
+	"knative.dev/pkg/logging"
+)
+
+func newBroker(t *testing.T, handler Handler) *Broker {
+	t.Helper()
+	broker, err := NewBroker(map[string]Handler{"restart": handler}, nil)
+	must(t, err)
+	return broker
+}
+
+func TestBrokerCallsTheHandler(t *testing.T) {
+	refusal := errors.New("refused")
+	broker := newBroker(t, func(_ context.Context, event cloudevents.Event) error {
+		event.SetExtension("sparkname", "changed")
+		return refusal
+	})
+	event := clockEvent(t, pi)
+	if err := broker.Deliver(t.Context(), "restart", event); !errors.Is(err, refusal) {
+		t.Errorf("Deliver = %v, want the handler's error", err)
+	}
+	if got := event.Extensions()["sparkname"]; got != "pi" {
+		t.Errorf("the handler changed the sender's event: sparkname is %q", got)
+	}
+	if err := broker.Deliver(t.Context(), "ttl", event); err == nil {
+		t.Error("Deliver found a handler that is not there")
+	}
+}
+
+func TestBrokerAsksWhereAHandlerRuns(t *testing.T) {
+	here := true
+	broker, err := NewBroker(nil, func(name string) bool { return here && name == "restart" })
+	must(t, err)
+	if !broker.InProcess("restart") || broker.InProcess("ttl") {
+		t.Error("InProcess does not say what the setting says")
+	}
+	here = false
+	if broker.InProcess("restart") {
+		t.Error("InProcess does not follow the setting")
+	}
+	if !newBroker(t, func(context.Context, cloudevents.Event) error { return nil }).InProcess("restart") {
+		t.Error("without a setting a handler does not run in process")
+	}
+}
+
+func TestBrokerTurnsAPanicIntoAnError(t *testing.T) {
+	broker := newBroker(t, func(context.Context, cloudevents.Event) error { panic("oops") })
+	ctx := logging.WithLogger(t.Context(), zap.NewNop().Sugar())
+	err := broker.Deliver(ctx, "restart", clockEvent(t, pi))
+	if err == nil || !strings.Contains(err.Error(), "oops") {
+		t.Errorf("Deliver = %v, want the panic", err)
+	}
+}
+
+func TestBrokerLimitsAHandlersTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := newBroker(t, func(ctx context.Context, _ cloudevents.Event) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		begin := time.Now()
+		err := broker.Deliver(t.Context(), "restart", clockEvent(t, pi))
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took != 30*time.Second {
+			t.Errorf("Deliver = %v after %s, want its deadline after 30 s", err, took)
+		}
+	})
+}
+
+func TestBrokerRunsSixteenHandlersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		running := make(chan struct{}, 100)
+		broker := newBroker(t, func(ctx context.Context, _ cloudevents.Event) error {
+			running <- struct{}{}
+			<-ctx.Done()
+			return nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		event := clockEvent(t, pi)
+		for range 20 {
+			go func() { _ = broker.Deliver(ctx, "restart", event) }()
+		}
+		synctest.Wait()
+		if got := len(running); got != 16 {
+			t.Errorf("%d handlers run at once, want 16", got)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestBrokerRefusesAHandlerWithoutFunction(t *testing.T) {
+	if _, err := NewBroker(map[string]Handler{"restart": nil}, nil); err == nil {
+		t.Error("NewBroker took a handler without function")
+	}
+}

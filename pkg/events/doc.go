@@ -1,0 +1,11 @@
+// Package events tells the lifecycle of applications as CloudEvents.
+//
+//	record --Relay--> CloudEvent --Sink--> broker --Trigger--> handler (another process)
+//	                      |
+//	                      +------Broker--> handler (this process)
+//
+// The contract (contract.go, object.go, transition.go, clock.go) says what an event looks like; docs/events.md
+// and the JSON schemas beside it are generated from it. The Relay is the sending half of the outbox: the record
+// in an application's status names what happened, and the Relay tells it to the sink, in order and at least
+// once. The Broker runs handlers in this process, and NewReceiver serves one over HTTP.
+package events

@@ -1,0 +1,74 @@
+package events
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+const scopeName = "github.com/firesteel-dev/firesteel/pkg/events"
+
+// instruments are the relay's metrics. Several relays share them: they are all sums.
+type instruments struct {
+	sentEvents      metric.Int64Counter
+	failedSends     metric.Int64Counter
+	rejectedEvents  metric.Int64Counter
+	pendingEvents   metric.Int64UpDownCounter
+	awaitedHandlers metric.Int64UpDownCounter
+	overdueHandlers metric.Int64Counter
+}
+
+func newInstruments(provider metric.MeterProvider) (*instruments, error) {
+	meter := provider.Meter(scopeName)
+	var i instruments
+	var errs [6]error
+	i.sentEvents, errs[0] = meter.Int64Counter("firesteel.events.sent",
+		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink acknowledged."))
+	i.failedSends, errs[1] = meter.Int64Counter("firesteel.events.failed",
+		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink did not acknowledge."))
+	i.rejectedEvents, errs[2] = meter.Int64Counter("firesteel.events.rejected",
+		metric.WithUnit("{event}"), metric.WithDescription("Events that were passed over since the sink refused them for good."))
+	i.pendingEvents, errs[3] = meter.Int64UpDownCounter("firesteel.events.pending",
+		metric.WithUnit("{event}"), metric.WithDescription("Events that the sink has yet to acknowledge."))
+	i.awaitedHandlers, errs[4] = meter.Int64UpDownCounter("firesteel.handlers.awaited",
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has yet to act on."))
+	i.overdueHandlers, errs[5] = meter.Int64Counter("firesteel.handlers.overdue",
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has not acted on for minutes."))
+	return &i, errors.Join(errs[:]...)
+}
+
+func (i *instruments) posted(eventType string, err error) {
+	counter := i.sentEvents
+	if err != nil {
+		counter = i.failedSends
+	}
+	counter.Add(context.Background(), 1, typeAttribute(eventType))
+}
+
+func (i *instruments) rejected(eventType string) {
+	i.rejectedEvents.Add(context.Background(), 1, typeAttribute(eventType))
+}
+
+func (i *instruments) pending(change int) {
+	if change != 0 {
+		i.pendingEvents.Add(context.Background(), int64(change))
+	}
+}
+
+func (i *instruments) awaited(handler string, change int64) {
+	i.awaitedHandlers.Add(context.Background(), change, handlerAttribute(handler))
+}
+
+func (i *instruments) overdue(handler string) {
+	i.overdueHandlers.Add(context.Background(), 1, handlerAttribute(handler))
+}
+
+func typeAttribute(eventType string) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("cloudevents.event_type", eventType))
+}
+
+func handlerAttribute(handler string) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("firesteel.handler", handler))
+}

@@ -1,0 +1,315 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	"knative.dev/pkg/logging"
+)
+
+const repeats = "pi3 pi3@1s pi3@3s pi3@7s pi3@15s pi3@31s pi3@1m1s pi3@1m31s"
+
+func TestHandlerInProcessIsAskedUntilTheDeedIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handler := newHandler(nil)
+		r := newTeller(t, RelayConfig{Handlers: here(t, handler)})
+		record := recordOf(3, 0)
+		story := Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)}
+		r.Tell(story)
+		pass(50 * time.Second)
+		r.Tell(story)
+		pass(50 * time.Second)
+		r.wants("asked", handler.got(), repeats)
+		r.Tell(Story{Object: pi, Record: record})
+		pass(time.Hour)
+		r.wants("asked", handler.got(), repeats)
+		r.wants("progress", r.progressed(), "")
+	})
+}
+
+func TestHandlerBehindTheSinkIsAskedUntilTheDeedIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		record := recordOf(3, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(100 * time.Second)
+		r.wants("sent", sink.got(), "pi1 pi2 "+repeats)
+		for _, again := range sink.sends[3:] {
+			r.wants("event sent again", again.bytes, sink.sends[2].bytes)
+		}
+		r.Tell(Story{Object: pi, Record: record})
+		pass(time.Hour)
+		r.wants("sent", sink.got(), "pi1 pi2 "+repeats)
+		r.wants("progress", r.progressed(), "pi")
+	})
+}
+
+func TestEventIsNotRepeatedBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
+			if strings.HasSuffix(event.ID(), "1") && try < 3 {
+				return errDown
+			}
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		record := recordOf(2, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(4 * time.Second)
+		r.wants("sent", sink.got(), "pi1 pi1@200ms pi1@600ms pi1@1.4s pi2@1.4s pi2@2.4s")
+		r.Shutdown()
+	})
+}
+
+func TestEventThatWasToldBeforeARestartIsRepeatedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		record := recordOf(3, 3)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(4 * time.Second)
+		r.wants("sent", sink.got(), "pi3 pi3@1s pi3@3s")
+		r.Shutdown()
+	})
+}
+
+func TestRejectedEventIsRepeatedWhileItIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errPoison })
+		r := newTeller(t, RelayConfig{Sink: sink, Tries: 2})
+		record := recordOf(1, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(4 * time.Second)
+		r.wants("sent", sink.got(), "pi1 pi1@200ms pi1@1.2s pi1@3.2s")
+		r.wantsProgress(pi, Progress{Acknowledged: 1, Rejected: 1, LastError: "event rejected: poison"})
+		r.Shutdown()
+	})
+}
+
+func TestHandlerInProcessDoesNotWaitForTheSink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(ctx context.Context, _ cloudevents.Event, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		handler := newHandler(nil)
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler), MaxInFlight: 1})
+		record := recordOf(3, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(100 * time.Second)
+		r.wants("asked", handler.got(), repeats)
+		r.wants("sent", sink.got(), "pi1")
+		r.Shutdown()
+	})
+}
+
+func TestClockEventGoesToTheSinkToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, _ cloudevents.Event, try int) error {
+			if try < 4 {
+				return errDown
+			}
+			return nil
+		})
+		handler := newHandler(nil)
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler)})
+		record := recordOf(3, 3)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaitingTTL(t, pi)})
+		synctest.Wait()
+		r.Tell(Story{Object: pi, Record: record})
+		synctest.Wait()
+		r.wants("asked", handler.got(), "pi-clock")
+		r.wantsProgress(pi, Progress{Acknowledged: 3, Pending: 1, LastError: "sink is down"})
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaitingTTL(t, pi)})
+		r.Tell(Story{Object: pi, Record: record})
+		r.wantsProgress(pi, Progress{Acknowledged: 3, Pending: 1, LastError: "sink is down"})
+		pass(time.Hour)
+		r.wants("sent", sink.got(), "pi-clock pi-clock@200ms pi-clock@600ms pi-clock@1.4s pi-clock@3s")
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+		r.wants("progress", r.progressed(), "pi")
+	})
+}
+
+func TestClockEventBehindTheSinkIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Awaiting: awaitingTTL(t, pi)})
+		pass(4 * time.Second)
+		r.wants("sent", sink.got(), "pi-clock pi-clock@1s pi-clock@3s")
+		r.Shutdown()
+	})
+}
+
+func TestRejectedClockEventIsNoRejectedTransition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errPoison })
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 3), Awaiting: awaitingTTL(t, pi)})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 3)})
+		pass(time.Hour)
+		r.wantsProgress(pi, Progress{Acknowledged: 3, LastError: "event rejected: poison"})
+	})
+}
+
+func TestClockEventsDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
+		for minute := range 100 {
+			event, err := Expired(pi, failed().Time.Add(time.Duration(minute)*time.Minute))
+			must(t, err)
+			r.Tell(Story{Object: pi, Record: recordOf(2, 0), Awaiting: &Awaiting{Handler: "ttl", Event: event}})
+			pass(time.Minute)
+		}
+		if got := r.Progress(pi.UID).Pending; got != 2+clockEventLimit {
+			t.Errorf("%d events wait, want 2 transitions and %d clock events", got, clockEventLimit)
+		}
+		r.Shutdown()
+	})
+}
+
+func TestAnotherEventReplacesTheOneAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handler := newHandler(nil)
+		r := newTeller(t, RelayConfig{Handlers: here(t, handler)})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaiting(t, pi, recordOf(3, 0))})
+		pass(2 * time.Second)
+		r.Tell(Story{Object: pi, Record: recordOf(4, 0), Awaiting: awaiting(t, pi, recordOf(4, 0))})
+		pass(2 * time.Second)
+		r.wants("asked", handler.got(), "pi3 pi3@1s pi4@2s pi4@3s")
+		r.Shutdown()
+	})
+}
+
+func TestSettingIsHeededWhileAHandlerIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inProcess atomic.Bool
+		inProcess.Store(true)
+		handler, sink := newHandler(nil), newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: where(t, handler, func(string) bool { return inProcess.Load() })})
+		record := recordOf(1, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(2 * time.Second)
+		inProcess.Store(false)
+		pass(6 * time.Second)
+		inProcess.Store(true)
+		pass(10 * time.Second)
+		r.wants("asked", handler.got(), "pi1 pi1@1s pi1@15s")
+		r.wants("sent", sink.got(), "pi1 pi1@3s pi1@7s")
+		r.Shutdown()
+	})
+}
+
+func TestSettingIsHeededWhileTheSinkIsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inProcess atomic.Bool
+		handler := newHandler(nil)
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: where(t, handler, func(string) bool { return inProcess.Load() })})
+		record := recordOf(1, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(time.Second)
+		inProcess.Store(true)
+		pass(30 * time.Second)
+		r.wants("asked", handler.got(), "pi1@30s pi1@31s")
+		r.Shutdown()
+	})
+}
+
+func TestHandlerThatKeepsAnObjectWaitingIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		since := time.Now()
+		handler := newHandler(func(context.Context, cloudevents.Event) error { return errors.New("no verdict") })
+		r := newTeller(t, RelayConfig{Handlers: here(t, handler)})
+		record := recordOf(3, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(2*time.Minute - time.Second)
+		r.wants("progress", r.progressed(), "")
+		r.wantsProgress(pi, Progress{Acknowledged: 3, LastError: "no verdict"})
+		pass(time.Second)
+		r.wants("progress", r.progressed(), "pi")
+		r.wantsProgress(pi, Progress{Acknowledged: 3, LastError: "no verdict", Awaits: "restart", AwaitedSince: since})
+		pass(time.Hour)
+		r.wants("progress", r.progressed(), "")
+		r.Tell(Story{Object: pi, Record: record})
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+	})
+}
+
+func TestHandlerOutOfReachIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTeller(t, RelayConfig{})
+		record := recordOf(1, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(2 * time.Minute)
+		r.wants("progress", r.progressed(), "pi")
+		if got := r.Progress(pi.UID); got.Awaits != "restart" || got.LastError != errOutOfReach.Error() {
+			t.Errorf("progress is %+v, want the handler's name and why it is not reached", got)
+		}
+		r.Shutdown()
+	})
+}
+
+func TestHandlerFinishesWhatItHasBegun(t *testing.T) {
+	answered := map[string]func(r *teller, story Story){
+		"the deed is done":   func(r *teller, story Story) { r.Tell(Story{Object: pi, Record: story.Record}) },
+		"the object is gone": func(r *teller, _ Story) { r.Forget(pi.UID) },
+	}
+	for name, answer := range answered {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var r *teller
+				var end error
+				record := recordOf(1, 0)
+				story := Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)}
+				r = newTeller(t, RelayConfig{Handlers: here(t, newHandler(func(ctx context.Context, _ cloudevents.Event) error {
+					answer(r, story)
+					time.Sleep(time.Second)
+					end = ctx.Err()
+					return nil
+				}))})
+				r.Tell(story)
+				pass(time.Minute)
+				if end != nil {
+					t.Errorf("the handler was cut short: %v", end)
+				}
+			})
+		})
+	}
+}
+
+func TestHandlerThatPanicsIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zap.DebugLevel)
+		handler := newHandler(func(ctx context.Context, _ cloudevents.Event) error {
+			logging.FromContext(ctx).Info("about to panic")
+			panic("oops")
+		})
+		r := newTeller(t, RelayConfig{Handlers: here(t, handler), Logger: zap.New(core).Sugar()})
+		record := recordOf(3, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(100 * time.Second)
+		r.wants("asked", handler.got(), repeats)
+		r.wantsProgress(pi, Progress{Acknowledged: 3, LastError: "handler panicked: oops"})
+		if got := logs.FilterMessage("about to panic").FilterField(zap.String("handler", "restart")).Len(); got != 8 {
+			t.Errorf("the handler's own log has %d lines, want 8 that name it", got)
+		}
+		if got := logs.FilterMessage("handler panicked").FilterFieldKey("stack").Len(); got != 8 {
+			t.Errorf("%d stacks are in the log, want 8", got)
+		}
+		if got := logs.FilterMessage("handler is asked again later").Len(); got != 1 {
+			t.Errorf("the same error is logged %d times, want once", got)
+		}
+		r.Shutdown()
+	})
+}

@@ -1,0 +1,255 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Story is what the relay needs to know of one object: its record as last persisted, and what awaits a handler.
+type Story struct {
+	Object Object
+	// Record is nil for an object that has none, and only awaits a clock event's handler.
+	Record   *v1alpha1.Record
+	Awaiting *Awaiting
+}
+
+// Awaiting is an event that a handler has yet to act on: one of the record's transitions, or a clock event.
+type Awaiting struct {
+	Handler string
+	Event   cloudevents.Event
+}
+
+// Progress is how far an object's story is told, as far as this process knows.
+type Progress struct {
+	// Acknowledged is the last transition that the sink has taken or refused for good, and with it all before.
+	Acknowledged int64
+	// Rejected is the number of transitions that the sink refused for good.
+	Rejected int64
+	// Pending is the number of events, clock events included, that the sink has not taken.
+	Pending int
+	// Awaits names the handler that has been awaited longer than RelayConfig.Patience; else it is empty.
+	Awaits string
+	// AwaitedSince is since when this process has awaited it.
+	AwaitedSince time.Time
+	// LastError is why the last try to send failed, or else the last try to reach the awaited handler.
+	LastError string
+}
+
+// RelayConfig configures a Relay. Sink and Handlers may be absent, and what is zero gets a default.
+type RelayConfig struct {
+	// Sink takes the events. Without one every transition counts as acknowledged.
+	Sink Sink
+	// Handlers run in this process. Without them every handler is behind the sink.
+	Handlers *Broker
+	// MaxInFlight bounds the sends at once, over all objects: 64.
+	MaxInFlight int
+	// Retry is the back-off of an event that the sink did not take: 200 ms to 30 s.
+	Retry Backoff
+	// Repeat is the back-off of an event that a handler has not acted on: 1 s to 30 s.
+	Repeat Backoff
+	// Tries is how often an event is tried that the sink refuses for good: 5.
+	Tries int
+	// Patience is how long a handler is awaited in silence: 2 min.
+	Patience time.Duration
+	// OnProgress is called when all that was told is taken, when an event was rejected, and when Patience with
+	// a handler ended. No lock is held; it must not block.
+	OnProgress func(key types.NamespacedName)
+	// Jitter varies a back-off; by default it shortens it by up to a quarter.
+	Jitter func(time.Duration) time.Duration
+	Clock  clock.WithTicker
+	Logger *zap.SugaredLogger
+	Meters metric.MeterProvider
+}
+
+func (c RelayConfig) withDefaults() RelayConfig {
+	c.MaxInFlight = orDefault(c.MaxInFlight, 64)
+	c.Tries = orDefault(c.Tries, 5)
+	c.Patience = orDefault(c.Patience, 2*time.Minute)
+	c.Retry = orDefault(c.Retry, Backoff{Start: 200 * time.Millisecond, Cap: 30 * time.Second})
+	c.Repeat = orDefault(c.Repeat, Backoff{Start: time.Second, Cap: 30 * time.Second})
+	if c.OnProgress == nil {
+		c.OnProgress = func(types.NamespacedName) {}
+	}
+	if c.Jitter == nil {
+		c.Jitter = jitter
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.Logger == nil {
+		c.Logger = zap.NewNop().Sugar()
+	}
+	if c.Meters == nil {
+		c.Meters = otel.GetMeterProvider()
+	}
+	return c
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func (c RelayConfig) validate() error {
+	if c.MaxInFlight < 0 || c.Tries < 0 || c.Patience < 0 {
+		return errors.New("relay: limits must not be negative")
+	}
+	return errors.Join(c.Retry.validate(), c.Repeat.validate())
+}
+
+// Relay tells the stories of many objects: each object's events in order, each event until the sink has taken
+// it, and what awaits a handler until the deed is done. An object has a goroutine only while something of it is
+// pending or awaited.
+//
+// It holds nothing that a restart must not lose: the records are the truth, and told again it goes on from what
+// they say is acknowledged.
+type Relay struct {
+	config      RelayConfig
+	instruments *instruments
+	inFlight    chan struct{}
+	ctx         context.Context
+	stop        context.CancelFunc
+	running     sync.WaitGroup
+
+	// mu guards what follows, and the streams' contents. It is never held over a send or a call.
+	mu      sync.Mutex
+	stopped bool
+	streams map[types.UID]*stream
+}
+
+// NewRelay makes a relay. It works from the first Tell on, until Shutdown, or the end of Run.
+func NewRelay(config RelayConfig) (*Relay, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	config = config.withDefaults()
+	instruments, err := newInstruments(config.Meters)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	return &Relay{
+		config:      config,
+		instruments: instruments,
+		inFlight:    make(chan struct{}, config.MaxInFlight),
+		ctx:         ctx,
+		stop:        stop,
+		streams:     map[types.UID]*stream{},
+	}, nil
+}
+
+// Run shuts the relay down when ctx ends, and returns when nothing of it runs any more.
+func (r *Relay) Run(ctx context.Context) {
+	<-ctx.Done()
+	r.Shutdown()
+}
+
+// Shutdown stops all sends, and returns when nothing of the relay runs any more. What is told from then on is
+// not heard.
+func (r *Relay) Shutdown() {
+	r.mu.Lock()
+	r.stopped = true
+	r.stop()
+	r.forgetWhere(func(Object) bool { return true })
+	r.mu.Unlock()
+	r.running.Wait()
+}
+
+// HasSink says whether events leave this process.
+func (r *Relay) HasSink() bool { return r.config.Sink != nil }
+
+// Tell hears the story of an object as it stands. It does not block, and it costs next to nothing where there is
+// nothing new. A story older than the one known, by its sequence, is ignored.
+func (r *Relay) Tell(story Story) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped || story.Object.UID == "" {
+		return
+	}
+	s := r.streamOf(story)
+	if s == nil {
+		return
+	}
+	r.hear(s, story.Record)
+	r.await(s, story.Awaiting)
+	r.startSender(s)
+}
+
+// Progress is how far the story of an object is told. It is zero for an object of which nothing was told.
+func (r *Relay) Progress(uid types.UID) Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, known := r.streams[uid]
+	if !known {
+		return Progress{}
+	}
+	return s.progress()
+}
+
+// Forget stops all sends of an object that is gone, or that another replica now tells of.
+func (r *Relay) Forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(uid)
+}
+
+// ForgetWhere forgets every object that another replica now tells of: a leader's duty when it is demoted.
+func (r *Relay) ForgetWhere(gone func(Object) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forgetWhere(gone)
+}
+
+func (r *Relay) forgetWhere(gone func(Object) bool) {
+	for uid, s := range r.streams {
+		if gone(s.object) {
+			r.forget(uid)
+		}
+	}
+}
+
+func (r *Relay) forget(uid types.UID) {
+	s, known := r.streams[uid]
+	if !known {
+		return
+	}
+	delete(r.streams, uid)
+	s.stop()
+	r.stopAsking(s)
+	r.instruments.pending(-len(s.queue))
+	s.queue = nil
+}
+
+// spawn runs what Shutdown waits for. The lock is held, so that nothing begins after it.
+func (r *Relay) spawn(run func()) {
+	r.running.Add(1)
+	go func() {
+		defer r.running.Done()
+		run()
+	}()
+}
+
+// pause waits for a time. It is cut short when ctx ends, or when done is closed.
+func (r *Relay) pause(ctx context.Context, d time.Duration, done <-chan struct{}) {
+	timer := r.config.Clock.NewTimer(r.config.Jitter(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-done:
+	case <-ctx.Done():
+	}
+}

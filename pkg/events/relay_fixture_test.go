@@ -1,0 +1,214 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// The tests of the relay run in bubbles, where time is simulated: it passes when every goroutine waits. A bubble
+// fails if a goroutine is left when its test ends, so a test that does not shut its relay down proves that the
+// relay ended by itself.
+
+// fakeSink remembers what it was sent, and answers as its script says.
+type fakeSink struct {
+	// script answers the try-th send of an event, from 0. Without one every event is taken.
+	script func(ctx context.Context, event cloudevents.Event, try int) error
+
+	mu    sync.Mutex
+	begin time.Time
+	tries map[string]int
+	sends []sent
+}
+
+// sent is one send: what, when after the sink's making, and what came of it.
+type sent struct {
+	id    string
+	bytes string
+	at    time.Duration
+	err   error
+}
+
+var (
+	errDown   = errors.New("sink is down")
+	errPoison = fmt.Errorf("%w: poison", ErrRejected)
+)
+
+func newSink(script func(ctx context.Context, event cloudevents.Event, try int) error) *fakeSink {
+	return &fakeSink{script: script, begin: time.Now(), tries: map[string]int{}}
+}
+
+func (f *fakeSink) Send(ctx context.Context, event cloudevents.Event) error {
+	f.mu.Lock()
+	text, err := event.MarshalJSON()
+	if err != nil {
+		panic(err)
+	}
+	try, number := f.tries[event.ID()], len(f.sends)
+	f.tries[event.ID()]++
+	f.sends = append(f.sends, sent{id: event.ID(), bytes: string(text), at: time.Since(f.begin)})
+	f.mu.Unlock()
+	if f.script != nil {
+		err = f.script(ctx, event, try)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sends[number].err = err
+	return err
+}
+
+// got is what was sent, each as its id without the prefix of uids, and the time where it is not 0.
+func (f *fakeSink) got() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var lines []string
+	for _, s := range f.sends {
+		lines = append(lines, short(s.id, s.at))
+	}
+	return strings.Join(lines, " ")
+}
+
+func short(id string, at time.Duration) string {
+	name, number, _ := strings.Cut(strings.TrimPrefix(id, "uid-of-"), ".")
+	line := name + strings.TrimLeft(number, "0")
+	if strings.Contains(number, ":") {
+		line = name + "-clock"
+	}
+	if at > 0 {
+		line += "@" + at.String()
+	}
+	return line
+}
+
+// fakeHandler remembers when it was called.
+type fakeHandler struct {
+	begin time.Time
+	act   func(ctx context.Context, event cloudevents.Event) error
+
+	mu    sync.Mutex
+	calls []string
+}
+
+func newHandler(act func(ctx context.Context, event cloudevents.Event) error) *fakeHandler {
+	return &fakeHandler{begin: time.Now(), act: act}
+}
+
+func (f *fakeHandler) handle(ctx context.Context, event cloudevents.Event) error {
+	f.mu.Lock()
+	f.calls = append(f.calls, short(event.ID(), time.Since(f.begin)))
+	f.mu.Unlock()
+	if f.act == nil {
+		return nil
+	}
+	return f.act(ctx, event)
+}
+
+func (f *fakeHandler) got() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.calls, " ")
+}
+
+// teller is a relay under test.
+type teller struct {
+	*Relay
+	t        *testing.T
+	mu       sync.Mutex
+	progress []string
+}
+
+func newTeller(t *testing.T, config RelayConfig) *teller {
+	t.Helper()
+	r := &teller{t: t}
+	config.Jitter = func(d time.Duration) time.Duration { return d }
+	config.OnProgress = func(key types.NamespacedName) {
+		r.Progress("a reader, to show that no lock is held")
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.progress = append(r.progress, key.Name)
+	}
+	relay, err := NewRelay(config)
+	must(t, err)
+	r.Relay = relay
+	return r
+}
+
+// progressed is for which objects there was progress, since it was last asked.
+func (r *teller) progressed() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := strings.Join(r.progress, " ")
+	r.progress = nil
+	return names
+}
+
+// pass lets simulated time pass, and waits until all that this brings about is done.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (r *teller) wants(what, got, want string) {
+	r.t.Helper()
+	if got != want {
+		r.t.Errorf("%s:\n got %s\nwant %s", what, got, want)
+	}
+}
+
+func (r *teller) wantsProgress(o Object, want Progress) {
+	r.t.Helper()
+	if got := r.Progress(o.UID); got != want {
+		r.t.Errorf("progress of %s:\n got %+v\nwant %+v", o.Name, got, want)
+	}
+}
+
+// recordOf has so many transitions, one a second.
+func recordOf(transitions, acknowledged int64) *v1alpha1.Record {
+	record := &v1alpha1.Record{Sequence: transitions, Acknowledged: acknowledged}
+	for sequence := int64(1); sequence <= transitions; sequence++ {
+		record.Transitions = append(record.Transitions, v1alpha1.Transition{
+			Sequence: sequence,
+			Time:     metav1.NewMicroTime(time.Date(2026, 3, 1, 8, 0, int(sequence), 0, time.UTC)),
+			State:    states[sequence%int64(len(states))],
+			Message:  fmt.Sprintf("transition %d", sequence),
+		})
+	}
+	return record
+}
+
+// awaiting is the record's last transition, awaiting the restart handler.
+func awaiting(t *testing.T, o Object, record *v1alpha1.Record) *Awaiting {
+	t.Helper()
+	event, err := ForTransition(o, record.Transitions[len(record.Transitions)-1])
+	must(t, err)
+	return &Awaiting{Handler: "restart", Event: event}
+}
+
+func awaitingTTL(t *testing.T, o Object) *Awaiting {
+	t.Helper()
+	return &Awaiting{Handler: "ttl", Event: clockEvent(t, o)}
+}
+
+// here is a broker whose handlers, all the same, run in process.
+func here(t *testing.T, handler *fakeHandler) *Broker {
+	t.Helper()
+	return where(t, handler, nil)
+}
+
+func where(t *testing.T, handler *fakeHandler, inProcess func(string) bool) *Broker {
+	t.Helper()
+	broker, err := NewBroker(map[string]Handler{"restart": handler.handle, "ttl": handler.handle}, inProcess)
+	must(t, err)
+	return broker
+}

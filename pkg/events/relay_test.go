@@ -1,0 +1,420 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+func TestRelayTellsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		synctest.Wait()
+		r.Tell(Story{Object: pi, Record: recordOf(5, 0)})
+		synctest.Wait()
+		r.wants("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5")
+		r.wants("progress", r.progressed(), "pi pi")
+		r.wantsProgress(pi, Progress{Acknowledged: 5})
+	})
+}
+
+func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
+			if strings.HasSuffix(event.ID(), "2") && try < 3 {
+				return errDown
+			}
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		record := recordOf(3, 0)
+		r.Tell(Story{Object: pi, Record: record})
+		pass(300 * time.Millisecond)
+		record.Transitions[1].Message = "edited by the record's owner"
+		r.wantsProgress(pi, Progress{Acknowledged: 1, Pending: 2, LastError: "sink is down"})
+		pass(time.Hour)
+		r.wants("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi3@1.4s")
+		for _, again := range sink.sends[2:5] {
+			if diff := cmp.Diff(sink.sends[1].bytes, again.bytes); diff != "" {
+				t.Errorf("event sent again (-first +later):\n%s", diff)
+			}
+		}
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+	})
+}
+
+func TestRelayTriesForeverWithACappedBackOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, _ cloudevents.Event, try int) error {
+			if try < 500 {
+				return errDown
+			}
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(1, 0)})
+		pass(24 * time.Hour)
+		r.wantsProgress(pi, Progress{Acknowledged: 1})
+		if last := sink.sends[500].at - sink.sends[499].at; last != 30*time.Second {
+			t.Errorf("the last back-off was %s, want 30 s", last)
+		}
+	})
+}
+
+func TestRelayGoesOnFromTheRecord(t *testing.T) {
+	gappy := recordOf(6, 1)
+	gappy.Transitions = append(gappy.Transitions[:2], gappy.Transitions[4:]...)
+	disordered := recordOf(3, 0)
+	disordered.Transitions[0], disordered.Transitions[2] = disordered.Transitions[2], disordered.Transitions[0]
+	ahead := recordOf(3, 0)
+	ahead.Sequence = 2
+	empty := recordOf(4, 2)
+	empty.Transitions = nil
+	cases := map[string]struct {
+		record *v1alpha1.Record
+		want   string
+		end    int64
+	}{
+		"after a restart only what is not acknowledged is sent": {recordOf(5, 3), "pi4 pi5", 5},
+		"nothing is sent where all is acknowledged":             {recordOf(5, 5), "", 5},
+		"what the record no longer holds is passed over":        {gappy, "pi2 pi5 pi6", 6},
+		"a record that holds nothing is passed over":            {empty, "", 4},
+		"the order is that of the sequence":                     {disordered, "pi1 pi2 pi3", 3},
+		"what the record does not count is not told":            {ahead, "pi1 pi2", 2},
+		"an object without record has nothing to tell":          {nil, "", 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := newSink(nil)
+				r := newTeller(t, RelayConfig{Sink: sink})
+				r.Tell(Story{Object: pi, Record: tc.record})
+				synctest.Wait()
+				r.wants("sent", sink.got(), tc.want)
+				r.wantsProgress(pi, Progress{Acknowledged: tc.end})
+			})
+		})
+	}
+}
+
+func TestRelayHearsTheSameStoryForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
+		story := Story{Object: pi, Record: recordOf(40, 0)}
+		story.Awaiting = awaiting(t, pi, story.Record)
+		r.Tell(story)
+		synctest.Wait()
+		r.progressed()
+		if allocations := testing.AllocsPerRun(100, func() { r.Tell(story) }); allocations > 0 {
+			t.Errorf("the same story costs %v allocations", allocations)
+		}
+		synctest.Wait()
+		r.wants("progress", r.progressed(), "")
+		if len(sink.sends) != 40 {
+			t.Errorf("the sink got %d events, want 40", len(sink.sends))
+		}
+		r.Shutdown()
+	})
+}
+
+func TestRelayIgnoresAnOlderStory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
+		handler := newHandler(nil)
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler)})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaiting(t, pi, recordOf(3, 0))})
+		r.Tell(Story{Object: pi, Record: recordOf(2, 2), Awaiting: awaiting(t, pi, recordOf(2, 0))})
+		synctest.Wait()
+		r.wantsProgress(pi, Progress{Pending: 3, LastError: "sink is down"})
+		r.wants("asked", handler.got(), "pi3")
+		r.Shutdown()
+	})
+}
+
+func TestRelayTellsARecordThatWasBegunAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(9, 0)})
+		synctest.Wait()
+		anew := recordOf(2, 0)
+		for i := range anew.Transitions {
+			anew.Transitions[i].Time.Time = anew.Transitions[i].Time.Add(time.Hour)
+		}
+		r.Tell(Story{Object: pi, Record: anew})
+		synctest.Wait()
+		r.wants("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5 pi6 pi7 pi8 pi9 pi1 pi2")
+		r.wantsProgress(pi, Progress{Acknowledged: 2})
+	})
+}
+
+func TestRelayPassesOverWhatIsRejectedFiveTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
+			switch {
+			case !strings.HasSuffix(event.ID(), "2"):
+				return nil
+			case try == 1:
+				return errDown
+			default:
+				return errPoison
+			}
+		})
+		core, logs := observer.New(zap.ErrorLevel)
+		r := newTeller(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		pass(time.Hour)
+		r.wants("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi2@3s pi2@6.2s pi3@6.2s")
+		r.wants("progress", r.progressed(), "pi pi")
+		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+		if got := fmt.Sprintf("%s", logs.All()[0].ContextMap()["event"]); got != sink.sends[1].bytes {
+			t.Errorf("the log holds %s, want %s", got, sink.sends[1].bytes)
+		}
+
+		record := recordOf(3, 3)
+		record.Rejected = 1
+		r.Tell(Story{Object: pi, Record: record})
+		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+	})
+}
+
+func TestRelayPassesOverWhatNoEventTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		core, logs := observer.New(zap.ErrorLevel)
+		r := newTeller(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
+		record := recordOf(3, 0)
+		record.Transitions[1].State = "Edited"
+		r.Tell(Story{Object: pi, Record: record})
+		synctest.Wait()
+		r.wants("sent", sink.got(), "pi1 pi3")
+		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+		if got := fmt.Sprintf("%s", logs.All()[0].ContextMap()["event"]); !strings.Contains(got, `"Edited"`) {
+			t.Errorf("the log holds %s, want the transition", got)
+		}
+	})
+}
+
+func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
+	tau := application("tau")
+	isPi := func(event cloudevents.Event) bool { return strings.HasPrefix(event.ID(), string(pi.UID)) }
+	cases := map[string]struct {
+		inFlight int
+		script   func(ctx context.Context, event cloudevents.Event, try int) error
+	}{
+		"an object whose sends hang has one slot": {2, func(ctx context.Context, event cloudevents.Event, _ int) error {
+			if isPi(event) {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		}},
+		"an object in back-off has none": {1, func(_ context.Context, event cloudevents.Event, _ int) error {
+			if isPi(event) {
+				return errDown
+			}
+			return nil
+		}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := newSink(tc.script)
+				r := newTeller(t, RelayConfig{Sink: sink, MaxInFlight: tc.inFlight})
+				r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+				synctest.Wait()
+				r.Tell(Story{Object: tau, Record: recordOf(3, 0)})
+				synctest.Wait()
+				r.wants("sent", sink.got(), "pi1 tau1 tau2 tau3")
+				r.Shutdown()
+			})
+		})
+	}
+}
+
+func TestRelayServesInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error {
+			time.Sleep(time.Second)
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink, MaxInFlight: 1})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		synctest.Wait()
+		r.Tell(Story{Object: application("tau"), Record: recordOf(3, 0)})
+		pass(time.Minute)
+		r.wants("sent", sink.got(), "pi1 tau1@1s pi2@2s tau2@3s pi3@4s tau3@5s")
+	})
+}
+
+func TestRelayBoundsItsSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		running, most := 0, 0
+		sink := newSink(func(context.Context, cloudevents.Event, int) error {
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		for n := range 200 {
+			r.Tell(Story{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(2, 0)})
+		}
+		pass(time.Minute)
+		if len(sink.sends) != 400 || most != 64 {
+			t.Errorf("%d events were sent, %d at once, want 400 and 64", len(sink.sends), most)
+		}
+	})
+}
+
+func TestRelayStopsWhatAnotherReplicaHasDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(_ context.Context, event cloudevents.Event, _ int) error {
+			if strings.HasSuffix(event.ID(), "3") {
+				return nil
+			}
+			return errDown
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		pass(10 * time.Millisecond)
+		r.Tell(Story{Object: pi, Record: recordOf(3, 2)})
+		synctest.Wait()
+		r.wants("sent", sink.got(), "pi1 pi3@10ms")
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+	})
+}
+
+func TestRelayWithoutSink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTeller(t, RelayConfig{})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 1)})
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+		if r.HasSink() || !newTeller(t, RelayConfig{Sink: newSink(nil)}).HasSink() {
+			t.Error("HasSink does not say whether there is a sink")
+		}
+	})
+}
+
+func TestRelayForgets(t *testing.T) {
+	hang := func(ctx context.Context, _ cloudevents.Event, _ int) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	fail := func(context.Context, cloudevents.Event, int) error { return errDown }
+	forget := map[string]func(r *Relay){
+		"the object":        func(r *Relay) { r.Forget(pi.UID) },
+		"those of a bucket": func(r *Relay) { r.ForgetWhere(func(o Object) bool { return o.Name == "pi" }) },
+		"all at the end":    func(r *Relay) { r.Shutdown() },
+	}
+	for name, forgotten := range forget {
+		for name, script := range map[string]func(context.Context, cloudevents.Event, int) error{
+			name + " in a send": hang, name + " in back-off": fail,
+		} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					sink := newSink(script)
+					r := newTeller(t, RelayConfig{Sink: sink, Handlers: where(t, newHandler(nil), func(string) bool { return false })})
+					r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaiting(t, pi, recordOf(3, 0))})
+					synctest.Wait()
+					forgotten(r.Relay)
+					pass(time.Hour)
+					r.wants("sent", sink.got(), "pi1")
+					r.wants("progress", r.progressed(), "")
+					r.wantsProgress(pi, Progress{})
+				})
+			})
+		}
+	}
+}
+
+func TestRelayForgetsNoneButTheForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(nil)
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		synctest.Wait()
+		r.Forget("uid-of-nobody")
+		r.ForgetWhere(func(o Object) bool { return o.Name == "tau" })
+		r.wantsProgress(pi, Progress{Acknowledged: 3})
+	})
+}
+
+func TestRelayRunsUntilItsContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(ctx context.Context, _ cloudevents.Event, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			r.Run(ctx)
+			close(ended)
+		}()
+		r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaitingTTL(t, pi)})
+		synctest.Wait()
+		if closed(ended) {
+			t.Error("Run ended before its context")
+		}
+		cancel()
+		<-ended
+		r.Tell(Story{Object: pi, Record: recordOf(4, 0)})
+		synctest.Wait()
+		r.wants("sent", sink.got(), "pi1")
+	})
+}
+
+func TestRelayIgnoresAnObjectWithoutIdentity(t *testing.T) {
+	r := newTeller(t, RelayConfig{Sink: newSink(nil)})
+	r.Tell(Story{Record: recordOf(1, 0)})
+	r.wantsProgress(Object{}, Progress{})
+}
+
+func TestRelayConfigIsChecked(t *testing.T) {
+	cases := map[string]RelayConfig{
+		"sends at once":              {MaxInFlight: -1},
+		"tries":                      {Tries: -1},
+		"patience":                   {Patience: -time.Second},
+		"a back-off that ends early": {Retry: Backoff{Start: time.Second, Cap: time.Millisecond}},
+		"a back-off without start":   {Repeat: Backoff{Cap: time.Second}},
+	}
+	for name, config := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, err := NewRelay(config); err == nil {
+				t.Error("NewRelay took it")
+			}
+		})
+	}
+}
+
+func TestJitterShortensByAQuarterAtMost(t *testing.T) {
+	for range 1000 {
+		if got := jitter(time.Second); got < 750*time.Millisecond || got > time.Second {
+			t.Fatalf("jitter(1s) = %s", got)
+		}
+	}
+	if got := jitter(0); got != 0 {
+		t.Errorf("jitter(0) = %s", got)
+	}
+}

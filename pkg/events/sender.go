@@ -1,0 +1,134 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+)
+
+// startSender gives a stream its sender, where it has something to send and no sender yet.
+func (r *Relay) startSender(s *stream) {
+	if s.sending || len(s.queue) == 0 {
+		return
+	}
+	s.sending = true
+	r.spawn(func() {
+		for i := r.head(s); i != nil; i = r.head(s) {
+			r.tell(s, i)
+		}
+		if s.ctx.Err() == nil {
+			r.config.OnProgress(s.object.Key())
+		}
+	})
+}
+
+// head is what is to be sent next. When there is nothing, the sender is about to end.
+func (r *Relay) head(s *stream) *item {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(s.queue) == 0 {
+		s.sending = false
+		return nil
+	}
+	return s.queue[0]
+}
+
+// tell sends one event until the sink has taken it, or refused it for good, or until that is needless.
+func (r *Relay) tell(s *stream, i *item) {
+	event, err := i.event(s.object)
+	if err != nil {
+		r.passOver(s, i, event, err)
+		return
+	}
+	rejections := 0
+	for try := 0; !closed(i.done) && s.ctx.Err() == nil; try++ {
+		err := r.post(s.ctx, event)
+		if IsRejected(err) {
+			rejections++
+		}
+		switch {
+		case err == nil:
+			r.taken(s, i)
+			return
+		case rejections == r.config.Tries:
+			r.passOver(s, i, event, err)
+			return
+		}
+		r.noteFailure(s, event, err)
+		r.pause(s.ctx, r.config.Retry.delay(try), i.done)
+	}
+}
+
+// post sends an event once. A slot is held for the time of the send only, so that an object in back-off is in
+// nobody's way.
+func (r *Relay) post(ctx context.Context, event cloudevents.Event) error {
+	select {
+	case r.inFlight <- struct{}{}:
+		defer func() { <-r.inFlight }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	err := r.config.Sink.Send(ctx, event)
+	if ctx.Err() == nil {
+		r.instruments.posted(event.Type(), err)
+	}
+	return err
+}
+
+func (r *Relay) taken(s *stream, i *item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.lastError = ""
+	r.finish(s, i)
+}
+
+// finish takes an item out of the queue and moves the cursor.
+func (r *Relay) finish(s *stream, done *item) {
+	s.acknowledged = max(s.acknowledged, done.sequence())
+	r.drop(s, func(i *item) bool { return i == done })
+	s.settle()
+}
+
+// passOver gives up on an event that the sink will never take. The log keeps the whole of it.
+func (r *Relay) passOver(s *stream, i *item, event cloudevents.Event, err error) {
+	r.noteRejection(s, i, event, err)
+	r.mu.Lock()
+	s.lastError = err.Error()
+	if i.transition != nil {
+		s.rejected++
+	}
+	r.finish(s, i)
+	r.mu.Unlock()
+	r.config.OnProgress(s.object.Key())
+}
+
+func (r *Relay) noteRejection(s *stream, i *item, event cloudevents.Event, err error) {
+	r.instruments.rejected(event.Type())
+	var whole any = event
+	if event.Context == nil {
+		whole = i.transition
+	}
+	text, _ := json.Marshal(whole)
+	r.config.Logger.Errorw("event was rejected and is passed over",
+		"object", s.object.Key(), "error", err, "event", json.RawMessage(text))
+}
+
+func (r *Relay) noteFailure(s *stream, event cloudevents.Event, err error) {
+	if s.ctx.Err() != nil {
+		return
+	}
+	r.mu.Lock()
+	s.lastError = err.Error()
+	r.mu.Unlock()
+	r.config.Logger.Debugw("event is sent again later", "object", s.object.Key(), "id", event.ID(), "error", err)
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}

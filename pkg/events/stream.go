@@ -1,0 +1,177 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// stream is one object's story on its way to the sink. Relay.mu guards it.
+type stream struct {
+	object Object
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	// heard is the last transition that was told to the relay, and heardAt that transition's time.
+	heard   int64
+	heardAt time.Time
+	// acknowledged is the last transition that the sink has taken, here or by the record's word.
+	acknowledged int64
+	rejected     int64
+	// queue is what the sink has not taken, in order.
+	queue     []*item
+	sending   bool
+	lastError string
+	// question is what awaits a handler.
+	question *question
+}
+
+// item is an event to be sent: a transition, whose event is made when it is sent, or a clock event.
+type item struct {
+	transition *v1alpha1.Transition
+	clock      *cloudevents.Event
+	// done is closed when the item needs no more sending.
+	done chan struct{}
+}
+
+func (i *item) sequence() int64 {
+	if i.transition == nil {
+		return 0
+	}
+	return i.transition.Sequence
+}
+
+func (i *item) id(o Object) string {
+	if i.clock != nil {
+		return i.clock.ID()
+	}
+	return eventID(o, sequenceText(i.sequence()))
+}
+
+func (i *item) event(o Object) (cloudevents.Event, error) {
+	if i.clock != nil {
+		return *i.clock, nil
+	}
+	return ForTransition(o, *i.transition)
+}
+
+// streamOf finds or begins an object's stream. It is nil for a story that is older than what was heard.
+func (r *Relay) streamOf(story Story) *stream {
+	s, known := r.streams[story.Object.UID]
+	if known && story.Record != nil && story.Record.Sequence < s.heard {
+		if !lastTime(story.Record).After(s.heardAt) {
+			return nil
+		}
+		// The record was lost and begun anew.
+		r.forget(story.Object.UID)
+		known = false
+	}
+	if !known {
+		s = &stream{object: story.Object}
+		s.ctx, s.stop = context.WithCancel(r.ctx)
+		r.streams[story.Object.UID] = s
+	}
+	return s
+}
+
+func lastTime(record *v1alpha1.Record) time.Time {
+	if len(record.Transitions) == 0 {
+		return time.Time{}
+	}
+	return record.Transitions[len(record.Transitions)-1].Time.Time
+}
+
+// hear takes what is new in a record into the queue, and what somebody else has delivered out of it.
+func (r *Relay) hear(s *stream, record *v1alpha1.Record) {
+	if record == nil {
+		return
+	}
+	s.rejected = max(s.rejected, record.Rejected)
+	if record.Acknowledged > s.acknowledged {
+		s.acknowledged = record.Acknowledged
+		r.drop(s, func(i *item) bool { return i.transition != nil && i.sequence() <= record.Acknowledged })
+	}
+	if record.Sequence > s.heard {
+		r.enqueue(s, untold(record, max(s.heard, s.acknowledged))...)
+		s.heard, s.heardAt = record.Sequence, lastTime(record)
+	}
+	s.settle()
+}
+
+// untold are the transitions after a sequence, in order. Those that the record no longer holds are passed over.
+func untold(record *v1alpha1.Record, after int64) []*item {
+	var items []*item
+	for _, t := range record.Transitions {
+		if t.Sequence > after && t.Sequence <= record.Sequence {
+			items = append(items, &item{transition: detached(t), done: make(chan struct{})})
+		}
+	}
+	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(a.sequence(), b.sequence()) })
+	return items
+}
+
+// detached is a copy of what a transition's event is made from, which the record's owner cannot change.
+func detached(t v1alpha1.Transition) *v1alpha1.Transition {
+	t.DriverStatus = nil
+	if t.End != nil {
+		end := *t.End
+		t.End = &end
+	}
+	return &t
+}
+
+func (r *Relay) enqueue(s *stream, items ...*item) {
+	if !r.HasSink() {
+		return
+	}
+	s.queue = append(s.queue, items...)
+	r.instruments.pending(len(items))
+}
+
+// drop takes items out of the queue.
+func (r *Relay) drop(s *stream, needless func(*item) bool) {
+	before := len(s.queue)
+	s.queue = slices.DeleteFunc(s.queue, func(i *item) bool {
+		if !needless(i) {
+			return false
+		}
+		close(i.done)
+		return true
+	})
+	r.instruments.pending(len(s.queue) - before)
+}
+
+// settle moves the cursor over what is acknowledged because nothing before it waits any more.
+func (s *stream) settle() {
+	if !slices.ContainsFunc(s.queue, func(i *item) bool { return i.transition != nil }) {
+		s.acknowledged = max(s.acknowledged, s.heard)
+	}
+}
+
+// clocks are the clock events in the queue, the oldest first.
+func (s *stream) clocks() []*item {
+	return slices.DeleteFunc(slices.Clone(s.queue), func(i *item) bool { return i.clock == nil })
+}
+
+func (s *stream) progress() Progress {
+	p := Progress{
+		Acknowledged: s.acknowledged,
+		Rejected:     s.rejected,
+		Pending:      len(s.queue),
+		LastError:    s.lastError,
+	}
+	if q := s.question; q != nil {
+		if q.overdue {
+			p.Awaits, p.AwaitedSince = q.handler, q.since
+		}
+		if p.LastError == "" {
+			p.LastError = q.lastError
+		}
+	}
+	return p
+}

@@ -1,0 +1,274 @@
+package events
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+func failed() v1alpha1.Transition {
+	exitCode := int32(1)
+	return v1alpha1.Transition{
+		Sequence:      7,
+		Time:          microTime("2026-03-01T08:15:30.5Z"),
+		Attempt:       2,
+		State:         "Failed",
+		Message:       "Driver failed.",
+		DriverPod:     "pi-2-driver",
+		ApplicationID: "spark-1",
+		End: &v1alpha1.AttemptEnd{
+			Outcome:        v1alpha1.OutcomeFailed,
+			RestartAllowed: true,
+			Class:          "application",
+			ExitCode:       &exitCode,
+			Reason:         "Error",
+			Message:        "exit code 1",
+		},
+	}
+}
+
+func TestEventOfAnAttemptsEnd(t *testing.T) {
+	event, err := ForTransition(pi, failed())
+	must(t, err)
+	want := `{
+		"specversion": "1.0",
+		"id": "uid-of-pi.0000000007",
+		"source": "/apis/spark.apache.org/namespaces/team-a/sparkapplications/pi/uid-of-pi",
+		"type": "dev.firesteel.application.failed.v1",
+		"subject": "team-a/pi",
+		"time": "2026-03-01T08:15:30.5Z",
+		"datacontenttype": "application/json",
+		"dataschema": "https://firesteel.dev/schemas/events/dev.firesteel.application.failed.v1.schema.json",
+		"sequence": "0000000007",
+		"sparkkind": "SparkApplication",
+		"sparknamespace": "team-a",
+		"sparkname": "pi",
+		"sparkstate": "Failed",
+		"sparkattempt": "2",
+		"sparkoutcome": "Failed",
+		"sparkrestartallowed": "true",
+		"data": {
+			"namespace": "team-a",
+			"name": "pi",
+			"uid": "uid-of-pi",
+			"kind": "SparkApplication",
+			"attempt": 2,
+			"sequence": 7,
+			"state": "Failed",
+			"message": "Driver failed.",
+			"driverPod": "pi-2-driver",
+			"applicationID": "spark-1",
+			"end": {
+				"outcome": "Failed",
+				"restartAllowed": true,
+				"class": "application",
+				"exitCode": 1,
+				"reason": "Error",
+				"message": "exit code 1",
+				"pod": "pi-2-driver",
+				"attempt": 2
+			}
+		}
+	}`
+	if diff := cmp.Diff(tree(t, want), tree(t, wire(t, event))); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+}
+
+func tree(t *testing.T, text string) (parsed any) {
+	t.Helper()
+	must(t, json.Unmarshal([]byte(text), &parsed))
+	return parsed
+}
+
+func TestExtensionsOfTransitions(t *testing.T) {
+	cases := map[string]struct {
+		transition v1alpha1.Transition
+		want       map[string]any
+	}{
+		"a step on the way has no outcome": {
+			transition: v1alpha1.Transition{Sequence: 1, State: "Submitted"},
+			want:       map[string]any{"sequence": "0000000001", "sparkstate": "Submitted", "sparkattempt": "0"},
+		},
+		"the end of an attempt that allows no restart says so": {
+			transition: v1alpha1.Transition{
+				Sequence: 5, State: "Succeeded", Attempt: 1, End: &v1alpha1.AttemptEnd{Outcome: "Succeeded"},
+			},
+			want: map[string]any{
+				"sequence": "0000000005", "sparkstate": "Succeeded", "sparkattempt": "1",
+				"sparkoutcome": "Succeeded", "sparkrestartallowed": "false",
+			},
+		},
+		"the last transition is final and has the application's outcome": {
+			transition: v1alpha1.Transition{Sequence: 6, State: "ResourceReleased", Attempt: 1, Outcome: "Succeeded"},
+			want: map[string]any{
+				"sequence": "0000000006", "sparkstate": "ResourceReleased", "sparkattempt": "1",
+				"sparkoutcome": "Succeeded", "sparkfinal": "true",
+			},
+		},
+		"an end that is the last transition too has the application's outcome": {
+			transition: v1alpha1.Transition{
+				Sequence: 6, State: "Failed", End: &v1alpha1.AttemptEnd{Outcome: "Failed"}, Outcome: "Failed",
+			},
+			want: map[string]any{
+				"sequence": "0000000006", "sparkstate": "Failed", "sparkattempt": "0",
+				"sparkoutcome": "Failed", "sparkrestartallowed": "false", "sparkfinal": "true",
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			tc.transition.Time = microTime("2026-03-01T08:15:30Z")
+			event, err := ForTransition(pi, tc.transition)
+			must(t, err)
+			tc.want["sparkkind"], tc.want["sparknamespace"], tc.want["sparkname"] = "SparkApplication", "team-a", "pi"
+			if diff := cmp.Diff(tc.want, event.Extensions()); diff != "" {
+				t.Errorf("extensions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEventIsTheSameBeforeAndAfterStorage(t *testing.T) {
+	fresh := failed()
+	fresh.Time = metav1.NewMicroTime(time.Date(2026, 3, 1, 9, 15, 30, 123456789, time.FixedZone("CET", 3600)))
+	fresh.DriverStatus = &corev1.PodStatus{Phase: corev1.PodFailed}
+	text, err := json.Marshal(fresh)
+	must(t, err)
+	var stored v1alpha1.Transition
+	must(t, json.Unmarshal(text, &stored))
+	stored.DriverStatus = nil
+
+	before, err := ForTransition(pi, fresh)
+	must(t, err)
+	after, err := ForTransition(pi, stored)
+	must(t, err)
+	if diff := cmp.Diff(wire(t, before), wire(t, after)); diff != "" {
+		t.Errorf("event (-before +after):\n%s", diff)
+	}
+}
+
+func TestEventStaysSmall(t *testing.T) {
+	texts := map[string]string{
+		"plain":            strings.Repeat("x", 100_000),
+		"escaped":          strings.Repeat("\x01<\"", 100_000),
+		"beyond ASCII":     strings.Repeat("é火🔥", 100_000),
+		"no UTF-8":         strings.Repeat("\xff\xfe", 100_000),
+		"line separators":  strings.Repeat("\u2028\u007f", 100_000),
+		"replacement rune": strings.Repeat("\uFFFD", 100_000),
+	}
+	object := pi
+	object.Name, object.Namespace = strings.Repeat("n", 253), strings.Repeat("s", 63)
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
+			transition := failed()
+			transition.Message, transition.DriverPod, transition.ApplicationID = text, text, text
+			transition.End.Message, transition.End.Class, transition.End.Reason = text, text, text
+			event, err := ForTransition(object, transition)
+			must(t, err)
+			if size := len(wire(t, event)); size >= 8<<10 {
+				t.Errorf("event has %d bytes, want less than 8 KiB", size)
+			}
+		})
+	}
+}
+
+func TestTransitionsThatNoEventTells(t *testing.T) {
+	cases := map[string]func(*Object, *v1alpha1.Transition){
+		"a state that is not in the contract": func(_ *Object, t *v1alpha1.Transition) { t.State = "Rebooting" },
+		"no state":                            func(_ *Object, t *v1alpha1.Transition) { t.State = "" },
+		"no sequence":                         func(_ *Object, t *v1alpha1.Transition) { t.Sequence = 0 },
+		"no time":                             func(_ *Object, t *v1alpha1.Transition) { t.Time = metav1.MicroTime{} },
+		"an outcome that breaks a header":     func(_ *Object, t *v1alpha1.Transition) { t.Outcome = "Failed\r\nHost: x" },
+		"an end without outcome":              func(_ *Object, t *v1alpha1.Transition) { t.End.Outcome = "" },
+		"an object without uid":               func(o *Object, _ *v1alpha1.Transition) { o.UID = "" },
+		"an object without kind":              func(o *Object, _ *v1alpha1.Transition) { o.Kind = "" },
+		"an object with a slash in its name":  func(o *Object, _ *v1alpha1.Transition) { o.Name = "a/b" },
+	}
+	for name, spoil := range cases {
+		t.Run(name, func(t *testing.T) {
+			object, transition := pi, failed()
+			spoil(&object, &transition)
+			if event, err := ForTransition(object, transition); err == nil {
+				t.Errorf("ForTransition made %s", wire(t, event))
+			}
+		})
+	}
+}
+
+func TestExpired(t *testing.T) {
+	at := time.Date(2026, 3, 1, 9, 15, 30, 123456789, time.FixedZone("CET", 3600))
+	event, err := Expired(pi, at)
+	must(t, err)
+	want := `{
+		"specversion": "1.0",
+		"id": "uid-of-pi.2026-03-01T08:15:30.123456Z",
+		"source": "/apis/spark.apache.org/namespaces/team-a/sparkapplications/pi/uid-of-pi",
+		"type": "dev.firesteel.application.expired.v1",
+		"subject": "team-a/pi",
+		"time": "2026-03-01T08:15:30.123456Z",
+		"datacontenttype": "application/json",
+		"dataschema": "https://firesteel.dev/schemas/events/dev.firesteel.application.expired.v1.schema.json",
+		"sparkkind": "SparkApplication",
+		"sparknamespace": "team-a",
+		"sparkname": "pi",
+		"data": {
+			"namespace": "team-a",
+			"name": "pi",
+			"uid": "uid-of-pi",
+			"kind": "SparkApplication",
+			"due": "2026-03-01T08:15:30.123456Z"
+		}
+	}`
+	if diff := cmp.Diff(tree(t, want), tree(t, wire(t, event))); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
+	}
+	if _, err := Expired(pi, time.Time{}); err == nil {
+		t.Error("Expired made an event of no instant")
+	}
+}
+
+func TestEventsMatchTheirSchemas(t *testing.T) {
+	for _, kind := range Types {
+		t.Run(kind.Name, func(t *testing.T) {
+			data := dataOf(t, kind)
+			s := schemaOf(kind)
+			for _, name := range s.Required {
+				if _, present := data[name]; !present {
+					t.Errorf("data lacks %q, which the schema requires", name)
+				}
+			}
+			for name := range data {
+				if s.Properties[name] == nil {
+					t.Errorf("data has %q, which the schema does not know", name)
+				}
+			}
+		})
+	}
+}
+
+func dataOf(t *testing.T, kind Type) map[string]any {
+	t.Helper()
+	event, err := Expired(pi, failed().Time.Time)
+	if !kind.Clock() {
+		transition := failed()
+		transition.State = kind.State
+		transition.Outcome = v1alpha1.OutcomeFailed
+		if !kind.EndsAttempt {
+			transition.End = nil
+		}
+		event, err = ForTransition(pi, transition)
+	}
+	must(t, err)
+	if event.Type() != kind.Name || event.DataSchema() != schemaOf(kind).ID {
+		t.Errorf("event has type %q and schema %q", event.Type(), event.DataSchema())
+	}
+	return tree(t, string(event.Data())).(map[string]any)
+}

@@ -1,0 +1,20 @@
+// Package handlers lists the handler functions that come with Firesteel. They run in the controller or as
+// cmd/handler, from the same functions.
+package handlers
+
+import (
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
+)
+
+// All returns the handlers by name.
+func All(client versioned.Interface) map[string]events.Handler {
+	return map[string]events.Handler{
+		restart.Name: restart.NewHandler(client),
+		ttl.Name:     ttl.NewHandler(client, clock.RealClock{}),
+	}
+}

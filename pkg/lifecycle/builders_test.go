@@ -1,0 +1,306 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// start is when every story of these tests begins.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func at(since time.Duration) time.Time { return start.Add(since) }
+
+const driverUID = types.UID("driver-0")
+
+// ---- Pods ----
+
+// podBuilder builds a driver Pod as the kubelet would report it.
+type podBuilder struct{ pod corev1.Pod }
+
+func driverPod() *podBuilder {
+	return &podBuilder{corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-0-driver", UID: driverUID}}}
+}
+
+func (b *podBuilder) Phase(phase corev1.PodPhase) *podBuilder {
+	b.pod.Status.Phase = phase
+	return b
+}
+
+func (b *podBuilder) Reason(reason, message string) *podBuilder {
+	b.pod.Status.Reason, b.pod.Status.Message = reason, message
+	return b
+}
+
+func (b *podBuilder) Condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) *podBuilder {
+	b.pod.Status.Conditions = append(b.pod.Status.Conditions,
+		corev1.PodCondition{Type: kind, Status: status, Reason: reason})
+	return b
+}
+
+func (b *podBuilder) Container(name string, options ...containerOption) *podBuilder {
+	b.pod.Status.ContainerStatuses = append(b.pod.Status.ContainerStatuses, container(name, options))
+	return b
+}
+
+func (b *podBuilder) InitContainer(name string, options ...containerOption) *podBuilder {
+	b.pod.Status.InitContainerStatuses = append(b.pod.Status.InitContainerStatuses, container(name, options))
+	return b
+}
+
+// Terminating gives the Pod a deletion that was accepted at an instant, with some grace.
+func (b *podBuilder) Terminating(accepted time.Time, graceSeconds int64) *podBuilder {
+	due := metav1.NewTime(accepted.Add(time.Duration(graceSeconds) * time.Second))
+	b.pod.DeletionTimestamp, b.pod.DeletionGracePeriodSeconds = &due, &graceSeconds
+	return b
+}
+
+func (b *podBuilder) Obj() *corev1.Pod { return b.pod.DeepCopy() }
+
+type containerOption func(*corev1.ContainerStatus)
+
+func container(name string, options []containerOption) corev1.ContainerStatus {
+	status := corev1.ContainerStatus{Name: name, Image: "spark:4.1.0"}
+	for _, option := range options {
+		option(&status)
+	}
+	return status
+}
+
+func running(s *corev1.ContainerStatus) { s.State.Running = &corev1.ContainerStateRunning{} }
+
+func ready(s *corev1.ContainerStatus) {
+	running(s)
+	s.Ready = true
+}
+
+func exited(code int32, reason string) containerOption {
+	return func(s *corev1.ContainerStatus) {
+		s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}
+	}
+}
+
+func waits(reason, message string) containerOption {
+	return func(s *corev1.ContainerStatus) {
+		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
+	}
+}
+
+// restarted is a container that ended, and that the kubelet started anew.
+func restarted(last *corev1.ContainerStateTerminated) containerOption {
+	return func(s *corev1.ContainerStatus) {
+		running(s)
+		s.RestartCount, s.LastTerminationState.Terminated = 1, last
+	}
+}
+
+// ---- Records ----
+
+// storyBuilder builds a record step by step, as Decide would have written it.
+type storyBuilder struct {
+	record v1alpha1.Record
+	now    time.Time
+}
+
+// submitted is an application that was looked at, and that waits for its first launch.
+func submitted() *storyBuilder {
+	b := &storyBuilder{now: start}
+	b.record.Attempt.Since = metav1.NewMicroTime(start)
+	return b.In(Submitted)
+}
+
+// After lets time pass before the next step.
+func (b *storyBuilder) After(d time.Duration) *storyBuilder {
+	b.now = b.now.Add(d)
+	return b
+}
+
+// In appends a state.
+func (b *storyBuilder) In(state State) *storyBuilder {
+	b.record.Sequence++
+	t := v1alpha1.Transition{
+		Sequence: b.record.Sequence, Time: metav1.NewMicroTime(b.now), Attempt: b.record.Attempt.ID, State: string(state),
+	}
+	if b.record.Launch != nil {
+		t.DriverPod, t.ApplicationID = b.record.Launch.DriverPod, b.record.Launch.ApplicationID
+	}
+	b.record.Transitions = append(b.record.Transitions, t)
+	return b
+}
+
+// Fenced names the launch in the record, as is done before anything is created.
+func (b *storyBuilder) Fenced() *storyBuilder {
+	id := b.record.Attempt.ID
+	b.record.Launch = &v1alpha1.Launch{
+		ID: fmt.Sprintf("launch-%d", id), DriverPod: fmt.Sprintf("pi-%d-driver", id), ApplicationID: fmt.Sprintf("pi-%d", id),
+	}
+	return b
+}
+
+// Requested is a driver that was created.
+func (b *storyBuilder) Requested() *storyBuilder {
+	b.Fenced()
+	b.record.Launch.DriverUID = types.UID(fmt.Sprintf("driver-%d", b.record.Attempt.ID))
+	return b.In(DriverRequested)
+}
+
+// Running is a driver that was created and does its work.
+func (b *storyBuilder) Running() *storyBuilder {
+	return b.Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy)
+}
+
+// Ended ends the attempt for good.
+func (b *storyBuilder) Ended(state State) *storyBuilder { return b.ended(state, false) }
+
+// EndedRestartable ends the attempt where the spec allows another.
+func (b *storyBuilder) EndedRestartable(state State) *storyBuilder { return b.ended(state, true) }
+
+func (b *storyBuilder) ended(state State, restartAllowed bool) *storyBuilder {
+	outcome := v1alpha1.OutcomeSucceeded
+	if state.Failure() {
+		outcome = v1alpha1.OutcomeFailed
+	}
+	b.In(state)
+	b.last().End = &v1alpha1.AttemptEnd{Outcome: outcome, RestartAllowed: restartAllowed}
+	return b
+}
+
+// Verdict is the restart handler's answer on the current attempt.
+func (b *storyBuilder) Verdict(restart bool, notBefore time.Time, reason string) *storyBuilder {
+	b.record.Verdict = &v1alpha1.Verdict{Attempt: b.record.Attempt.ID, Restart: restart, Reason: reason}
+	if !notBefore.IsZero() {
+		due := metav1.NewMicroTime(notBefore)
+		b.record.Verdict.NotBefore = &due
+	}
+	return b
+}
+
+// Restarting begins the next attempt, which waits for its launch.
+func (b *storyBuilder) Restarting() *storyBuilder {
+	previous := b.record.Attempt
+	b.record.Previous, b.record.Launch = &previous, nil
+	b.record.Attempt = v1alpha1.Attempt{
+		ID: previous.ID + 1, Since: metav1.NewMicroTime(b.now), Restarts: previous.Restarts + 1,
+	}
+	return b.In(ScheduledToRestart)
+}
+
+// Retained ends the application and keeps its driver.
+func (b *storyBuilder) Retained() *storyBuilder {
+	outcome := LastEnd(&b.record).End.Outcome
+	b.In(TerminatedWithoutReleaseResources)
+	b.last().Outcome = outcome
+	return b
+}
+
+// Released ends the application, and has its driver released.
+func (b *storyBuilder) Released() *storyBuilder {
+	if b.record.Launch != nil {
+		b.record.Launch.Released = true
+	}
+	told := Current(&b.record).Outcome != ""
+	outcome := LastEnd(&b.record).End.Outcome
+	b.In(ResourceReleased)
+	if !told {
+		b.last().Outcome = outcome
+	}
+	return b
+}
+
+// Acknowledged says that the sink took everything so far.
+func (b *storyBuilder) Acknowledged() *storyBuilder {
+	b.record.Acknowledged = b.record.Sequence
+	return b
+}
+
+// With changes the record in whatever other way.
+func (b *storyBuilder) With(change func(*v1alpha1.Record)) *storyBuilder {
+	change(&b.record)
+	return b
+}
+
+func (b *storyBuilder) last() *v1alpha1.Transition {
+	return &b.record.Transitions[len(b.record.Transitions)-1]
+}
+
+func (b *storyBuilder) Obj() *v1alpha1.Record { return b.record.DeepCopy() }
+
+// ---- Observations ----
+
+var (
+	requestedDriver = &Driver{}
+	startedDriver   = &Driver{Started: true}
+	readyDriver     = &Driver{Started: true, Ready: true}
+)
+
+// ended is a driver none of whose containers runs any more.
+func ended(state State, cause Cause) *Driver {
+	return &Driver{End: &End{State: state, Cause: cause}, Stopped: true}
+}
+
+// terminating is a driver whose deletion was accepted, and that is not known to have stopped.
+func terminating(since time.Time) *Driver {
+	return &Driver{Started: true, Terminating: true, TerminatingSince: since}
+}
+
+// ---- Telling ----
+
+// tell puts transitions into words, one line each, so that a test can spell out a history.
+func tell(transitions []v1alpha1.Transition) []string {
+	lines := []string{}
+	for _, t := range transitions {
+		line := fmt.Sprintf("%d/%d %s", t.Sequence, t.Attempt, t.State)
+		if t.DriverPod != "" {
+			line += " [" + t.DriverPod + " " + t.ApplicationID + "]"
+		}
+		if t.Message != "" {
+			line += ": " + t.Message
+		}
+		if t.End != nil {
+			line += " | " + tellEnd(*t.End)
+		}
+		if t.Outcome != "" {
+			line += " | final " + t.Outcome
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func tellEnd(end v1alpha1.AttemptEnd) string {
+	words := []string{"ended " + end.Outcome}
+	for _, word := range []string{end.Class, end.Reason} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if end.ExitCode != nil {
+		words = append(words, fmt.Sprintf("exit %d", *end.ExitCode))
+	}
+	if end.RestartAllowed {
+		words = append(words, "restartable")
+	}
+	return strings.Join(words, ", ")
+}
+
+// news are the transitions of a record that another does not have.
+func news(before, after *v1alpha1.Record) []v1alpha1.Transition {
+	var known int64
+	if before != nil {
+		known = before.Sequence
+	}
+	var found []v1alpha1.Transition
+	for _, t := range after.Transitions {
+		if t.Sequence > known {
+			found = append(found, t)
+		}
+	}
+	return found
+}

@@ -1,0 +1,277 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+const (
+	outcomeSucceeded = v1alpha1.OutcomeSucceeded
+	outcomeFailed    = v1alpha1.OutcomeFailed
+	outcomeDeleted   = v1alpha1.OutcomeDeleted
+)
+
+// Decide takes an application as far as what is observed allows. It never changes the record it is given; nil
+// stands for an application that was never looked at. The record returned is never nil.
+func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
+	m := machine{policy: policy, seen: seen, now: now}
+	if record == nil {
+		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: stamp(now)}}
+		m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
+	} else {
+		m.record = record.DeepCopy()
+		mend(m.record)
+	}
+	m.noteLaunch()
+	for m.advance() {
+		m.effect, m.awaits, m.held, m.deadline = NoEffect, AwaitsNothing, "", time.Time{}
+	}
+	prune(m.record)
+	return m.record, Decision{
+		Changed: m.changed, Effect: m.effect, LookAgain: m.deadline,
+		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held,
+	}
+}
+
+// Current is the last transition of a record; the zero transition where there is none.
+func Current(record *v1alpha1.Record) v1alpha1.Transition {
+	if record == nil || len(record.Transitions) == 0 {
+		return v1alpha1.Transition{}
+	}
+	return record.Transitions[len(record.Transitions)-1]
+}
+
+// LastEnd is the transition that ended the current attempt; nil while it lasts.
+func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
+	if record == nil {
+		return nil
+	}
+	for i := len(record.Transitions) - 1; i >= 0; i-- {
+		if t := &record.Transitions[i]; t.End != nil && t.Attempt == record.Attempt.ID {
+			return t
+		}
+	}
+	return nil
+}
+
+// machine is one run of Decide.
+type machine struct {
+	record *v1alpha1.Record
+	policy Policy
+	seen   Observation
+	now    time.Time
+
+	changed     bool
+	effect      Effect
+	deadline    time.Time
+	awaits      Awaited
+	awaitsSince time.Time
+	held        Held
+}
+
+// advance takes one step and says whether there may be another.
+func (m *machine) advance() bool {
+	state := State(Current(m.record).State)
+	switch {
+	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
+		return m.shutDown(state)
+	case state.Initializing():
+		return m.launch()
+	case state.Starting(), state.Running():
+		return m.follow(state)
+	case state.Stopping():
+		return m.conclude()
+	case state == TerminatedWithoutReleaseResources:
+		return m.retain()
+	case state == ResourceReleased:
+		return m.expire()
+	default:
+		return m.giveUp("UnknownState")
+	}
+}
+
+// giveUp fails an application whose record cannot be understood. What of it may be running is unknown, so that
+// nothing else is started.
+func (m *machine) giveUp(reason string) bool {
+	m.append(m.ended(End{State: Failed, Cause: Cause{
+		Class: ClassInfrastructure, Reason: reason, Message: "Cannot process application status.",
+	}}))
+	return true
+}
+
+// shutDown stops the driver of an application that the user deleted, whatever state it is in.
+func (m *machine) shutDown(state State) bool {
+	if !m.released(m.seen.Deleted) {
+		return false
+	}
+	outcome := outcomeDeleted
+	if end := LastEnd(m.record); end != nil {
+		outcome = orElse(end.End.Outcome, outcome)
+	}
+	if state == TerminatedWithoutReleaseResources {
+		outcome = "" // already told
+	}
+	return m.terminate(ResourceReleased, "Spark application has been shutdown as requested.", outcome)
+}
+
+func (m *machine) launch() bool {
+	switch {
+	case m.policy.Refused != nil:
+		return m.fail(Failed, *m.policy.Refused)
+	case m.seen.LaunchRefused != nil:
+		return m.fail(SchedulingFailure, *m.seen.LaunchRefused)
+	case m.seen.Launched != "":
+		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
+	}
+	if m.record.Launch == nil && m.hold() {
+		return false
+	}
+	m.effect = Launch
+	return false
+}
+
+// noteLaunch records what a launch left, whatever is decided next: a driver, or the certainty that there is none.
+func (m *machine) noteLaunch() {
+	driver, launch := m.seen.Launched, m.record.Launch
+	switch {
+	case !State(Current(m.record).State).Initializing(), driver == "" && m.seen.LaunchRefused == nil:
+		return
+	case launch == nil && driver == "":
+		return // refused before anything was created
+	case launch == nil:
+		m.record.Launch, m.changed = &v1alpha1.Launch{DriverUID: driver}, true
+	case launch.DriverUID != driver || launch.Released != (driver == ""):
+		launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
+	}
+}
+
+// hold says that the attempt is not to be launched yet.
+func (m *machine) hold() bool {
+	if m.policy.Suspend {
+		m.held = HeldSuspended
+		return true
+	}
+	verdict := m.record.Verdict
+	ours := verdict != nil && verdict.Attempt == m.record.Attempt.ID-1
+	if ours && verdict.NotBefore != nil && m.now.Before(verdict.NotBefore.Time) {
+		m.lookAgain(verdict.NotBefore.Time)
+		return true
+	}
+	return false
+}
+
+// follow moves on with a driver that was launched.
+func (m *machine) follow(state State) bool {
+	driver := m.seen.Driver
+	switch {
+	case m.record.Launch == nil:
+		return m.giveUp("UnknownLaunch")
+	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
+		return m.end(*driver.End)
+	case m.seen.DriverGone:
+		return m.fail(Failed, Cause{
+			Class: ClassInfrastructure, Reason: "DriverLost",
+			Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",
+		})
+	case driver != nil && state == DriverRequested && driver.Started:
+		return m.enter(DriverStarted, "Driver has started running.")
+	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
+		return m.enter(DriverReady, "Driver has reached ready state.")
+	case state == DriverReady:
+		return m.enterRunning(RunningHealthy, "Application is running healthy.")
+	}
+	if driver != nil && driver.Terminating {
+		m.held = HeldDriverTerminating
+	}
+	return m.timeOut(state)
+}
+
+const (
+	slowDriver    = "The driver has not responded to the initial health check request within the allotted start-up time."
+	slowExecutors = "The Spark application failed to get enough executors in the given time threshold."
+)
+
+func (m *machine) timeOut(state State) bool {
+	limits := map[State]struct {
+		limit   time.Duration
+		next    State
+		message string
+	}{
+		DriverRequested:                    {m.policy.Timeouts.DriverStart, DriverStartTimedOut, slowDriver},
+		DriverStarted:                      {m.policy.Timeouts.DriverReady, DriverReadyTimedOut, slowDriver},
+		InitializedBelowThresholdExecutors: {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
+	}
+	wait, bounded := limits[state]
+	if !bounded || wait.limit <= 0 {
+		return false
+	}
+	due := Current(m.record).Time.Add(wait.limit)
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	cause := Cause{Class: ClassTimeout, Reason: string(wait.next), Message: wait.message}
+	if driver := m.seen.Driver; driver != nil && driver.Waiting != nil {
+		cause.Reason, cause.Message = driver.Waiting.Reason, cause.Message+" "+driver.Waiting.Message
+	}
+	return m.fail(wait.next, cause)
+}
+
+// conclude decides what follows an ended attempt.
+func (m *machine) conclude() bool {
+	ended := LastEnd(m.record)
+	if ended == nil {
+		return m.giveUp("UnknownEnd")
+	}
+	if !ended.End.RestartAllowed {
+		return m.finish(ended, restartDenied(m.policy.Restart, m.record.Attempt, *ended))
+	}
+	verdict := m.record.Verdict
+	if verdict == nil || verdict.Attempt != m.record.Attempt.ID {
+		m.awaits = AwaitsVerdict
+		return false
+	}
+	if !verdict.Restart {
+		return m.finish(ended, verdict.Reason)
+	}
+	// One driver lives at a time: what is left of this attempt goes first, retained or not.
+	if !m.released(ended.Time.Time) {
+		return false
+	}
+	if backlog(m.record) > maxBacklog {
+		m.held = HeldEventsUndelivered
+		return false
+	}
+	return m.restart(ended)
+}
+
+// finish ends the application.
+func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
+	outcome := orElse(ended.End.Outcome, outcomeFailed)
+	retained := m.policy.Retain.after(outcome)
+	halfLaunched := State(ended.State) == SchedulingFailure // nobody wants to keep that, and it might run yet
+	if (!retained || halfLaunched) && !m.released(ended.Time.Time) {
+		return false
+	}
+	if retained {
+		return m.terminate(TerminatedWithoutReleaseResources,
+			orElse(message, "Application is terminated without releasing resources as configured."), outcome)
+	}
+	return m.terminate(ResourceReleased, message, outcome)
+}
+
+func (m *machine) restart(ended *v1alpha1.Transition) bool {
+	previous := m.record.Attempt
+	m.record.Previous = &previous
+	m.record.Attempt = nextAttempt(m.policy.Restart, previous, *ended, m.now)
+	m.record.Launch = nil
+	m.seen = Observation{Deleted: m.seen.Deleted} // the rest was seen of the attempt before
+	return m.enter(ScheduledToRestart, "")
+}
+
+func (m *machine) lookAgain(at time.Time) {
+	if m.deadline.IsZero() || at.Before(m.deadline) {
+		m.deadline = at
+	}
+}

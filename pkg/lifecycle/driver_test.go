@@ -1,0 +1,308 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestObserveDriver(t *testing.T) {
+	const main = "spark-kubernetes-driver"
+	var (
+		completed    = &End{State: Succeeded, Cause: Cause{Message: "Spark application completed successfully."}}
+		exitedByZero = &End{State: Succeeded, Cause: Cause{Message: "Driver has critical container(s) exited with 0."}}
+	)
+	failed := func(class, reason, message string, exitCode *int32) *End {
+		return &End{State: Failed, Cause: Cause{Class: class, Reason: reason, Message: message, ExitCode: exitCode}}
+	}
+	tests := map[string]struct {
+		pod  *podBuilder
+		main string
+		want Driver
+	}{
+		// ---- on its way ----
+		"a Pod that the API server has just created has neither phase nor statuses": {
+			pod: driverPod(),
+		},
+		"a pending Pod without container statuses waits for nothing that is known": {
+			pod: driverPod().Phase(corev1.PodPending),
+		},
+		"a container that is created has not started": {
+			pod: driverPod().Phase(corev1.PodPending).Container(main, waits("ContainerCreating", "")),
+		},
+		"a container that runs and is not ready has not started, as in the Apache operator": {
+			pod: driverPod().Phase(corev1.PodRunning).Container(main, running),
+		},
+		"a container that is ready has started": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready),
+			want: Driver{Started: true},
+		},
+		"any container that is ready has started the driver where no main container is named": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", ready).Container(main, running),
+			want: Driver{Started: true},
+		},
+		"a sidecar that is ready does not start the named main container": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", ready).Container(main, running),
+			main: main,
+		},
+		"the named main container starts the driver alone": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", running).Container(main, ready),
+			main: main,
+			want: Driver{Started: true},
+		},
+		"a name that no container bears takes all containers": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready),
+			main: "misspelt",
+			want: Driver{Started: true},
+		},
+		"a running Pod whose condition is true is ready": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Condition(corev1.PodReady, corev1.ConditionTrue, "").Container(main, ready),
+			want: Driver{Started: true, Ready: true},
+		},
+		"a running Pod whose condition is false is not ready": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Condition(corev1.PodReady, corev1.ConditionFalse, "").Container(main, ready),
+			want: Driver{Started: true},
+		},
+		"a condition alone does not make a pending Pod ready": {
+			pod: driverPod().Phase(corev1.PodPending).Condition(corev1.PodReady, corev1.ConditionTrue, ""),
+		},
+		"another condition does not make a Pod ready": {
+			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.ContainersReady, corev1.ConditionTrue, ""),
+		},
+		"a Pod whose node is lost is of unknown phase, and has not ended": {
+			pod:  driverPod().Phase(corev1.PodUnknown).Container(main, ready),
+			want: Driver{Started: true},
+		},
+
+		// ---- success ----
+		"a succeeded phase is success": {
+			pod:  driverPod().Phase(corev1.PodSucceeded).Container(main, exited(0, "Completed")),
+			want: Driver{End: completed, Stopped: true},
+		},
+		"a succeeded phase is success without container statuses": {
+			pod:  driverPod().Phase(corev1.PodSucceeded),
+			want: Driver{End: completed, Stopped: true},
+		},
+		"the phase comes before a container that had restarted": {
+			pod: driverPod().Phase(corev1.PodSucceeded).Container(main, exited(0, "Completed"),
+				func(s *corev1.ContainerStatus) { s.RestartCount = 1 }),
+			want: Driver{End: completed, Stopped: true},
+		},
+		"the named main container that exited with 0 succeeds while a sidecar runs on": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", ready).Container(main, exited(0, "Completed")),
+			main: main,
+			want: Driver{End: exitedByZero, Stopped: true},
+		},
+		"a sidecar that finished does not end the named main container": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(0, "Completed")).Container(main, ready),
+			main: main,
+			want: Driver{Started: true},
+		},
+		"a sidecar that failed does not end the named main container": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(1, "Error")).Container(main, ready),
+			main: main,
+			want: Driver{Started: true},
+		},
+		"a sidecar that finished ends the driver where no main container is named, and does not stop it": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(0, "Completed")).Container(main, ready),
+			want: Driver{Started: true, End: exitedByZero},
+		},
+		"all containers that exited with 0 succeed and have stopped before the phase says so": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(0, "Completed")).Container(main, exited(0, "Completed")),
+			want: Driver{End: exitedByZero, Stopped: true},
+		},
+		"the named main container that exited with 0 succeeds although a sidecar then failed the Pod": {
+			pod: driverPod().Phase(corev1.PodFailed).
+				Container("sidecar", exited(143, "Error")).Container(main, exited(0, "Completed")),
+			main: main,
+			want: Driver{End: exitedByZero, Stopped: true},
+		},
+		"the named main container that exited with 0 succeeds although a native sidecar then failed": {
+			pod: driverPod().Phase(corev1.PodFailed).
+				InitContainer("mesh", exited(143, "Error")).Container(main, exited(0, "Completed")),
+			main: main,
+			want: Driver{End: exitedByZero, Stopped: true},
+		},
+
+		// ---- failure ----
+		"a container that exited with an error fails": {
+			pod: driverPod().Phase(corev1.PodRunning).Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
+		},
+		"a failed phase tells the container's exit code and reason": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(137, "OOMKilled")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "OOMKilled",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled).", ptr.To[int32](137))},
+		},
+		"a container that ended without a reason gets one": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(2, "")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 2 (Error).", ptr.To[int32](2))},
+		},
+		"one failed container of several fails the driver, and does not stop it": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(3, "Error")).Container(main, ready),
+			want: Driver{Started: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): sidecar exited with code 3 (Error).", ptr.To[int32](3))},
+		},
+		"a failed container outweighs one that succeeded": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container("sidecar", exited(0, "Completed")).Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
+		},
+		"a container that was restarted fails the driver, and does not stop it": {
+			pod: driverPod().Phase(corev1.PodRunning).
+				Container(main, restarted(&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})),
+			want: Driver{End: failed(ClassApplication, "OOMKilled",
+				"Driver has one or more critical container(s) restarted unexpectedly: spark-kubernetes-driver exited with code 137 (OOMKilled).",
+				ptr.To[int32](137))},
+		},
+		"a container that was restarted without a trace fails the driver": {
+			pod: driverPod().Phase(corev1.PodRunning).Container(main, restarted(nil)),
+			want: Driver{End: failed(ClassApplication, "Restarted",
+				"Driver has one or more critical container(s) restarted unexpectedly: spark-kubernetes-driver.", nil)},
+		},
+		"a sidecar that was restarted does not fail the named main container": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", restarted(nil)).Container(main, ready),
+			main: main,
+			want: Driver{Started: true},
+		},
+		"a failed init container fails the driver": {
+			pod: driverPod().Phase(corev1.PodFailed).
+				InitContainer("fetch", exited(4, "Error")).Container(main, waits("PodInitializing", "")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has failed init container(s): fetch exited with code 4 (Error).", ptr.To[int32](4))},
+		},
+		"an init container that succeeded is not blamed": {
+			pod: driverPod().Phase(corev1.PodFailed).
+				InitContainer("fetch", exited(0, "Completed")).Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
+		},
+		"a native sidecar that failed when it was stopped is not blamed for the driver's failure": {
+			pod: driverPod().Phase(corev1.PodFailed).
+				InitContainer("mesh", exited(143, "Error")).Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
+		},
+		"a Pod that was evicted says so": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("Evicted", "The node was low on memory.").
+				Container(main, exited(143, "Error")),
+			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
+				Class: ClassEviction, Reason: "Evicted", Message: "The node was low on memory."}}},
+		},
+		"a Pod that was evicted before its containers began, without a message, in whatever case": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("evicted", ""),
+			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
+				Class: ClassEviction, Reason: "Evicted", Message: "Driver was evicted."}}},
+		},
+		"a Pod that was evicted after its main container exited with 0 was evicted": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("Evicted", "The node was low on memory.").
+				Container(main, exited(0, "Completed")),
+			main: main,
+			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
+				Class: ClassEviction, Reason: "Evicted", Message: "The node was low on memory."}}},
+		},
+		"a reason of eviction without the failed phase ends nothing": {
+			pod:  driverPod().Phase(corev1.PodRunning).Reason("Evicted", "").Container(main, ready),
+			want: Driver{Started: true},
+		},
+		"a Pod that failed without container statuses is the cluster's fault": {
+			pod: driverPod().Phase(corev1.PodFailed),
+			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "PodFailed",
+				"Driver Pod failed before its container ended.", nil)},
+		},
+		"a Pod that a node refused tells the node's reason": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("UnexpectedAdmissionError", "no device"),
+			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "UnexpectedAdmissionError", "no device", nil)},
+		},
+		"a main container that exited with 0 because its node shut down did not succeed": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("Terminated", "Pod was terminated in response to imminent node shutdown.").
+				Container(main, exited(0, "Completed")),
+			main: main,
+			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "Terminated",
+				"Pod was terminated in response to imminent node shutdown.", nil)},
+		},
+
+		// ---- what holds it up ----
+		"a Pod that cannot be scheduled says so": {
+			pod: driverPod().Phase(corev1.PodPending).
+				Condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable),
+			want: Driver{Waiting: &Cause{
+				Class: ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled."}},
+		},
+		"a Pod that is scheduled waits for no scheduler": {
+			pod: driverPod().Phase(corev1.PodPending).Condition(corev1.PodScheduled, corev1.ConditionTrue, ""),
+		},
+		"an init container's image that cannot be pulled says so": {
+			pod: driverPod().Phase(corev1.PodPending).
+				InitContainer("fetch", waits("ErrImagePull", "")).Container(main, waits("PodInitializing", "")),
+			want: Driver{Waiting: &Cause{Class: ClassInfrastructure, Reason: "ImagePullFailed",
+				Message: `Image "spark:4.1.0" of container fetch cannot be pulled; correct the image's name or its pull secret.`}},
+		},
+		"a container that cannot be created tells why": {
+			pod: driverPod().Phase(corev1.PodPending).
+				Container(main, waits("CreateContainerConfigError", `secret "s" not found`)),
+			want: Driver{Waiting: &Cause{Class: ClassInfrastructure, Reason: "CreateContainerConfigError",
+				Message: `Container spark-kubernetes-driver cannot be created: secret "s" not found`}},
+		},
+
+		// ---- deletion ----
+		"a Pod that is deleted terminates since the deletion, not since the end of its grace": {
+			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 30),
+			want: Driver{Started: true, Terminating: true, TerminatingSince: at(time.Minute)},
+		},
+		"a Pod that is deleted without grace terminates since then": {
+			pod:  driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
+			want: Driver{End: completed, Stopped: true, Terminating: true, TerminatingSince: at(time.Minute)},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := test.pod.Obj()
+			test.want.Status = &pod.Status
+			if diff := cmp.Diff(&test.want, ObserveDriver(pod, test.main)); diff != "" {
+				t.Errorf("ObserveDriver (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The kubelet alternates between these while an image cannot be pulled; what is told must not.
+func TestWaitingForAnImageKeepsItsWords(t *testing.T) {
+	want := &Cause{Class: ClassInfrastructure, Reason: "ImagePullFailed",
+		Message: `Image "spark:4.1.0" of container driver cannot be pulled; correct the image's name or its pull secret.`}
+	for _, reason := range []string{
+		"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+		"ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed",
+	} {
+		pod := driverPod().Phase(corev1.PodPending).Container("driver", waits(reason, "back-off 10s")).Obj()
+		if diff := cmp.Diff(want, ObserveDriver(pod, "").Waiting); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// A Pod comes from an informer's cache, and nothing that is kept may lead back into it.
+func TestObservationOfAnExitCodeIsACopy(t *testing.T) {
+	pod := driverPod().Phase(corev1.PodFailed).Container("driver", exited(1, "Error")).Obj()
+	seen := ObserveDriver(pod, "")
+	*seen.End.Cause.ExitCode = 42
+	if got := pod.Status.ContainerStatuses[0].State.Terminated.ExitCode; got != 1 {
+		t.Errorf("the Pod's exit code became %d", got)
+	}
+}

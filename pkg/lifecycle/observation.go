@@ -1,0 +1,122 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Observation is what was seen of the world, at most once per decision.
+type Observation struct {
+	// Driver is the driver Pod of the record's launch; nil where none was seen.
+	Driver *Driver
+	// DriverGone says that this Pod is proven to exist no more. Not seeing it proves nothing.
+	DriverGone bool
+	// Launched is the uid of the driver Pod that the launch effect created or found.
+	Launched types.UID
+	// LaunchRefused says why the launch can never work; Launched is set beside it where a Pod came of it
+	// nevertheless.
+	LaunchRefused *Cause
+	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
+	ReleaseAccepted bool
+	// Deleted is when the user deleted the application; zero where nobody did.
+	Deleted time.Time
+}
+
+// Driver is what the lifecycle reads of a driver Pod.
+type Driver struct {
+	Started bool
+	Ready   bool
+	// End is set where the driver's main container ended, or never will begin.
+	End *End
+	// Waiting says why the driver does not start; nil where nothing is known to hold it.
+	Waiting *Cause
+	// Stopped says that nothing of the driver runs any more. End does not say that: it may stand for the first of
+	// several containers that ended, or for one that ended and was started anew.
+	Stopped bool
+	// Terminating says that the Pod's deletion was accepted.
+	Terminating bool
+	// TerminatingSince is when that was.
+	TerminatingSince time.Time
+	// Status is the Pod's status, kept at the end of the attempt.
+	Status *corev1.PodStatus
+}
+
+// End is how a driver ended.
+type End struct {
+	State State
+	Cause Cause
+}
+
+// The classes of failure.
+const (
+	ClassApplication    = "application"
+	ClassInfrastructure = "infrastructure"
+	ClassEviction       = "eviction"
+	ClassScheduling     = "scheduling"
+	ClassTimeout        = "timeout"
+)
+
+// Cause says why an attempt ended.
+type Cause struct {
+	Class    string
+	Reason   string
+	Message  string
+	ExitCode *int32
+}
+
+// Effect is what is to be done once the record is persisted.
+type Effect string
+
+// The effects.
+const (
+	// NoEffect waits: for the world to change or for the instant to look again.
+	NoEffect Effect = ""
+	// Launch fences the attempt in the record and creates its objects.
+	Launch Effect = "Launch"
+	// Release deletes the driver Pod.
+	Release Effect = "Release"
+	// ForceRelease deletes the driver Pod without waiting for its node.
+	ForceRelease Effect = "ForceRelease"
+)
+
+// Awaited is what a handler is asked for.
+type Awaited string
+
+// What handlers are asked for; the values are the handlers' names.
+const (
+	AwaitsNothing Awaited = ""
+	// AwaitsVerdict asks the restart handler whether another attempt follows.
+	AwaitsVerdict Awaited = "restart"
+	// AwaitsDeletion asks the ttl handler to delete the application.
+	AwaitsDeletion Awaited = "ttl"
+)
+
+// Decision is what Decide makes of it all.
+type Decision struct {
+	// Changed says that the record has news, to be persisted before the effect. What was dropped from it because
+	// nobody needs it any more is no news.
+	Changed bool
+	Effect  Effect
+	// LookAgain is the instant of the next deadline; zero where there is none.
+	LookAgain time.Time
+	Awaits    Awaited
+	// AwaitsSince is the instant of the clock event that is awaited to be acted on; zero for a transition.
+	AwaitsSince time.Time
+	// Held says what the application waits for that it cannot bring about itself; empty otherwise.
+	Held Held
+}
+
+// Held is what an application waits for that it cannot bring about itself.
+type Held string
+
+// What an application may wait for.
+const (
+	// HeldSuspended waits for the user to resume the application.
+	HeldSuspended Held = "Suspended"
+	// HeldDriverTerminating waits for a driver Pod to go whose deletion was accepted.
+	HeldDriverTerminating Held = "DriverTerminating"
+	// HeldEventsUndelivered waits for the sink to take events, so that the record has room for another attempt.
+	HeldEventsUndelivered Held = "EventsUndelivered"
+)

@@ -1,0 +1,87 @@
+package lifecycle
+
+import "time"
+
+// Policy is what an application's spec says about its lifecycle.
+type Policy struct {
+	Restart Restart
+	// Timeouts bound the waits; zero or less switches one off.
+	Timeouts Timeouts
+	// Retain says after which end the driver is kept.
+	Retain Retain
+	// RetainFor bounds the retention; below zero there is no bound.
+	RetainFor time.Duration
+	// TTL is the time after the end at which the application is deleted; below zero never.
+	TTL time.Duration
+	// MainContainer is the container of the driver Pod whose end is the attempt's; empty for all of them.
+	MainContainer string
+	// Suspend holds the next launch.
+	Suspend bool
+	// Refused says why the spec can never run; nil where it can.
+	Refused *Cause
+}
+
+// Timeouts bound how long an attempt may wait in a state.
+type Timeouts struct {
+	DriverStart, DriverReady, ExecutorStart time.Duration
+	// ForceTermination is how long after its end a driver's Pod may take to go, before it is force-deleted.
+	ForceTermination time.Duration
+}
+
+// Retain says after which end the driver is kept.
+type Retain string
+
+// The retain policies.
+const (
+	RetainNever     Retain = "Never"
+	RetainOnFailure Retain = "OnFailure"
+	RetainAlways    Retain = "Always"
+)
+
+func (r Retain) after(outcome string) bool {
+	return r == RetainAlways || r == RetainOnFailure && outcome != outcomeSucceeded
+}
+
+// RestartPolicy says after which ends of an attempt another is started.
+type RestartPolicy string
+
+// The restart policies.
+const (
+	RestartNever                   RestartPolicy = "Never"
+	RestartAlways                  RestartPolicy = "Always"
+	RestartOnFailure               RestartPolicy = "OnFailure"
+	RestartOnInfrastructureFailure RestartPolicy = "OnInfrastructureFailure"
+)
+
+func (p RestartPolicy) covers(state State) bool {
+	switch p {
+	case RestartAlways:
+		return true
+	case RestartOnFailure:
+		return state.Failure()
+	case RestartOnInfrastructureFailure:
+		return state.InfrastructureFailure()
+	default:
+		return false
+	}
+}
+
+// Restart says when and how often an application is restarted. Limits count restarts, so that a limit of 3
+// means four attempts.
+type Restart struct {
+	Policy      RestartPolicy
+	MaxAttempts int64
+	Backoff     time.Duration
+	// ResetAfter is the length of an attempt from which on the counters start anew; below zero never.
+	ResetAfter time.Duration
+	// OnFailure bounds the restarts after consecutive failures.
+	OnFailure Limit
+	// OnSchedulingFailure bounds those after consecutive scheduling failures, in place of OnFailure.
+	OnSchedulingFailure Limit
+}
+
+// Limit bounds the restarts after one kind of failure. What is nil falls back to the general setting.
+type Limit struct {
+	MaxAttempts *int64
+	Backoff     *time.Duration
+}

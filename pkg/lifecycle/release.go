@@ -1,0 +1,99 @@
+package lifecycle
+
+import (
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// retain keeps the driver until its time is over.
+func (m *machine) retain() bool {
+	due, bounded := m.retainedUntil()
+	if !bounded {
+		return false
+	}
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	if !m.released(due) {
+		return false
+	}
+	return m.terminate(ResourceReleased, "Spark application resources released after exceeding the configured retain duration.", "")
+}
+
+// retainedUntil is the shorter of the retention and the time to live, from the end of the application on.
+func (m *machine) retainedUntil() (time.Time, bool) {
+	limit := m.policy.RetainFor
+	if ttl := m.policy.TTL; ttl >= 0 && (limit < 0 || ttl < limit) {
+		limit = ttl
+	}
+	return Current(m.record).Time.Add(max(limit, 0)), limit >= 0
+}
+
+// expire asks for the deletion of an application whose time to live is over. The clock starts with the state
+// before the release, as in the Apache operator.
+func (m *machine) expire() bool {
+	if m.policy.TTL < 0 || !m.seen.Deleted.IsZero() {
+		return false
+	}
+	due, _ := ExpiresAt(m.record, m.policy)
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	m.awaits, m.awaitsSince = AwaitsDeletion, due
+	return false
+}
+
+// ExpiresAt is the instant at which the time to live of a released application is over. It says no where the
+// application is not released or has no time to live.
+func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
+	if record == nil || State(Current(record).State) != ResourceReleased || policy.TTL < 0 {
+		return time.Time{}, false
+	}
+	since := Current(record).Time.Time
+	if n := len(record.Transitions); n > 1 {
+		since = record.Transitions[n-2].Time.Time
+	}
+	return since.Add(policy.TTL), true
+}
+
+// released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there.
+func (m *machine) released(since time.Time) bool {
+	launch := m.record.Launch
+	if launch == nil || launch.Released {
+		return true
+	}
+	var driver Driver
+	if m.seen.Driver != nil {
+		driver = *m.seen.Driver
+	}
+	accepted := m.seen.ReleaseAccepted || driver.Terminating
+	if m.seen.DriverGone || accepted && driver.Stopped {
+		launch.Released, m.changed = true, true
+		return true
+	}
+	if !accepted {
+		m.effect = Release
+		return false
+	}
+	m.held = HeldDriverTerminating
+	limit := m.policy.Timeouts.ForceTermination
+	if limit <= 0 {
+		return false
+	}
+	// Where the deletion came late, its grace begins late: the driver may have lived on until then.
+	switch {
+	case !driver.Terminating:
+		since = m.now
+	case driver.TerminatingSince.After(since):
+		since = driver.TerminatingSince
+	}
+	if force := since.Add(limit); m.now.Before(force) {
+		m.lookAgain(force)
+	} else if !m.seen.ReleaseAccepted {
+		m.effect = ForceRelease
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Judge gives the verdict on an attempt that ended where the spec allows another. It says no where there is
+// nothing to judge: the attempt has not ended, no restart is allowed, or the verdict is given.
+func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
+	if record == nil || !State(Current(record).State).Stopping() {
+		return v1alpha1.Verdict{}, false
+	}
+	ended := LastEnd(record)
+	answered := record.Verdict != nil && record.Verdict.Attempt == record.Attempt.ID
+	if ended == nil || !ended.End.RestartAllowed || answered {
+		return v1alpha1.Verdict{}, false
+	}
+	verdict := v1alpha1.Verdict{Attempt: record.Attempt.ID}
+	if denied := stillDenied(policy.Restart, record.Attempt, *ended); denied != "" {
+		verdict.Reason = denied
+		return verdict, true
+	}
+	notBefore := metav1.NewMicroTime(ended.Time.Add(backoff(policy.Restart, State(ended.State))))
+	verdict.Restart, verdict.NotBefore = true, &notBefore
+	verdict.Reason = fmt.Sprintf("Restart policy %s covers %s.", policy.Restart.Policy, ended.State)
+	return verdict, true
+}
+
+// stillDenied is restartDenied for a policy that may have been edited since the attempt ended.
+func stillDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
+	if !restart.Policy.covers(State(ended.State)) {
+		return fmt.Sprintf("Restart policy %s does not cover %s.", restart.Policy, ended.State)
+	}
+	return restartDenied(restart, attempt, ended)
+}
+
+// restartDenied says which limit forbids the restart that the policy covers; empty where none does. As in the
+// Apache operator, a limit on scheduling failures takes the place of the one on failures.
+func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
+	state := State(ended.State)
+	if !restart.Policy.covers(state) {
+		return ""
+	}
+	next := nextAttempt(restart, attempt, ended, ended.Time.Time)
+	switch {
+	case next.Restarts > restart.MaxAttempts:
+		return fmt.Sprintf("The maximum number of restart attempts (%d) has been exceeded.", restart.MaxAttempts)
+	case state == SchedulingFailure && restart.OnSchedulingFailure.MaxAttempts != nil:
+		if limit := *restart.OnSchedulingFailure.MaxAttempts; next.SchedulingFailureRestarts > limit {
+			return fmt.Sprintf(
+				"The maximum number of restart attempts on consecutive scheduling failures (%d) has been exceeded.", limit)
+		}
+	case state.Failure() && restart.OnFailure.MaxAttempts != nil:
+		if limit := *restart.OnFailure.MaxAttempts; next.FailureRestarts > limit {
+			return fmt.Sprintf("The maximum number of restart attempts on consecutive failures (%d) has been exceeded.", limit)
+		}
+	}
+	return ""
+}
+
+// nextAttempt counts: the general counter counts every restart, the others consecutive failures of their kind.
+func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transition, now time.Time) v1alpha1.Attempt {
+	next := v1alpha1.Attempt{ID: last.ID + 1, Since: metav1.NewMicroTime(now), Restarts: last.Restarts + 1}
+	if restart.ResetAfter >= 0 && ended.Time.Sub(last.Since.Time) >= restart.ResetAfter {
+		next.Restarts = 1
+		return next
+	}
+	state := State(ended.State)
+	if state.Failure() {
+		next.FailureRestarts = last.FailureRestarts + 1
+	}
+	if state == SchedulingFailure {
+		next.SchedulingFailureRestarts = last.SchedulingFailureRestarts + 1
+	}
+	return next
+}
+
+func backoff(restart Restart, state State) time.Duration {
+	if specific := restart.OnSchedulingFailure.Backoff; state == SchedulingFailure && specific != nil {
+		return *specific
+	}
+	if specific := restart.OnFailure.Backoff; state.Failure() && specific != nil {
+		return *specific
+	}
+	return restart.Backoff
+}

@@ -1,0 +1,82 @@
+package lifecycle
+
+import "slices"
+
+// State is what an application is going through. The first eighteen are the Apache operator's, in its order.
+type State string
+
+// The states that every API has.
+const (
+	Submitted                          State = "Submitted"
+	ScheduledToRestart                 State = "ScheduledToRestart"
+	DriverRequested                    State = "DriverRequested"
+	DriverStarted                      State = "DriverStarted"
+	DriverReady                        State = "DriverReady"
+	InitializedBelowThresholdExecutors State = "InitializedBelowThresholdExecutors"
+	RunningHealthy                     State = "RunningHealthy"
+	RunningWithPartialCapacity         State = "RunningWithPartialCapacity"
+	RunningWithBelowThresholdExecutors State = "RunningWithBelowThresholdExecutors"
+	DriverStartTimedOut                State = "DriverStartTimedOut"
+	ExecutorsStartTimedOut             State = "ExecutorsStartTimedOut"
+	DriverReadyTimedOut                State = "DriverReadyTimedOut"
+	Succeeded                          State = "Succeeded"
+	Failed                             State = "Failed"
+	SchedulingFailure                  State = "SchedulingFailure"
+	DriverEvicted                      State = "DriverEvicted"
+	ResourceReleased                   State = "ResourceReleased"
+	TerminatedWithoutReleaseResources  State = "TerminatedWithoutReleaseResources"
+)
+
+// The states that only applications of sparkoperator.k8s.io enter.
+const (
+	Suspending   State = "Suspending"
+	Suspended    State = "Suspended"
+	Resuming     State = "Resuming"
+	Invalidating State = "Invalidating"
+	Unknown      State = "Unknown"
+)
+
+// States are all states, in the Apache operator's order.
+var States = []State{
+	Submitted, ScheduledToRestart,
+	DriverRequested, DriverStarted, DriverReady, InitializedBelowThresholdExecutors,
+	RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors,
+	DriverStartTimedOut, ExecutorsStartTimedOut, DriverReadyTimedOut,
+	Succeeded, Failed, SchedulingFailure, DriverEvicted,
+	ResourceReleased, TerminatedWithoutReleaseResources,
+	Suspending, Suspended, Resuming, Invalidating, Unknown,
+}
+
+// Initializing says that the attempt waits for its launch.
+func (s State) Initializing() bool { return s == Submitted || s == ScheduledToRestart }
+
+// Starting says that the driver is requested and its executors are not yet there.
+func (s State) Starting() bool {
+	return slices.Contains([]State{DriverRequested, DriverStarted, DriverReady, InitializedBelowThresholdExecutors}, s)
+}
+
+// Running says that the application does its work.
+func (s State) Running() bool {
+	return slices.Contains([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, s)
+}
+
+// Stopping says that the attempt has ended.
+func (s State) Stopping() bool { return s == Succeeded || s.Failure() }
+
+// Terminated says that the application has ended for good.
+func (s State) Terminated() bool {
+	return s == ResourceReleased || s == TerminatedWithoutReleaseResources
+}
+
+// Failure says that the attempt ended badly.
+func (s State) Failure() bool {
+	return slices.Contains([]State{
+		DriverStartTimedOut, ExecutorsStartTimedOut, DriverReadyTimedOut, Failed, SchedulingFailure, DriverEvicted,
+	}, s)
+}
+
+// InfrastructureFailure says that the cluster, rather than the application, is likely to blame. The members
+// are the Apache operator's.
+func (s State) InfrastructureFailure() bool {
+	return slices.Contains([]State{DriverStartTimedOut, ExecutorsStartTimedOut, SchedulingFailure}, s)
+}

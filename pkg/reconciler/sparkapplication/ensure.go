@@ -1,0 +1,188 @@
+package sparkapplication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// errGoing says that an object of an earlier launch stands in the way and is on its way out.
+var errGoing = errors.New("an object of an earlier launch is not gone yet")
+
+// retryAfter is when a create is tried again whose obstacle is not watched. Pods are.
+const retryAfter = time.Second
+
+func (r *Reconciler) waitFor(app *sparkv1.SparkApplication, err error) error {
+	if errors.Is(err, errGoing) {
+		r.enqueueAfter(app, retryAfter)
+		return nil
+	}
+	return err
+}
+
+// ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
+// same application is deleted and awaited; anybody else's is a refusal.
+func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
+	verbs, err := verbsFor(r.kube, object)
+	if err != nil {
+		return nil, err
+	}
+	made, err := verbs.create(ctx)
+	switch {
+	case err == nil:
+		return made, nil
+	case apierrors.IsAlreadyExists(err):
+		return r.take(ctx, verbs, object)
+	case refusedForGood(err):
+		return nil, &refusedError{object: describe(object), err: err}
+	default:
+		return nil, fmt.Errorf("create %s: %w", describe(object), err)
+	}
+}
+
+func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Object) (submission.Object, error) {
+	existing, err := verbs.get(ctx)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, errGoing // it went in between
+	case err != nil:
+		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
+	}
+	sameLaunch := existing.GetLabels()[labelLaunch] == object.GetLabels()[labelLaunch]
+	going := existing.GetDeletionTimestamp() != nil
+	switch {
+	case sameLaunch && !going:
+		return existing, nil
+	case !sameLaunch && !earlierLaunch(existing, object):
+		return nil, &refusedError{object: describe(object), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+	case going:
+		return nil, errGoing
+	}
+	if err := verbs.remove(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
+	}
+	return nil, errGoing
+}
+
+// earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
+func earlierLaunch(existing, wanted submission.Object) bool {
+	return existing.GetLabels()[labelLaunch] != "" &&
+		existing.GetLabels()[apache.LabelApplication] == wanted.GetLabels()[apache.LabelApplication]
+}
+
+func ownerOf(object submission.Object) string {
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		return fmt.Sprintf("%s %s", owner.Kind, owner.Name)
+	}
+	return "somebody else (it has no owner); delete it or rename the application"
+}
+
+func describe(object submission.Object) string {
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
+}
+
+// verbs are what is done with one object of whatever kind.
+type verbs struct {
+	create func(ctx context.Context) (submission.Object, error)
+	get    func(ctx context.Context) (submission.Object, error)
+	remove func(ctx context.Context, existing submission.Object) error
+}
+
+// client is the part of a typed client that launches need.
+type client[T submission.Object] interface {
+	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+func verbsOf[T submission.Object](client client[T], object T) verbs {
+	return verbs{
+		create: func(ctx context.Context) (submission.Object, error) {
+			return client.Create(ctx, object, metav1.CreateOptions{})
+		},
+		get: func(ctx context.Context) (submission.Object, error) {
+			return client.Get(ctx, object.GetName(), metav1.GetOptions{})
+		},
+		remove: func(ctx context.Context, existing submission.Object) error {
+			return client.Delete(ctx, existing.GetName(), *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
+		},
+	}
+}
+
+func verbsFor(kube kubernetes.Interface, object submission.Object) (verbs, error) {
+	namespace := object.GetNamespace()
+	switch object := object.(type) {
+	case *corev1.Pod:
+		return verbsOf(kube.CoreV1().Pods(namespace), object), nil
+	case *corev1.Service:
+		return verbsOf(kube.CoreV1().Services(namespace), object), nil
+	case *corev1.ConfigMap:
+		return verbsOf(kube.CoreV1().ConfigMaps(namespace), object), nil
+	case *corev1.Secret:
+		return verbsOf(kube.CoreV1().Secrets(namespace), object), nil
+	case *corev1.PersistentVolumeClaim:
+		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
+	case *networkingv1.NetworkPolicy:
+		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
+	default:
+		return verbs{}, fmt.Errorf("no client for %T", object)
+	}
+}
+
+// refusedForGood says that the same request will be refused again: a quota, a webhook, an invalid object. What
+// can pass is retried: conflicts, overload, errors of the server, and a namespace or credentials that may return.
+func refusedForGood(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch code := int(status.Status().Code); code {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= 400 && code < 500
+	}
+}
+
+// refusedError is the API server's, or a namesake's, last word on an object.
+type refusedError struct {
+	object string
+	err    error
+}
+
+func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v", e.object, e.err) }
+
+func (e *refusedError) Unwrap() error { return e.err }
+
+func (e *refusedError) cause() *lifecycle.Cause {
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: e.Error()}
+}
+
+func (e *refusedError) reason() string {
+	text := e.err.Error()
+	switch reason := apierrors.ReasonForError(e.err); {
+	case strings.Contains(text, "exceeded quota"):
+		return "QuotaExceeded"
+	case strings.Contains(text, "error looking up service account"):
+		return "ServiceAccountNotFound"
+	case reason != metav1.StatusReasonUnknown:
+		return string(reason)
+	default:
+		return "NameTaken"
+	}
+}

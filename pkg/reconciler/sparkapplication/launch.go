@@ -1,0 +1,202 @@
+package sparkapplication
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// labelLaunch is on every object of an attempt. Its value tells one launch's objects from any other's.
+const labelLaunch = "firesteel.dev/launch-id"
+
+// launch is an attempt made ready: its objects, and what the record says of it.
+type launch struct {
+	objects *submission.Objects
+	// resumed says that an earlier reconcile fenced this launch, perhaps of another replica.
+	resumed bool
+}
+
+// prepare builds the attempt's objects and names the launch in the record. What the submission cannot do is the
+// cause that it returns instead.
+func (r *Reconciler) prepare(
+	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record,
+) (*launch, *lifecycle.Cause, error) {
+	objects, fence, err := build(ctx, app, record.Attempt)
+	if err != nil {
+		return nil, &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: err.Error()}, nil
+	}
+	fenced := app.Status.Firesteel
+	if fenced == nil || fenced.Launch == nil || fenced.Attempt.ID != record.Attempt.ID {
+		record.Launch = fence
+		return &launch{objects: objects}, nil, nil
+	}
+	if fenced.Launch.ID == fence.ID {
+		return &launch{objects: objects, resumed: true}, nil, nil
+	}
+	// The spec was edited between the fence and now. Its driver may have been made, under a name that the edit
+	// may have changed; it has to go before another is fenced.
+	seen := lifecycle.Observation{}
+	if err := r.release(ctx, app, &seen, nil); err != nil {
+		return nil, nil, err
+	}
+	if !seen.DriverGone {
+		return nil, nil, errGoing
+	}
+	record.Launch = fence
+	return &launch{objects: objects}, nil, nil
+}
+
+func build(
+	ctx context.Context, app *sparkv1.SparkApplication, attempt v1alpha1.Attempt,
+) (*submission.Objects, *v1alpha1.Launch, error) {
+	plan, err := apache.Plan(app, attempt, apache.Defaults{Image: config.FromContext(ctx).Defaults.Image})
+	if err != nil {
+		return nil, nil, err
+	}
+	configMaps := apache.ConfigMaps(app)
+	id, err := launchID(app, attempt, plan, configMaps)
+	if err != nil {
+		return nil, nil, err
+	}
+	hash, err := apache.SpecHash(app)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan.Labels = map[string]string{labelLaunch: id}
+	objects, err := submission.Build(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	apache.Decorate(objects)
+	own(app, objects, configMaps, id)
+	return objects, &v1alpha1.Launch{
+		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
+	}, nil
+}
+
+// launchID is a hash of what makes a launch this one and no other.
+func launchID(
+	app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, plan submission.Plan, configMaps []*corev1.ConfigMap,
+) (string, error) {
+	encoded, err := json.Marshal(struct {
+		UID        string
+		Attempt    int64
+		Plan       submission.Plan
+		ConfigMaps []*corev1.ConfigMap
+	}{string(app.UID), attempt.ID, plan, configMaps})
+	if err != nil {
+		return "", fmt.Errorf("encode plan: %w", err)
+	}
+	digest := sha256.Sum256(encoded)
+	return hex.EncodeToString(digest[:16]), nil
+}
+
+// own makes the application the owner of the driver and of what exists before it. What comes after belongs to
+// the driver.
+func own(app *sparkv1.SparkApplication, objects *submission.Objects, configMaps []*corev1.ConfigMap, id string) {
+	for _, configMap := range configMaps {
+		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		if configMap.Labels == nil {
+			configMap.Labels = map[string]string{}
+		}
+		configMap.Labels[labelLaunch] = id
+		configMap.Labels[apache.LabelApplication] = objects.Driver.Labels[apache.LabelApplication]
+		objects.Before = append(objects.Before, configMap)
+	}
+	owner := *metav1.NewControllerRef(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))
+	for _, object := range objects.Before {
+		object.SetOwnerReferences([]metav1.OwnerReference{owner})
+	}
+	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
+}
+
+// launch creates the objects of a fenced attempt. It says no where an earlier object of a name is still going.
+func (r *Reconciler) launch(
+	ctx context.Context, app *sparkv1.SparkApplication, launch *launch, seen *lifecycle.Observation,
+) (bool, error) {
+	if launch.resumed {
+		if err := r.stillFenced(ctx, app); err != nil {
+			return false, err
+		}
+	}
+	driver, err := r.create(ctx, launch.objects)
+	if driver != nil {
+		seen.Launched = driver.UID
+		r.sightings.sawCreation(driver.UID)
+	}
+	var refused *refusedError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &refused):
+		seen.LaunchRefused = refused.cause()
+		return true, r.abandon(ctx, driver)
+	case errors.Is(err, errGoing):
+		return false, r.waitFor(app, err)
+	default:
+		return false, fmt.Errorf("launch attempt %d: %w", app.Status.Firesteel.Attempt.ID, err)
+	}
+}
+
+// stillFenced reads the application live: between an earlier reconcile's fence and this one, another replica may
+// have moved on.
+func (r *Reconciler) stillFenced(ctx context.Context, app *sparkv1.SparkApplication) error {
+	live, err := r.spark.SparkV1().SparkApplications(app.Namespace).Get(ctx, app.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read application before its launch is resumed: %w", err)
+	}
+	if live.UID != app.UID || live.ResourceVersion != app.ResourceVersion {
+		return apierrors.NewConflict(sparkv1.Resource("sparkapplications"), app.Name,
+			errors.New("the application changed since its launch was fenced"))
+	}
+	return nil
+}
+
+// create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
+// the driver beside an error where the error came after it.
+func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+	for _, object := range objects.Before {
+		if _, err := r.ensure(ctx, object); err != nil {
+			return nil, err
+		}
+	}
+	made, err := r.ensure(ctx, objects.Driver)
+	if err != nil {
+		return nil, err
+	}
+	driver := made.(*corev1.Pod)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, object := range objects.Owned {
+		object.SetNamespace(driver.Namespace)
+		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(driver)})
+		group.Go(func() error {
+			_, err := r.ensure(ctx, object)
+			return err
+		})
+	}
+	return driver, group.Wait()
+}
+
+// abandon deletes the driver of a launch that cannot be completed.
+func (r *Reconciler) abandon(ctx context.Context, driver *corev1.Pod) error {
+	if driver == nil {
+		return nil
+	}
+	_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+	return err
+}

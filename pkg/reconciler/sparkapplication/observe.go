@@ -1,0 +1,97 @@
+package sparkapplication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// observe looks at the driver of the record's launch.
+func (r *Reconciler) observe(
+	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record,
+) (lifecycle.Observation, error) {
+	var seen lifecycle.Observation
+	if app.DeletionTimestamp != nil {
+		seen.Deleted = app.DeletionTimestamp.Time
+	}
+	if record == nil || record.Launch == nil || record.Launch.Released || record.Launch.DriverUID == "" {
+		return seen, nil
+	}
+	pod, gone, err := r.driver(ctx, app.Namespace, record.Launch)
+	if err != nil {
+		return seen, err
+	}
+	seen.DriverGone = gone
+	if pod != nil {
+		seen.Driver = lifecycle.ObserveDriver(pod, apache.Policy(app).MainContainer)
+	}
+	return seen, nil
+}
+
+// driver returns the launch's driver Pod, or the proof that it is gone. A watch's delete event is proof. Absence
+// from the cache is none: there one live read decides, but where the Pod was made so recently that its event
+// may be on its way.
+func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
+	if r.sightings.deleted(launch.DriverUID) {
+		return nil, true, nil
+	}
+	pod, err := r.drivers.Pods(namespace).Get(launch.DriverPod)
+	if err == nil && pod.UID == launch.DriverUID {
+		return pod, false, nil
+	}
+	if r.sightings.justCreated(launch.DriverUID) {
+		return nil, false, nil
+	}
+	pod, err = r.kube.CoreV1().Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && pod.UID != launch.DriverUID:
+		return nil, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("look for driver %s/%s: %w", namespace, launch.DriverPod, err)
+	}
+	return pod, false, nil
+}
+
+const (
+	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
+	rememberedPods = 8192
+	// eventDelay is how long the event of a created Pod may take to arrive.
+	eventDelay = 10 * time.Second
+)
+
+// sightings remembers what is known of driver Pods beyond the cache.
+type sightings struct {
+	clock     clock.PassiveClock
+	deletions *lru.Cache
+	creations *lru.Cache
+}
+
+func newSightings(clock clock.PassiveClock) *sightings {
+	return &sightings{clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods)}
+}
+
+func (s *sightings) sawDeletion(uid types.UID) { s.deletions.Add(uid, nil) }
+
+func (s *sightings) deleted(uid types.UID) bool {
+	_, known := s.deletions.Get(uid)
+	return known
+}
+
+func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
+
+func (s *sightings) justCreated(uid types.UID) bool {
+	at, known := s.creations.Get(uid)
+	return known && s.clock.Since(at.(time.Time)) < eventDelay
+}

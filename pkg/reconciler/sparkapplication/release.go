@@ -1,0 +1,52 @@
+package sparkapplication
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// release asks for the deletion of the launch's driver Pod; all else goes with it. grace is in seconds, nil for
+// the Pod's own.
+func (r *Reconciler) release(
+	ctx context.Context, app *sparkv1.SparkApplication, seen *lifecycle.Observation, grace *int64,
+) error {
+	launch := app.Status.Firesteel.Launch
+	uid := launch.DriverUID
+	if uid == "" {
+		// The launch was interrupted before its Pod was recorded, if there is one.
+		found, err := r.kube.CoreV1().Pods(app.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err), err == nil && found.Labels[labelLaunch] != launch.ID:
+			seen.DriverGone = true
+			return nil
+		case err != nil:
+			return fmt.Errorf("look for driver %s/%s: %w", app.Namespace, launch.DriverPod, err)
+		}
+		uid = found.UID
+	}
+	accepted, err := r.deleteDriver(ctx, app.Namespace, launch.DriverPod, uid, grace)
+	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
+	return err
+}
+
+// deleteDriver deletes a Pod by its uid. It says no where that Pod is gone already.
+func (r *Reconciler) deleteDriver(ctx context.Context, namespace, name string, uid types.UID, grace *int64) (bool, error) {
+	err := r.kube.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: grace,
+	})
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return false, nil
+	default:
+		return false, fmt.Errorf("delete driver %s/%s: %w", namespace, name, err)
+	}
+}

@@ -1,0 +1,224 @@
+package sparkapplication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// restAfter is the time without a transition after which a cursor is written for its own sake.
+const restAfter = 30 * time.Second
+
+// maxEffects bounds the effects of one reconcile. No application needs more; one that does is taken up again.
+const maxEffects = 8
+
+// Teller takes what is to be told of applications; the relay of pkg/events is one.
+type Teller interface {
+	Tell(story events.Story)
+	Progress(uid types.UID) events.Progress
+	Forget(uid types.UID)
+	ForgetWhere(gone func(events.Object) bool)
+	HasSink() bool
+}
+
+// Reconciler takes each application as far as what is observed allows.
+type Reconciler struct {
+	kube    kubernetes.Interface
+	spark   versioned.Interface
+	drivers corev1listers.PodLister
+	relay   Teller
+	clock   clock.PassiveClock
+	// enqueueAfter has an application looked at again.
+	enqueueAfter func(app any, after time.Duration)
+
+	sightings *sightings
+	written   *written
+}
+
+var (
+	_ sparkapplication.Interface = (*Reconciler)(nil)
+	_ sparkapplication.Finalizer = (*Reconciler)(nil)
+)
+
+// ReconcileKind takes a live application further.
+func (r *Reconciler) ReconcileKind(ctx context.Context, app *sparkv1.SparkApplication) reconciler.Event {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	_, err := r.advance(ctx, app)
+	return err
+}
+
+// FinalizeKind stops the driver of a deleted application, then lets go of it once its story is told.
+func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplication) reconciler.Event {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	app, err := r.advance(ctx, app)
+	if err != nil {
+		return err
+	}
+	if app.Status.Firesteel != nil && lifecycle.Current(app.Status.Firesteel).State != string(lifecycle.ResourceReleased) {
+		return controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
+	}
+	if wait := r.deliveryGrace(ctx, app); wait > 0 {
+		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
+	}
+	r.relay.Forget(app.UID)
+	r.written.forget(app)
+	return nil
+}
+
+// advance decides, persists, acts, and does so again with what came of it.
+func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication) (*sparkv1.SparkApplication, error) {
+	app = r.written.newest(app)
+	if app.Undecodable != "" {
+		return app, r.reportUndecodable(ctx, app)
+	}
+	if foreign(app) || app.DeletionTimestamp != nil && app.Status.Firesteel == nil {
+		return app, nil
+	}
+	policy := apache.Policy(app)
+	record := r.withProgress(app)
+	seen, err := r.observe(ctx, app, record)
+	if err != nil {
+		return app, err
+	}
+	for range maxEffects {
+		var decision lifecycle.Decision
+		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
+		var launch *launch
+		if decision.Effect == lifecycle.Launch {
+			if launch, seen.LaunchRefused, err = r.prepare(ctx, app, record); err != nil {
+				return app, r.waitFor(app, err)
+			}
+			if launch == nil {
+				continue
+			}
+		}
+		if app, err = r.persist(ctx, app, record, r.facts(app, seen, decision)); err != nil {
+			return app, err
+		}
+		record = app.Status.Firesteel.DeepCopy()
+		r.tell(ctx, app, decision)
+		if decision.Effect == lifecycle.NoEffect {
+			r.lookAgain(app, decision)
+			return app, nil
+		}
+		proceed, err := r.perform(ctx, app, decision, launch, &seen)
+		if err != nil || !proceed {
+			r.lookAgain(app, decision)
+			return app, err
+		}
+	}
+	r.enqueueAfter(app, time.Second)
+	return app, nil
+}
+
+// perform carries out an effect. It says no where the effect has to wait for something that is watched.
+func (r *Reconciler) perform(
+	ctx context.Context, app *sparkv1.SparkApplication, decision lifecycle.Decision, launch *launch, seen *lifecycle.Observation,
+) (bool, error) {
+	switch decision.Effect {
+	case lifecycle.Launch:
+		return r.launch(ctx, app, launch, seen)
+	case lifecycle.Release:
+		return true, r.release(ctx, app, seen, nil)
+	case lifecycle.ForceRelease:
+		return true, r.release(ctx, app, seen, new(int64))
+	default:
+		return false, fmt.Errorf("unknown effect %q", decision.Effect)
+	}
+}
+
+// withProgress is the record with what the sink has taken since it was written.
+func (r *Reconciler) withProgress(app *sparkv1.SparkApplication) *v1alpha1.Record {
+	record := app.Status.Firesteel.DeepCopy()
+	if record == nil {
+		return nil
+	}
+	progress := r.relay.Progress(app.UID)
+	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
+	record.Rejected = max(record.Rejected, progress.Rejected)
+	return record
+}
+
+// tell hands the persisted record to the relay, with what awaits a handler.
+func (r *Reconciler) tell(ctx context.Context, app *sparkv1.SparkApplication, decision lifecycle.Decision) {
+	story := events.Story{Object: objectOf(app), Record: app.Status.Firesteel}
+	var err error
+	switch decision.Awaits {
+	case lifecycle.AwaitsVerdict:
+		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
+		story.Awaiting.Event, err = events.ForTransition(story.Object, *lifecycle.LastEnd(app.Status.Firesteel))
+	case lifecycle.AwaitsDeletion:
+		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
+		story.Awaiting.Event, err = events.Expired(story.Object, decision.AwaitsSince)
+	}
+	if err != nil {
+		logging.FromContext(ctx).Errorw("An event cannot be made, so its handler is not asked", zap.Error(err))
+		story.Awaiting = nil
+	}
+	r.relay.Tell(story)
+}
+
+// lookAgain has the application looked at when its next deadline is due, or its cursor.
+func (r *Reconciler) lookAgain(app *sparkv1.SparkApplication, decision lifecycle.Decision) {
+	due := decision.LookAgain
+	record := app.Status.Firesteel
+	if record != nil && r.relay.Progress(app.UID).Acknowledged > record.Acknowledged {
+		if rest := lifecycle.Current(record).Time.Add(restAfter); due.IsZero() || rest.Before(due) {
+			due = rest
+		}
+	}
+	if !due.IsZero() {
+		r.enqueueAfter(app, max(due.Sub(r.clock.Now()), 0))
+	}
+}
+
+// deliveryGrace is how long a deleted application still waits for its story to be told.
+func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplication) time.Duration {
+	if app.Status.Firesteel == nil {
+		return 0
+	}
+	progress := r.relay.Progress(app.UID)
+	if progress.Pending == 0 {
+		return 0
+	}
+	released := lifecycle.Current(app.Status.Firesteel).Time
+	grace := released.Add(config.FromContext(ctx).Events.DeletionGrace).Sub(r.clock.Now())
+	if grace <= 0 {
+		logging.FromContext(ctx).Errorw("Application goes with events undelivered",
+			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError,
+			"record", app.Status.Firesteel)
+	}
+	return grace
+}
+
+// foreign says that another operator has a record of the application and Firesteel has not.
+func foreign(app *sparkv1.SparkApplication) bool {
+	return app.Status.Firesteel == nil && app.Status.CurrentState != nil
+}
+
+func objectOf(app *sparkv1.SparkApplication) events.Object {
+	return events.Object{
+		Group: sparkv1.SchemeGroupVersion.Group, Resource: "sparkapplications", Kind: "SparkApplication",
+		Namespace: app.Namespace, Name: app.Name, UID: app.UID,
+	}
+}

@@ -1,0 +1,185 @@
+package submission
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const (
+	driverPodNameKey   = "spark.kubernetes.driver.pod.name"
+	driverLabelPrefix  = "spark.kubernetes.driver.label."
+	imageKey           = "spark.kubernetes.container.image"
+	driverImageKey     = "spark.kubernetes.driver.container.image"
+	executorImageKey   = "spark.kubernetes.executor.container.image"
+	versionPlaceholder = "{{SPARK_VERSION}}"
+	defaultSparkUser   = "spark"
+)
+
+// Labels that Spark puts on its pods and selects them by.
+const (
+	versionLabel     = "spark-version"
+	appSelectorLabel = "spark-app-selector"
+	appNameKeyLabel  = "spark-app-name"
+	roleLabel        = "spark-role"
+)
+
+// basicDriver makes the pod a driver: its image, resources, environment, ports, labels and scheduling. It mirrors
+// BasicDriverFeatureStep.
+func basicDriver(d *driver) {
+	d.basicPod()
+	d.basicContainer()
+	d.basicEnvironment()
+	d.driverResources()
+	d.securityContext()
+	d.written["spark.app.id"] = d.plan.Names.AppID
+	d.written["spark.kubernetes.submitInDriver"] = "true"
+}
+
+func (d *driver) basicPod() {
+	name := d.conf.text(d.plan.Names.DriverPod, driverPodNameKey)
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 && name != "" {
+		d.conf.refuse(driverPodNameKey, name, "is no name of a pod", strings.Join(problems, "; "))
+	}
+	d.written[driverPodNameKey] = name
+	d.pod.Name = name
+	d.labels = d.driverLabels()
+	d.pod.Labels = merged(d.pod.Labels, d.labels)
+	d.pod.Annotations = merged(d.pod.Annotations, d.driverAnnotations())
+	d.schedule(&d.pod.Spec)
+}
+
+func (d *driver) schedule(spec *corev1.PodSpec) {
+	spec.RestartPolicy = corev1.RestartPolicyNever
+	spec.NodeSelector = merged(spec.NodeSelector, d.nodeSelector())
+	spec.SchedulerName = d.conf.text(spec.SchedulerName,
+		"spark.kubernetes.driver.scheduler.name", "spark.kubernetes.scheduler.name")
+	for _, secret := range d.conf.list("spark.kubernetes.container.image.pullSecrets") {
+		spec.ImagePullSecrets = append(spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
+	}
+}
+
+func (d *driver) nodeSelector() map[string]string {
+	selector := map[string]string{}
+	for _, prefix := range []string{"spark.kubernetes.node.selector.", "spark.kubernetes.driver.node.selector."} {
+		for _, p := range d.conf.withPrefix(prefix) {
+			selector[p.name] = p.value
+		}
+	}
+	return selector
+}
+
+// driverLabels returns the labels that properties ask for and Spark's own, which no property may set.
+func (d *driver) driverLabels() map[string]string {
+	presets := map[string]string{
+		versionLabel:     d.plan.SparkVersion,
+		appSelectorLabel: d.plan.Names.AppID,
+		appNameKeyLabel:  d.appNameLabel(),
+		roleLabel:        "driver",
+	}
+	labels := maps.Clone(presets)
+	for _, p := range d.conf.withPrefix(driverLabelPrefix) {
+		if _, preset := presets[p.name]; preset {
+			d.conf.refuse(driverLabelPrefix+p.name, p.value, "is a label of Spark's own", "leave it out")
+			continue
+		}
+		labels[p.name] = p.value
+		if d.rules.LabelPlaceholders {
+			labels[p.name] = d.replaceIDs(p.value)
+		}
+	}
+	return labels
+}
+
+func (d *driver) appNameLabel() string {
+	name, set := d.conf.values["spark.app.name"]
+	if !set {
+		name = "spark"
+	}
+	return appNameLabel(name)
+}
+
+func (d *driver) driverAnnotations() map[string]string {
+	annotations := map[string]string{}
+	for _, p := range d.conf.withPrefix("spark.kubernetes.driver.annotation.") {
+		annotations[p.name] = d.replaceIDs(p.value)
+	}
+	return annotations
+}
+
+// replaceIDs puts the application's id in place of its placeholder, and nothing in place of the executor's.
+func (d *driver) replaceIDs(text string) string {
+	return strings.NewReplacer("{{APP_ID}}", d.plan.Names.AppID, "{{EXECUTOR_ID}}", "").Replace(text)
+}
+
+func (d *driver) basicContainer() {
+	if d.container.Name == "" {
+		d.container.Name = defaultDriverContainer
+	}
+	d.container.Image = d.driverImage()
+	d.container.ImagePullPolicy = corev1.PullPolicy(
+		d.conf.oneOf("spark.kubernetes.container.image.pullPolicy", "IfNotPresent", "Always", "Never"))
+	for _, port := range d.driverPorts() {
+		d.addPort(port)
+	}
+}
+
+// driverImage never is the template's: Spark passes over that, and executors could not have it.
+func (d *driver) driverImage() string {
+	image := d.conf.text("", driverImageKey, imageKey)
+	if image == "" {
+		d.conf.refuse(imageKey, "", "is missing", "name the image to run")
+	}
+	return strings.ReplaceAll(image, versionPlaceholder, d.plan.SparkVersion)
+}
+
+func (d *driver) basicEnvironment() {
+	d.addEnv("SPARK_USER", d.sparkUser())
+	d.addEnv("SPARK_APPLICATION_ID", d.plan.Names.AppID)
+	for _, p := range d.conf.withPrefix("spark.kubernetes.driverEnv.") {
+		d.addEnv(p.name, p.value)
+	}
+	podIP := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"}
+	d.container.Env = append(d.container.Env, corev1.EnvVar{
+		Name:      "SPARK_DRIVER_BIND_ADDRESS",
+		ValueFrom: &corev1.EnvVarSource{FieldRef: podIP},
+	})
+}
+
+func (d *driver) sparkUser() string {
+	switch {
+	case d.rules.ProxyUserRuns && d.plan.ProxyUser != "":
+		return d.plan.ProxyUser
+	case d.plan.SparkUser != "":
+		return d.plan.SparkUser
+	default:
+		return defaultSparkUser
+	}
+}
+
+// securityContext says whether the driver's processes may gain privileges, where a property or the version of Spark does.
+func (d *driver) securityContext() {
+	const ofBothRoles = "spark.kubernetes.securityContext.allowPrivilegeEscalation"
+	const ofDriver = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"
+	if !d.rules.NoPrivilegeEscalation && !d.conf.set(ofDriver) && !d.conf.set(ofBothRoles) {
+		return
+	}
+	allowed := d.conf.boolean(false, ofDriver, ofBothRoles)
+	if d.container.SecurityContext == nil {
+		d.container.SecurityContext = &corev1.SecurityContext{}
+	}
+	d.container.SecurityContext.AllowPrivilegeEscalation = &allowed
+}
+
+// merged returns base with the entries of over; nil where there are none.
+func merged(base, over map[string]string) map[string]string {
+	if len(base)+len(over) == 0 {
+		return nil
+	}
+	result := map[string]string{}
+	maps.Copy(result, base)
+	maps.Copy(result, over)
+	return result
+}

@@ -1,0 +1,148 @@
+package submission
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Build returns the objects that start the plan's driver, or what in the plan cannot be submitted: a *FieldError, or
+// several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit that comes before it.
+func Build(plan Plan) (*Objects, error) {
+	d := newDriver(plan)
+	d.checkPlan()
+	d.normalise()
+	d.startPod()
+	for _, step := range d.steps() {
+		step.configure(d)
+	}
+	mountProperties(d)
+	d.finishPod()
+	if err := d.conf.err(); err != nil {
+		return nil, err
+	}
+	return &Objects{Before: d.before, Driver: d.pod, Owned: d.owned, Ignored: d.ignored}, nil
+}
+
+// driver is the submission in the making.
+type driver struct {
+	plan  Plan
+	rules Rules
+	// conf are the properties that the steps read. No step sees what another writes.
+	conf *conf
+	// written are the properties that the steps write, over those of conf.
+	written map[string]string
+	// labels are those that Spark gives the pod: its own and the user's properties', without the template's.
+	labels    map[string]string
+	pod       *corev1.Pod
+	container *corev1.Container
+
+	before, owned []Object
+	ignored       []string
+}
+
+// step is one of Spark's feature steps: the name of its class and what it does to the submission.
+type step struct {
+	class     string
+	configure func(*driver)
+}
+
+const featurePackage = "org.apache.spark.deploy.k8s.features."
+
+// Classes of feature steps that other code refers to.
+const (
+	basicDriverStep   = featurePackage + "BasicDriverFeatureStep"
+	driverServiceStep = featurePackage + "DriverServiceFeatureStep"
+	networkPolicyStep = featurePackage + "NetworkPolicyFeatureStep"
+	volcanoStep       = featurePackage + "VolcanoFeatureStep"
+)
+
+// builtInSteps are Spark's own, in its order.
+var builtInSteps = []step{
+	{basicDriverStep, basicDriver},
+	{featurePackage + "DriverKubernetesCredentialsFeatureStep", driverCredentials},
+	{driverServiceStep, driverService},
+	{networkPolicyStep, networkPolicy},
+	{featurePackage + "MountSecretsFeatureStep", mountSecrets},
+	{featurePackage + "EnvSecretsFeatureStep", envSecrets},
+	{featurePackage + "MountVolumesFeatureStep", mountVolumes},
+	{featurePackage + "DriverCommandFeatureStep", driverCommand},
+	{featurePackage + "HadoopConfDriverFeatureStep", hadoopConf},
+	{featurePackage + "KerberosConfDriverFeatureStep", kerberosConf},
+	{featurePackage + "PodTemplateConfigMapStep", podTemplateConfigMap},
+	{featurePackage + "LocalDirsFeatureStep", localDirs},
+}
+
+const (
+	userStepsKey     = "spark.kubernetes.driver.pod.featureSteps"
+	excludedStepsKey = "spark.kubernetes.driver.pod.excludedFeatureSteps"
+)
+
+func newDriver(plan Plan) *driver {
+	rules, _ := RulesFor(plan.SparkVersion)
+	return &driver{
+		plan:    plan,
+		rules:   rules,
+		conf:    &conf{values: maps.Clone(plan.Properties)},
+		written: map[string]string{},
+	}
+}
+
+// steps returns the steps of this submission: Spark's own and the user's, less the excluded ones.
+func (d *driver) steps() []step {
+	excluded := d.excludedSteps()
+	steps := slices.Concat(builtInSteps, d.userSteps(excluded))
+	return slices.DeleteFunc(steps, func(s step) bool {
+		return slices.Contains(excluded, s.class) || s.class == networkPolicyStep && !d.rules.NetworkPolicy
+	})
+}
+
+func (d *driver) excludedSteps() []string {
+	if !d.rules.ExcludedSteps {
+		return nil
+	}
+	excluded := d.conf.list(excludedStepsKey)
+	if basic := slices.Index(excluded, basicDriverStep); basic >= 0 {
+		d.conf.refuse(excludedStepsKey, basicDriverStep, "makes the pod a driver at all", "leave it out of the list")
+		return slices.Delete(excluded, basic, basic+1)
+	}
+	return excluded
+}
+
+// userSteps returns the steps that a property adds. Any class but Volcano's is code that only a JVM can run.
+func (d *driver) userSteps(excluded []string) []step {
+	var steps []step
+	for _, class := range d.conf.list(userStepsKey) {
+		switch {
+		case class == volcanoStep:
+			steps = append(steps, step{volcanoStep, volcano})
+		case !slices.Contains(excluded, class):
+			d.conf.refuse(userStepsKey, class, "is a feature step of your own, which needs a JVM to run",
+				"leave it out and say what it does with properties or the driver's pod template")
+		}
+	}
+	return steps
+}
+
+// meta returns the metadata of an object of the attempt. The plan's labels win over those that properties ask for.
+func (d *driver) meta(name string, labels map[string]string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: d.plan.Namespace, Labels: merged(labels, d.plan.Labels)}
+}
+
+func (d *driver) appSelector() map[string]string {
+	return map[string]string{appSelectorLabel: d.plan.Names.AppID}
+}
+
+func (d *driver) addVolume(name string, source corev1.VolumeSource) {
+	d.pod.Spec.Volumes = append(d.pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
+}
+
+func (d *driver) addMount(mount corev1.VolumeMount) {
+	d.container.VolumeMounts = append(d.container.VolumeMounts, mount)
+}
+
+func (d *driver) addEnv(name, value string) {
+	d.container.Env = append(d.container.Env, corev1.EnvVar{Name: name, Value: value})
+}

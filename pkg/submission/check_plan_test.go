@@ -1,0 +1,53 @@
+package submission
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestPlansThatNameNothingToRunAreRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		resource  Resource
+		mainClass string
+		field     string
+	}{
+		"a jar without main class":       {Resource{URI: "local:///a.jar"}, "", "mainClass"},
+		"neither resource nor class":     {Resource{}, "", "mainClass"},
+		"Python without file":            {Resource{Kind: Python}, "x", "resource"},
+		"R without file":                 {Resource{Kind: R, URI: "spark-internal"}, "", "resource"},
+		"an unknown kind":                {Resource{Kind: "perl", URI: "local:///a.pl"}, "x", "resource.kind"},
+		"a jar of the submitting host":   {Resource{URI: "/opt/a.jar"}, "x", "resource"},
+		"a Python of the submitting one": {Resource{URI: "file:///a.py"}, "", "resource"},
+		"R with a relative path":         {Resource{URI: "a.R"}, "", "resource"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := pi()
+			plan.Resource, plan.MainClass = row.resource, row.mainClass
+			_, err := Build(plan)
+			var field *FieldError
+			if !errors.As(err, &field) || field.Field != row.field {
+				t.Errorf("Build: %v, want a FieldError of %s", err, row.field)
+			}
+		})
+	}
+}
+
+func TestPlansWithoutNamesAreRefused(t *testing.T) {
+	plan := pi()
+	plan.Names, plan.Namespace = Names{}, ""
+	wantRefused(t, plan, "namespace", "names.appID", "names.prefix", "names.driverPod", "names.configMap", "names.localDir")
+}
+
+func TestWhatBecomesALabelMustBeFitForOne(t *testing.T) {
+	plan := pi()
+	plan.Names.AppID = "an id that is neither short enough nor made of the characters that a label may have"
+	plan.SparkVersion = "4.0.1+mine"
+	wantRefused(t, plan, "names.appID", "sparkVersion")
+}
+
+func TestAFieldErrorSaysWhatToDo(t *testing.T) {
+	err := &FieldError{Field: "spark.x", Value: "1", Problem: "is wrong", Remedy: "write 2"}
+	wantEqual(t, "error", err.Error(), `spark.x "1" is wrong: write 2`)
+	err.Value = ""
+	wantEqual(t, "error", err.Error(), `spark.x is wrong: write 2`)
+}

@@ -1,0 +1,142 @@
+package submission
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// conf are Spark properties, read the way Spark's typed configuration entries read them. A value that cannot be read
+// becomes a problem and the reader gets the default, so that one Build names everything there is to mend.
+type conf struct {
+	values   map[string]string
+	problems []*FieldError
+}
+
+// format is one of the forms in which Spark reads a property. problem and remedy are as in FieldError.
+type format[T any] struct {
+	parse           func(string) (T, bool)
+	problem, remedy string
+}
+
+// pair is one property under a prefix; name is what follows the prefix.
+type pair struct{ name, value string }
+
+// refuse notes a problem, once: a property that two steps read is still one thing to mend.
+func (c *conf) refuse(field, value, problem, remedy string) {
+	found := FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy}
+	if !slices.ContainsFunc(c.problems, func(known *FieldError) bool { return *known == found }) {
+		c.problems = append(c.problems, &found)
+	}
+}
+
+// err returns the problems, joined.
+func (c *conf) err() error {
+	problems := make([]error, len(c.problems))
+	for i, problem := range c.problems {
+		problems[i] = problem
+	}
+	return errors.Join(problems...)
+}
+
+// lookup returns the first of keys that is set, with the references in its value replaced.
+func (c *conf) lookup(keys ...string) (key, value string, set bool) {
+	for _, key := range keys {
+		if raw, set := c.values[key]; set {
+			return key, c.expand(key, raw), true
+		}
+	}
+	return "", "", false
+}
+
+// read returns the first of keys that is set, parsed, or fallback where none is or it cannot be parsed.
+func read[T any](c *conf, fallback T, form format[T], keys ...string) T {
+	key, value, set := c.lookup(keys...)
+	if !set {
+		return fallback
+	}
+	parsed, ok := form.parse(value)
+	if !ok {
+		c.refuse(key, value, form.problem, form.remedy)
+		return fallback
+	}
+	return parsed
+}
+
+func (c *conf) set(key string) bool {
+	_, set := c.values[key]
+	return set
+}
+
+func (c *conf) text(fallback string, keys ...string) string {
+	_, value, set := c.lookup(keys...)
+	if !set {
+		return fallback
+	}
+	return value
+}
+
+func (c *conf) boolean(fallback bool, keys ...string) bool {
+	return read(c, fallback, booleans, keys...)
+}
+
+func (c *conf) list(key string) []string {
+	_, value, _ := c.lookup(key)
+	return splitList(value)
+}
+
+// oneOf reads a property that must have one of the values.
+func (c *conf) oneOf(key string, values ...string) string {
+	allowed := format[string]{
+		parse:   func(text string) (string, bool) { return text, slices.Contains(values, text) },
+		problem: "is not one of its values",
+		remedy:  "write one of " + strings.Join(values, " | "),
+	}
+	return read(c, values[0], allowed, key)
+}
+
+// withPrefix returns the properties under a prefix by name. Their values are as written: Spark expands references in
+// single entries only, never in maps.
+func (c *conf) withPrefix(prefix string) []pair {
+	var pairs []pair
+	for _, key := range sortedKeys(c.values) {
+		if name, found := strings.CutPrefix(key, prefix); found {
+			pairs = append(pairs, pair{name, c.values[key]})
+		}
+	}
+	return pairs
+}
+
+// bothOrNeither refuses one of two properties without the other and reports whether both are set.
+func (c *conf) bothOrNeither(first, second string) bool {
+	if c.set(first) == c.set(second) {
+		return c.set(first)
+	}
+	given, missing := first, second
+	if c.set(second) {
+		given, missing = second, first
+	}
+	c.refuse(given, c.values[given], fmt.Sprintf("needs %s as well", missing), "set both or neither")
+	return false
+}
+
+// splitList splits at commas, trims, and drops what is empty.
+func splitList(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func sortedKeys[V any](values map[string]V) []string {
+	keys := make([]string, 0, len(values))
+	for key := range values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,125 @@
+package submission
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+var (
+	booleans     = format[bool]{parseBoolean, "is neither true nor false", "write true or false"}
+	counts       = format[int]{parseCount, "is not a whole number from 0 on", "write one"}
+	positives    = format[int]{parsePositive, "is not a positive whole number", "write a whole number from 1 on"}
+	nonNegatives = format[float64]{parseFactor, "is not a number from 0 on", "write a fraction such as 0.1"}
+	aboveZero    = format[float64]{parseAboveZero, "is not a number above 0", "write a fraction such as 0.1"}
+	quantities   = format[resource.Quantity]{
+		parseQuantity, "is not a Kubernetes quantity", "write one such as 500m, 2 or 10Gi",
+	}
+)
+
+func parseBoolean(text string) (value, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	default:
+		return false, false
+	}
+}
+
+// parseCount reads a whole number from 0 on. Spark's are 32 bits wide.
+func parseCount(text string) (int, bool) {
+	number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
+	return int(number), err == nil && number >= 0
+}
+
+func parsePositive(text string) (int, bool) {
+	number, ok := parseCount(text)
+	return number, ok && number > 0
+}
+
+func parseFactor(text string) (float64, bool) {
+	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return number, err == nil && number >= 0
+}
+
+func parseAboveZero(text string) (float64, bool) {
+	number, ok := parseFactor(text)
+	return number, ok && number > 0
+}
+
+func parseQuantity(text string) (resource.Quantity, bool) {
+	quantity, err := resource.ParseQuantity(text)
+	return quantity, err == nil
+}
+
+const mebibyte = 1 << 20
+
+// size is the number of bytes of a text and whether the text had a unit.
+type size struct {
+	bytes int64
+	unit  bool
+}
+
+var sizeText = regexp.MustCompile(`^([0-9]+)([a-z]+)?$`)
+
+// sizeUnits are the first letters of Spark's units as powers of 1024: Spark knows no decimal ones.
+var sizeUnits = map[string]int{"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+
+// sizes reads sizes in memory. A number without a unit counts MiB, as it does in all properties that are read here.
+func sizes(rules Rules) format[size] {
+	return format[size]{
+		parse:   func(text string) (size, bool) { return parseSize(text, rules.BinaryUnits) },
+		problem: "is not a size",
+		remedy:  "write a whole number with a unit, such as 512m or 4g",
+	}
+}
+
+func parseSize(text string, binaryUnits bool) (size, bool) {
+	found := sizeText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	if found == nil {
+		return size{}, false
+	}
+	unit, known := unitBytes(found[2], binaryUnits)
+	number, err := strconv.ParseInt(found[1], 10, 64)
+	if !known || err != nil || number > math.MaxInt64/unit {
+		return size{}, false
+	}
+	return size{bytes: number * unit, unit: found[2] != ""}, true
+}
+
+func unitBytes(unit string, binaryUnits bool) (int64, bool) {
+	switch unit {
+	case "":
+		return mebibyte, true
+	case "b":
+		return 1, true
+	}
+	letter := strings.TrimSuffix(unit, "b")
+	if binaryUnits {
+		letter = strings.TrimSuffix(letter, "i")
+	}
+	power, known := sizeUnits[letter]
+	return 1 << (10 * power), known
+}
+
+// javaDouble returns a number as Java's Double.toString does: 0.1, 1.0, 1.0E-4. The driver's properties hold such text.
+func javaDouble(number float64) string {
+	if number == 0 || number >= 1e-3 && number < 1e7 {
+		return withFraction(strconv.FormatFloat(number, 'f', -1, 64))
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(number, 'E', -1, 64), "E")
+	power, _ := strconv.Atoi(exponent)
+	return withFraction(mantissa) + "E" + strconv.Itoa(power)
+}
+
+func withFraction(decimal string) string {
+	if strings.Contains(decimal, ".") {
+		return decimal
+	}
+	return decimal + ".0"
+}

@@ -1,0 +1,23 @@
+package submission
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+const confDir = "/opt/spark/conf"
+
+// mountProperties writes the driver's properties into a config map and mounts it. It comes after all steps, so the map is the
+// last object and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
+func mountProperties(d *driver) {
+	name := d.plan.Names.ConfigMap
+	d.owned = append(d.owned, d.configMap(name, map[string]string{
+		propertiesFile: propertiesText(name, d.plan.SubmitTime, merged(d.conf.values, d.written)),
+		// Nothing reads it there, but it is part of what Spark makes.
+		namespaceKey: d.plan.Namespace,
+	}))
+	const volume = "spark-conf-volume-driver"
+	mode := int32(0o644)
+	d.addVolume(volume, configMapVolume(name, corev1.KeyToPath{Key: propertiesFile, Path: propertiesFile, Mode: &mode}))
+	d.addMount(corev1.VolumeMount{Name: volume, MountPath: confDir})
+	d.addEnv("SPARK_CONF_DIR", confDir)
+}

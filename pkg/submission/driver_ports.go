@@ -1,0 +1,76 @@
+package submission
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	driverPortKey             = "spark.driver.port"
+	driverBlockManagerPortKey = "spark.driver.blockManager.port"
+	connectPortName           = "spark-connect"
+)
+
+// namedPort is a port that the driver listens on; 0 is any free one.
+type namedPort struct {
+	name   string
+	number int32
+}
+
+// driverPorts returns the ports of the driver's container, in Spark's order.
+func (d *driver) driverPorts() []namedPort {
+	return d.portsWith(driverBlockManagerPortKey, "spark.blockManager.port")
+}
+
+// servicePorts returns the ports of the driver's Service. Spark does not look at spark.blockManager.port here. The driver
+// gets this number by its properties, so it is the one that works.
+func (d *driver) servicePorts() []namedPort {
+	return d.portsWith(driverBlockManagerPortKey)
+}
+
+func (d *driver) portsWith(blockManagerKeys ...string) []namedPort {
+	ports := []namedPort{
+		{"driver-rpc-port", d.port(7078, driverPortKey)},
+		{"blockmanager", d.port(7079, blockManagerKeys...)},
+		{"spark-ui", d.port(4040, "spark.ui.port")},
+	}
+	if d.rules.ConnectPort {
+		ports = append(ports, namedPort{connectPortName, d.port(15002, "spark.connect.grpc.binding.port")})
+	}
+	return ports
+}
+
+// port reads a port. Where the driver's Service is left out nobody needs to know the number beforehand, and 0 will do.
+func (d *driver) port(fallback int32, keys ...string) int32 {
+	lowest := 1
+	if slices.Contains(d.excludedSteps(), driverServiceStep) {
+		lowest = 0
+	}
+	return read(d.conf, fallback, portsFrom(lowest), keys...)
+}
+
+func portsFrom(lowest int) format[int32] {
+	return format[int32]{
+		parse: func(text string) (int32, bool) {
+			number, ok := parseCount(text)
+			return int32(number), ok && number >= lowest && number <= math.MaxUint16
+		},
+		problem: "is no port",
+		remedy:  fmt.Sprintf("write a number from %d to %d", lowest, math.MaxUint16),
+	}
+}
+
+// addPort declares a port of the container; one that only the driver will know cannot be declared.
+func (d *driver) addPort(port namedPort) {
+	if port.number == 0 {
+		return
+	}
+	d.container.Ports = append(d.container.Ports, corev1.ContainerPort{
+		Name:          port.name,
+		ContainerPort: port.number,
+		Protocol:      corev1.ProtocolTCP,
+	})
+}

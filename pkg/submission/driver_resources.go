@@ -1,0 +1,114 @@
+package submission
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const (
+	driverCoresKey       = "spark.driver.cores"
+	customResourcePrefix = "spark.driver.resource."
+	overheadFactorKey    = "spark.kubernetes.memoryOverheadFactor"
+
+	jvmOverheadFactor    = 0.1
+	nonJVMOverheadFactor = 0.4 // Python and R run processes beside the JVM.
+
+	// Defaults in MiB.
+	defaultDriverMemory = 1024
+	defaultMinOverhead  = 384
+)
+
+// driverResources sets what the driver's container requests and is limited to. A template keeps its CPU limit, its
+// ephemeral storage and its devices; the rest is Spark's.
+func (d *driver) driverResources() {
+	resources := &d.container.Resources
+	if resources.Requests == nil {
+		resources.Requests = corev1.ResourceList{}
+	}
+	if resources.Limits == nil {
+		resources.Limits = corev1.ResourceList{}
+	}
+	d.setCPU(resources.Requests, resources.Limits)
+	memory := resource.MustParse(strconv.FormatInt(d.podMemory(), 10) + "Mi")
+	resources.Requests[corev1.ResourceMemory] = memory
+	resources.Limits[corev1.ResourceMemory] = memory
+	d.setCustomResources(resources.Limits)
+}
+
+func (d *driver) setCPU(requests, limits corev1.ResourceList) {
+	cores := resource.NewQuantity(int64(read(d.conf, 1, positives, driverCoresKey)), resource.DecimalSI)
+	requests[corev1.ResourceCPU] = read(d.conf, *cores, quantities, "spark.kubernetes.driver.request.cores")
+	const limitKey = "spark.kubernetes.driver.limit.cores"
+	if d.conf.set(limitKey) {
+		limits[corev1.ResourceCPU] = read(d.conf, *cores, quantities, limitKey)
+	}
+}
+
+// podMemory returns the memory of the driver's container in MiB: the heap and what the process needs beside it.
+func (d *driver) podMemory() int64 {
+	memory := d.mebibytes(defaultDriverMemory, driverMemoryKey)
+	return memory + d.memoryOverhead(memory)
+}
+
+func (d *driver) memoryOverhead(memory int64) int64 {
+	// The factor is written even where an absolute overhead displaces it: executors inherit it.
+	factor := d.overheadFactor()
+	minimum := int64(defaultMinOverhead)
+	if d.rules.MinMemoryOverheadKey {
+		minimum = d.mebibytes(minimum, "spark.driver.minMemoryOverhead")
+	}
+	// Spark's overhead is a 32-bit number.
+	share := int64(math.Min(factor*float64(memory), math.MaxInt32))
+	return d.mebibytes(max(share, minimum), "spark.driver.memoryOverhead", "spark.yarn.driver.memoryOverhead")
+}
+
+// overheadFactor returns the share of the heap to add, and writes the application's default for its executors, so that
+// those of a Python application get more as well.
+func (d *driver) overheadFactor() float64 {
+	fallback := jvmOverheadFactor
+	if d.plan.Resource.kind() != Java {
+		fallback = nonJVMOverheadFactor
+	}
+	fallback = read(d.conf, fallback, nonNegatives, overheadFactorKey)
+	d.written[overheadFactorKey] = javaDouble(fallback)
+	return read(d.conf, fallback, aboveZero, "spark.driver.memoryOverheadFactor")
+}
+
+// mebibytes reads a size in memory, in whole MiB.
+func (d *driver) mebibytes(fallback int64, keys ...string) int64 {
+	return read(d.conf, size{bytes: fallback * mebibyte}, sizes(d.rules), keys...).bytes / mebibyte
+}
+
+// setCustomResources limits the container to the devices that properties ask for. The API server completes the requests.
+func (d *driver) setCustomResources(limits corev1.ResourceList) {
+	names := map[string]bool{}
+	for _, p := range d.conf.withPrefix(customResourcePrefix) {
+		name, _, _ := strings.Cut(p.name, ".")
+		names[name] = true
+	}
+	for _, name := range sortedKeys(names) {
+		d.setCustomResource(limits, name)
+	}
+}
+
+func (d *driver) setCustomResource(limits corev1.ResourceList, name string) {
+	amountKey, vendorKey := customResourcePrefix+name+".amount", customResourcePrefix+name+".vendor"
+	if !d.conf.set(amountKey) {
+		d.conf.refuse(amountKey, "", "is missing", "say how many, 0 for none")
+		return
+	}
+	amount := read(d.conf, 0, counts, amountKey)
+	if amount == 0 {
+		return
+	}
+	vendor := d.conf.values[vendorKey]
+	if vendor == "" {
+		d.conf.refuse(vendorKey, "", "is missing", "name whose device it is, such as nvidia.com")
+		return
+	}
+	limits[corev1.ResourceName(vendor+"/"+name)] = *resource.NewQuantity(int64(amount), resource.DecimalSI)
+}

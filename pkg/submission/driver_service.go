@@ -1,0 +1,92 @@
+package submission
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const serviceLabelPrefix = "spark.kubernetes.driver.service.label."
+
+// driverService adds the headless Service by whose name executors find the driver. It mirrors DriverServiceFeatureStep.
+func driverService(d *driver) {
+	name := d.serviceName()
+	service := &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: d.meta(name, d.serviceLabels()),
+		Spec:       d.serviceSpec(),
+	}
+	for _, p := range d.conf.withPrefix("spark.kubernetes.driver.service.annotation.") {
+		metav1.SetMetaDataAnnotation(&service.ObjectMeta, p.name, p.value)
+	}
+	d.owned = append(d.owned, service)
+
+	ports := d.servicePorts()
+	d.written[driverHostKey] = name + "." + d.plan.Namespace + ".svc"
+	d.written[driverPortKey] = strconv.Itoa(int(ports[0].number))
+	d.written[driverBlockManagerPortKey] = strconv.Itoa(int(ports[1].number))
+}
+
+func (d *driver) serviceName() string {
+	name := d.plan.Names.Prefix + "-driver-svc"
+	if len(validation.IsDNS1035Label(name)) == 0 {
+		return name
+	}
+	fallback := d.plan.Names.FallbackService
+	if problems := validation.IsDNS1035Label(fallback); len(problems) > 0 {
+		d.conf.refuse("names.fallbackService", fallback, "is no name of a Service", strings.Join(problems, "; "))
+	}
+	return fallback
+}
+
+// serviceLabels returns the labels of the Service itself. By spark-app-selector the driver finds and deletes it in the end.
+func (d *driver) serviceLabels() map[string]string {
+	labels := d.appSelector()
+	for _, p := range d.conf.withPrefix(serviceLabelPrefix) {
+		if p.name == appSelectorLabel && p.value != d.plan.Names.AppID {
+			d.conf.refuse(serviceLabelPrefix+p.name, p.value, "is a label of Spark's own", "leave it out")
+			continue
+		}
+		labels[p.name] = p.value
+	}
+	return labels
+}
+
+func (d *driver) serviceSpec() corev1.ServiceSpec {
+	policy := corev1.IPFamilyPolicy(d.conf.oneOf("spark.kubernetes.driver.service.ipFamilyPolicy",
+		"SingleStack", "PreferDualStack", "RequireDualStack"))
+	spec := corev1.ServiceSpec{
+		ClusterIP:      corev1.ClusterIPNone,
+		IPFamilyPolicy: &policy,
+		IPFamilies:     d.ipFamilies(),
+		Selector:       maps.Clone(d.labels),
+		PublishNotReadyAddresses: d.conf.boolean(false,
+			"spark.kubernetes.driver.service.publishNotReadyAddresses"),
+	}
+	for _, port := range d.servicePorts() {
+		spec.Ports = append(spec.Ports, d.servicePort(port))
+	}
+	return spec
+}
+
+func (d *driver) ipFamilies() []corev1.IPFamily {
+	given := d.conf.oneOf("spark.kubernetes.driver.service.ipFamilies", "IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4")
+	var families []corev1.IPFamily
+	for _, family := range splitList(given) {
+		families = append(families, corev1.IPFamily(family))
+	}
+	return families
+}
+
+func (d *driver) servicePort(port namedPort) corev1.ServicePort {
+	result := corev1.ServicePort{Name: port.name, Port: port.number, TargetPort: intstr.FromInt32(port.number)}
+	if port.name == connectPortName && d.rules.ConnectProtocol != "" {
+		result.AppProtocol = &d.rules.ConnectProtocol
+	}
+	return result
+}

@@ -1,0 +1,27 @@
+package submission
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const secretKeyRefPrefix = "spark.kubernetes.driver.secretKeyRef."
+
+// envSecrets takes environment variables from keys of secrets, given as secret:key. It mirrors EnvSecretsFeatureStep.
+func envSecrets(d *driver) {
+	for _, p := range d.conf.withPrefix(secretKeyRefPrefix) {
+		secret, key, _ := strings.Cut(p.value, ":")
+		if secret == "" || key == "" || strings.Contains(key, ":") {
+			d.conf.refuse(secretKeyRefPrefix+p.name, p.value, "does not name a key of a secret", "write <secret>:<key>")
+			continue
+		}
+		d.container.Env = append(d.container.Env, corev1.EnvVar{
+			Name: p.name,
+			ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: secret},
+				Key:                  key,
+			}},
+		})
+	}
+}

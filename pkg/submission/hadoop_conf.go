@@ -1,0 +1,27 @@
+package submission
+
+import corev1 "k8s.io/api/core/v1"
+
+const hadoopConfDir = "/opt/hadoop/conf"
+
+// hadoopConf mounts the config map that holds Hadoop's configuration, and has the executors mount it too. It mirrors
+// HadoopConfDriverFeatureStep; the other source that Spark knows is a directory of the submitting host.
+func hadoopConf(d *driver) {
+	name := d.conf.text("", "spark.kubernetes.hadoop.configMapName")
+	if name == "" {
+		return
+	}
+	const volume = "hadoop-properties"
+	d.addVolume(volume, configMapVolume(name))
+	d.addMount(corev1.VolumeMount{Name: volume, MountPath: hadoopConfDir})
+	d.addEnv("HADOOP_CONF_DIR", hadoopConfDir)
+	d.written["spark.kubernetes.executor.hadoopConfigMapName"] = name
+}
+
+// configMapVolume is a volume with the keys of a config map as files: all of them, or just items.
+func configMapVolume(name string, items ...corev1.KeyToPath) corev1.VolumeSource {
+	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: name},
+		Items:                items,
+	}}
+}

@@ -1,0 +1,87 @@
+package submission
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	templateDir     = "/opt/spark/pod-template"
+	templateFile    = "pod-spec-template.yml"
+	templateDataKey = "podspec-configmap-key"
+)
+
+// podTemplateConfigMap gives the executors' pod template to the driver, which makes the executors. It mirrors
+// PodTemplateConfigMapStep.
+func podTemplateConfigMap(d *driver) {
+	if d.plan.ExecutorTemplate == nil {
+		if path, set := d.conf.values[executorTemplateKey]; set {
+			d.conf.refuse(executorTemplateKey, path, templateFileProblem, inlineTemplateRemedy)
+		}
+		return
+	}
+	manifest, err := podManifest(d.plan.ExecutorTemplate)
+	if err != nil {
+		d.conf.refuse("executorTemplate", "", err.Error(), "mend the template")
+		return
+	}
+	name := d.plan.Names.Prefix + "-driver-podspec-conf-map"
+	d.owned = append(d.owned, d.configMap(name, map[string]string{templateDataKey: manifest}))
+	const volume = "pod-template-volume"
+	d.addVolume(volume, configMapVolume(name, corev1.KeyToPath{Key: templateDataKey, Path: templateFile}))
+	d.addMount(corev1.VolumeMount{Name: volume, MountPath: templateDir})
+	d.written[executorTemplateKey] = templateDir + "/" + templateFile
+}
+
+// configMap returns an immutable config map of the attempt.
+func (d *driver) configMap(name string, data map[string]string) *corev1.ConfigMap {
+	immutable := true
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: d.meta(name, nil),
+		Immutable:  &immutable,
+		Data:       data,
+	}
+}
+
+// podManifest returns a template as the manifest of a Pod in YAML, the form that the driver reads.
+func podManifest(template *corev1.PodTemplateSpec) (string, error) {
+	text, err := json.Marshal(corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: template.ObjectMeta,
+		Spec:       template.Spec,
+	})
+	if err != nil {
+		return "", fmt.Errorf("encode pod template: %w", err)
+	}
+	var manifest map[string]any
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return "", fmt.Errorf("decode pod template: %w", err)
+	}
+	delete(manifest, "status")
+	dropNulls(manifest)
+	result, err := yaml.Marshal(manifest)
+	return string(result), err
+}
+
+// dropNulls removes what Go encodes as null, such as a list of containers that there is none of: the driver's client would
+// take it for a list.
+func dropNulls(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, entry := range value {
+			if entry == nil {
+				delete(value, key)
+			}
+			dropNulls(entry)
+		}
+	case []any:
+		for _, entry := range value {
+			dropNulls(entry)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package submission
+
+import (
+	"regexp"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Rules are the differences between minor versions of Spark in what a submission creates. Patch releases do not differ.
+type Rules struct {
+	// Major and Minor are the version of Spark that these rules are of.
+	Major, Minor int
+	// MinMemoryOverheadKey: spark.driver.minMemoryOverhead replaces the fixed minimum of 384 MiB.
+	MinMemoryOverheadKey bool
+	// LabelPlaceholders: {{APP_ID}} and {{EXECUTOR_ID}} are replaced in driver labels as they always are in annotations.
+	LabelPlaceholders bool
+	// VolumeExtras: volumes know subPathExpr, hostPath types, labels and annotations of claims, and a minimum size.
+	VolumeExtras bool
+	// ClaimAccessMode of claims that Spark creates, unless spark.kubernetes.legacy.useReadWriteOnceAccessMode says.
+	ClaimAccessMode corev1.PersistentVolumeAccessMode
+	// ExcludedSteps: spark.kubernetes.driver.pod.excludedFeatureSteps drops feature steps.
+	ExcludedSteps bool
+	// ConnectPort: the driver's container and Service have the port spark-connect.
+	ConnectPort bool
+	// ConnectProtocol of that port in the Service; empty means that none is given.
+	ConnectProtocol string
+	// NetworkPolicy: executors accept connections only from pods of their own application.
+	NetworkPolicy bool
+	// BinaryUnits: sizes may be written with ki, kib, mi, mib and so on.
+	BinaryUnits bool
+	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says otherwise.
+	NoPrivilegeEscalation bool
+	// ProxyUserRuns: SPARK_USER is the proxy user where there is one.
+	ProxyUserRuns bool
+}
+
+// versionRules has one row for each minor version, oldest first.
+var versionRules = []Rules{
+	{Major: 3, Minor: 5, ClaimAccessMode: corev1.ReadWriteOnce},
+	{
+		Major: 4, Minor: 0, ClaimAccessMode: corev1.ReadWriteOncePod,
+		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
+	},
+	{
+		Major: 4, Minor: 1, ClaimAccessMode: corev1.ReadWriteOncePod,
+		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
+		ExcludedSteps: true, ConnectPort: true,
+	},
+	{
+		Major: 4, Minor: 2, ClaimAccessMode: corev1.ReadWriteOncePod,
+		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
+		ExcludedSteps: true, ConnectPort: true, ConnectProtocol: "grpc", NetworkPolicy: true, BinaryUnits: true,
+	},
+	{
+		Major: 4, Minor: 3, ClaimAccessMode: corev1.ReadWriteOncePod,
+		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
+		ExcludedSteps: true, ConnectPort: true, ConnectProtocol: "grpc", NetworkPolicy: true, BinaryUnits: true,
+		NoPrivilegeEscalation: true, ProxyUserRuns: true,
+	},
+}
+
+// versionNumber finds major and minor in what people write: 4.1.0, v4_2_0, 4.0.0-preview1, spark-3.5.
+var versionNumber = regexp.MustCompile(`(\d+)[._](\d+)`)
+
+// RulesFor returns the rules of a Spark version and whether that minor version is one of those in the table. A version
+// between two rows or newer than all gets the rules of the newest row that is not newer than it, one older than all the
+// oldest row's, and one that cannot be read the newest row's.
+func RulesFor(version string) (rules Rules, known bool) {
+	found := versionNumber.FindStringSubmatch(version)
+	if found == nil {
+		return versionRules[len(versionRules)-1], false
+	}
+	// Numbers too long for an int come back as the largest one, which is what "newer than all" needs.
+	major, _ := strconv.Atoi(found[1])
+	minor, _ := strconv.Atoi(found[2])
+	rules = versionRules[0]
+	for _, row := range versionRules {
+		if row.Major < major || row.Major == major && row.Minor <= minor {
+			rules = row
+		}
+	}
+	return rules, rules.Major == major && rules.Minor == minor
+}

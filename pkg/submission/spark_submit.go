@@ -1,0 +1,182 @@
+package submission
+
+import (
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const (
+	masterKey         = "spark.master"
+	defaultMaster     = "k8s://https://kubernetes.default.svc"
+	namespaceKey      = "spark.kubernetes.namespace"
+	deployModeKey     = "spark.submit.deployMode"
+	submitTimeKey     = "spark.app.submitTime"
+	jarsKey           = "spark.jars"
+	pyFilesKey        = "spark.submit.pyFiles"
+	driverHostKey     = "spark.driver.host"
+	bindAddressKey    = "spark.driver.bindAddress"
+	driverMemoryKey   = "spark.driver.memory"
+	executorMemoryKey = "spark.executor.memory"
+	instancesKey      = "spark.executor.instances"
+	dynamicKey        = "spark.dynamicAllocation.enabled"
+)
+
+// normalise does to the properties what SparkSubmit does before it hands them to the driver builder.
+func (d *driver) normalise() {
+	d.keepSparkProperties()
+	d.nameImages()
+	d.setMaster()
+	d.setNamespace()
+	d.setDeployMode()
+	d.refuseAddress()
+	d.checkSizes()
+	d.setFileLists()
+	if !d.conf.set(submitTimeKey) {
+		d.conf.values[submitTimeKey] = strconv.FormatInt(d.plan.SubmitTime.UnixMilli(), 10)
+	}
+}
+
+func (d *driver) keepSparkProperties() {
+	kept := map[string]string{}
+	for _, key := range sortedKeys(d.conf.values) {
+		if strings.HasPrefix(key, "spark.") {
+			kept[key] = d.conf.values[key]
+		} else {
+			d.ignored = append(d.ignored, key)
+		}
+	}
+	d.conf.values = kept
+}
+
+// nameImages puts the default image where neither role's property names one, so that executors find it too, and the
+// version of Spark in place of its placeholder.
+func (d *driver) nameImages() {
+	values := d.conf.values
+	complete := d.conf.set(driverImageKey) && d.conf.set(executorImageKey)
+	if d.plan.DefaultImage != "" && !d.conf.set(imageKey) && !complete {
+		values[imageKey] = d.plan.DefaultImage
+	}
+	for key, value := range maps.Clone(values) {
+		if strings.HasPrefix(key, "spark.kubernetes.") && strings.HasSuffix(key, "container.image") {
+			values[key] = strings.ReplaceAll(value, versionPlaceholder, d.plan.SparkVersion)
+		}
+	}
+}
+
+// setMaster completes spark.master. The driver takes from it no more than the kind of cluster; the address that it calls is
+// spark.kubernetes.driver.master.
+func (d *driver) setMaster() {
+	master, set := d.conf.values[masterKey]
+	if !set {
+		master = defaultMaster
+	}
+	address, kubernetes := strings.CutPrefix(master, "k8s://")
+	scheme, _, full := strings.Cut(address, "://")
+	switch {
+	case !kubernetes, full && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http"):
+		d.conf.refuse(masterKey, master, "is no address of a Kubernetes API server",
+			"leave it out, or write k8s://https://<host>:<port>; local[*] goes into spark.kubernetes.driver.master")
+	case !full:
+		master = "k8s://https://" + address
+	}
+	d.conf.values[masterKey] = master
+}
+
+// setNamespace writes the namespace always: the driver would otherwise make its executors in "default".
+func (d *driver) setNamespace() {
+	if given, set := d.conf.values[namespaceKey]; set && given != d.plan.Namespace {
+		d.conf.refuse(namespaceKey, given, "is not the application's own namespace", "leave it out")
+	}
+	d.conf.values[namespaceKey] = d.plan.Namespace
+}
+
+func (d *driver) setDeployMode() {
+	if given, set := d.conf.values[deployModeKey]; set && given != "cluster" {
+		d.conf.refuse(deployModeKey, given, "is not how an operator runs a driver", "leave it out, or write cluster")
+	}
+	d.conf.values[deployModeKey] = "cluster"
+}
+
+// refuseAddress takes away the two addresses that the submission manages. Like SparkSubmit it passes over the host name,
+// which jobs carry from client mode, and refuses the bind address.
+func (d *driver) refuseAddress() {
+	delete(d.conf.values, driverHostKey)
+	if given, set := d.conf.values[bindAddressKey]; set {
+		d.conf.refuse(bindAddressKey, given, "is always the driver pod's own address", "leave it out")
+	}
+}
+
+// checkSizes refuses what SparkSubmit refuses at once, here and again inside the driver.
+func (d *driver) checkSizes() {
+	for _, key := range []string{driverMemoryKey, executorMemoryKey} {
+		d.checkMemory(key)
+	}
+	for _, key := range []string{driverCoresKey, "spark.executor.cores"} {
+		read(d.conf, 0, positives, key)
+	}
+	if !d.conf.boolean(false, dynamicKey) {
+		read(d.conf, 0, positives, instancesKey)
+	}
+}
+
+func (d *driver) checkMemory(key string) {
+	given, set := d.conf.values[key]
+	if !set {
+		return
+	}
+	memory := read(d.conf, size{bytes: 1, unit: true}, sizes(d.rules), key)
+	switch {
+	case memory.bytes == 0:
+		d.conf.refuse(key, given, "is not a positive number", "write a size such as 4g")
+	case key == driverMemoryKey && !memory.unit:
+		// The pod would get as many MiB, and the driver's JVM as many bytes of heap, with which it does not start.
+		d.conf.refuse(key, given, "has no unit", "write one, such as "+given+"m")
+	}
+}
+
+// setFileLists cleans the lists of files up and adds a Java application's own jar to its jars.
+func (d *driver) setFileLists() {
+	values := d.conf.values
+	for _, key := range []string{jarsKey, "spark.files", "spark.archives", pyFilesKey} {
+		if d.conf.set(key) {
+			values[key] = strings.Join(d.remoteItems(key), ",")
+		}
+	}
+	if !d.conf.set(pyFilesKey) {
+		values[pyFilesKey] = ""
+	}
+	if d.plan.Resource.kind() != Java {
+		return
+	}
+	jars := splitList(values[jarsKey])
+	if !d.plan.Resource.none() {
+		jars = append(jars, d.plan.Resource.URI)
+	}
+	values[jarsKey] = strings.Join(jars, ",")
+}
+
+// remoteItems returns the items of a list and refuses those that spark-submit would upload from its own host.
+func (d *driver) remoteItems(key string) []string {
+	items := splitList(d.conf.values[key])
+	for _, item := range items {
+		if isClientLocal(item) {
+			d.conf.refuse(key, item, clientLocalProblem, clientLocalRemedy)
+		}
+	}
+	return items
+}
+
+const (
+	clientLocalProblem = "is a file of the submitting host, and an operator has none of yours"
+	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it (s3a://, https://, ...)"
+)
+
+var uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+
+// isClientLocal tells whether spark-submit would look for the file on the host that it runs on.
+func isClientLocal(uri string) bool {
+	scheme := uriScheme.FindStringSubmatch(uri)
+	return scheme == nil || strings.EqualFold(scheme[1], "file")
+}

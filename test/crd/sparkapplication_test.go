@@ -1,0 +1,208 @@
+package crd
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/randfill"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+const sparkApplications = "300-sparkapplication.yaml"
+
+var sparkVersions = []string{"v1", "v1beta1", "v1alpha1"}
+
+func TestSparkApplicationKeepsEveryField(t *testing.T) {
+	text := read(t, "testdata/sparkapplication.yaml")
+	for _, version := range sparkVersions {
+		t.Run(version, func(t *testing.T) {
+			admitted, refusal := newResource(t, sparkApplications, version).admit(t, text)
+			if refusal != nil {
+				t.Errorf("refused: %v", refusal)
+			}
+			if diff := cmp.Diff(decode(t, text), admitted); diff != "" {
+				t.Errorf("changed (-given +admitted):\n%s", diff)
+			}
+			application := decodeApplication(t, admitted)
+			if want := []string{`unknown field "spec.driverSpec.podTemplateSpec.spec.aFieldOfTomorrow"`}; !cmp.Equal(want, application.UnknownFields) {
+				t.Errorf("unknown fields %q, want %q", application.UnknownFields, want)
+			}
+		})
+	}
+}
+
+// What the controller writes must survive: a field that the schema lacks would vanish without a word.
+func TestSparkApplicationSchemaCoversItsGoType(t *testing.T) {
+	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(
+		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },
+		func(at *metav1.MicroTime, _ randfill.Continue) { *at = metav1.NewMicroTime(metav1.Unix(1, 0).Time) },
+		func(raw *runtime.RawExtension, _ randfill.Continue) { raw.Raw = []byte(`{"a":"b"}`) },
+		func(_ *metav1.ObjectMeta, _ randfill.Continue) {},
+		func(_ *sparkv1.PodSpecTemplate, _ randfill.Continue) {},
+	)
+	application := &sparkv1.SparkApplication{}
+	filler.Fill(application)
+	text, err := json.Marshal(application)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracking := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, version := range sparkVersions {
+		schema := newResource(t, sparkApplications, version).structural
+		if pruned := pruning.PruneWithOptions(decode(t, text), schema, true, tracking); len(pruned) > 0 {
+			t.Errorf("%s lacks %q", version, pruned)
+		}
+	}
+}
+
+func TestSparkApplicationDefaults(t *testing.T) {
+	for name, test := range map[string]struct{ given, want string }{
+		"nothing is added without tolerations": {
+			given: `{}`,
+			want:  `{}`,
+		},
+		"tolerations": {
+			given: `{applicationTolerations: {}}`,
+			want:  `{applicationTolerations: {resourceRetainDurationMillis: -1, ttlAfterStopMillis: -1}}`,
+		},
+		"restart config": {
+			given: `{applicationTolerations: {ttlAfterStopMillis: 5, restartConfig: {restartPolicy: Always}}}`,
+			want: `{applicationTolerations: {resourceRetainDurationMillis: -1, ttlAfterStopMillis: 5,
+			         restartConfig: {restartPolicy: Always, restartCounterResetMillis: -1}}}`,
+		},
+		"null is absent": {
+			given: `{suspend: null, driverArgs: null, driverSpec: {podTemplateSpec: null},
+			         applicationTolerations: {ttlAfterStopMillis: null, restartConfig: {maxRestartOnFailure: null}}}`,
+			want: `{driverSpec: {}, applicationTolerations: {resourceRetainDurationMillis: -1, ttlAfterStopMillis: -1,
+			         restartConfig: {restartCounterResetMillis: -1}}}`,
+		},
+		"unknown fields outside templates go": {
+			given: `{sparkconf: {}, driverSpec: {template: {}}}`,
+			want:  `{driverSpec: {}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			admitted, refusal := newResource(t, sparkApplications, "v1").admit(t, application(t, "a", test.given))
+			if refusal != nil {
+				t.Errorf("refused: %v", refusal)
+			}
+			if diff := cmp.Diff(decode(t, application(t, "a", test.want)), admitted); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			decodeApplication(t, admitted)
+		})
+	}
+}
+
+func TestSparkApplicationRefusals(t *testing.T) {
+	long := strings.Repeat("a", 64)
+	for name, test := range map[string]struct {
+		name, spec string
+		want       string // part of the message; empty where it is accepted
+	}{
+		"the longest name":               {name: long[1:], spec: `{}`},
+		"a longer name":                  {name: long, spec: `{}`, want: "longer than 63"},
+		"no versions":                    {spec: `{runtimeVersions: null}`, want: "runtimeVersions"},
+		"an empty version":               {spec: `{runtimeVersions: {sparkVersion: ""}}`},
+		"a version that is no label":     {spec: `{runtimeVersions: {sparkVersion: "4.1+mine"}}`, want: "sparkVersion"},
+		"a number as a property":         {spec: `{sparkConf: {spark.executor.instances: 5}}`, want: "instances"},
+		"an unknown mode":                {spec: `{deploymentMode: cluster}`, want: "deploymentMode"},
+		"an unknown restart policy":      {spec: `{applicationTolerations: {restartConfig: {restartPolicy: Sometimes}}}`, want: "restartPolicy"},
+		"more than 64 bits":              {spec: `{applicationTolerations: {ttlAfterStopMillis: 9223372036854775808}}`, want: "ttlAfterStopMillis"},
+		"more than 32 bits":              {spec: `{applicationTolerations: {instanceConfig: {minExecutors: 2147483648}}}`, want: "minExecutors"},
+		"a template that is no object":   {spec: `{driverSpec: {podTemplateSpec: []}}`, want: "podTemplateSpec"},
+		"an ingress without its service": {spec: `{driverServiceIngressList: [{ingressMetadata: {}}]}`, want: "serviceSpec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			admitted, refusal := newResource(t, sparkApplications, "v1").admit(t, application(t, test.name, test.spec))
+			switch {
+			case test.want == "" && refusal != nil:
+				t.Errorf("refused: %v", refusal)
+			case test.want == "":
+				decodeApplication(t, admitted)
+			case refusal == nil || !strings.Contains(refusal.Error(), test.want):
+				t.Errorf("refused with %v, want a message with %q", refusal, test.want)
+			}
+		})
+	}
+}
+
+// A rule that came after an object must not keep its finalizer from being removed.
+func TestSparkApplicationRulesSpareWhatExists(t *testing.T) {
+	resource := newResource(t, sparkApplications, "v1")
+	object, refusal := resource.admit(t, application(t, strings.Repeat("a", 64), `{}`))
+	if refusal == nil {
+		t.Fatal("the long name is not refused")
+	}
+	if err := resource.refuse(t, object, object); err != nil {
+		t.Errorf("the update is refused: %v", err)
+	}
+}
+
+// The Apache operator's older versions wrote fewer counters.
+func TestSparkApplicationTakesForeignStatus(t *testing.T) {
+	text := []byte(`
+apiVersion: spark.apache.org/v1
+kind: SparkApplication
+metadata: {name: adopted}
+spec: {runtimeVersions: {sparkVersion: 4.0.0}}
+status:
+  currentState:
+    currentStateSummary: DriverReady
+    lastTransitionTime: "2026-01-02T03:04:05.123456789Z"
+    lastObservedDriverStatus: {phase: Running, aFieldOfTomorrow: {}}
+  stateTransitionHistory:
+    "0": {currentStateSummary: Submitted, lastTransitionTime: "2026-01-02T03:04:05Z", message: Spark application has been created.}
+  currentAttemptSummary: {attemptInfo: {id: 0}}
+  previousAttemptSummary: {attemptInfo: {}, stateTransitionHistory: {"0": {}}}
+`)
+	admitted, refusal := newResource(t, sparkApplications, "v1").admit(t, text)
+	if refusal != nil {
+		t.Errorf("refused: %v", refusal)
+	}
+	if diff := cmp.Diff(decode(t, text), admitted); diff != "" {
+		t.Errorf("changed (-given +admitted):\n%s", diff)
+	}
+	decodeApplication(t, admitted)
+}
+
+// application is an object with some fields of a spec, which may override its version.
+func application(t *testing.T, name, spec string) []byte {
+	t.Helper()
+	fields := map[string]any{"runtimeVersions": map[string]any{"sparkVersion": "4.1.4"}}
+	for field, value := range decode(t, []byte(spec)) {
+		fields[field] = value
+	}
+	text, err := yaml.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	indented := strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  ")
+	return fmt.Appendf(nil, "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata:\n  name: %q\nspec:\n  %s\n", name, indented)
+}
+
+// decodeApplication decodes what the schema accepts, which must be possible.
+func decodeApplication(t *testing.T, object map[string]any) *sparkv1.SparkApplication {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	application := &sparkv1.SparkApplication{}
+	if err := json.Unmarshal(text, application); err != nil {
+		t.Fatal(err)
+	}
+	if application.Undecodable != "" {
+		t.Errorf("accepted, but cannot be decoded: %s", application.Undecodable)
+	}
+	return application
+}
