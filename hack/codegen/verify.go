@@ -57,7 +57,7 @@ func compare(root, fresh string) error {
 	if err != nil {
 		return err
 	}
-	paths := append(old, current...)
+	paths := slices.Concat(old, current)
 	slices.Sort(paths)
 
 	var stale []error

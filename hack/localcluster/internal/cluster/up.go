@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,9 +40,15 @@ func (c *Cluster) Up(ctx context.Context) error {
 	if err := runner.Run(ctx, c.steps()...); err != nil {
 		return err
 	}
+	if err := os.WriteFile(c.complete(), nil, 0o644); err != nil {
+		return err
+	}
 	runner.Say("the cluster is ready after %.1fs", runner.Elapsed().Seconds())
 	return nil
 }
+
+// complete is the file that says that the cluster was booted to the end.
+func (c *Cluster) complete() string { return filepath.Join(c.cache.Cluster(), "complete") }
 
 // clear removes what is left of a cluster, if anything is.
 func (c *Cluster) clear(runner *step.Runner) error {
@@ -221,6 +228,9 @@ func (c *Cluster) Healthy(ctx context.Context) error {
 		if err := c.processes.Running(name); err != nil {
 			return err
 		}
+	}
+	if _, err := os.Stat(c.complete()); err != nil {
+		return errors.New("the cluster was not booted to the end")
 	}
 	checks := []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady}
 	for _, check := range checks {

@@ -74,6 +74,7 @@ func (c *ControlPlane) controllerManagerArgs() []string {
 		"--cluster-signing-cert-file=" + c.path("pki", "ca.crt"),
 		"--cluster-signing-key-file=" + c.path("pki", "ca.key"),
 		"--enable-hostpath-provisioner=true",
+		"--flex-volume-plugin-dir=" + c.path("volume-plugins"),
 		"--kube-api-qps=400",
 		"--kube-api-burst=800",
 	}

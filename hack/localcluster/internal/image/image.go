@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
-	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -62,26 +61,22 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 	if err := i.layer.link(blobs); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(4)
 	for n, full := range names {
 		ref, err := name.ParseReference(registry+"/"+full, name.Insecure)
 		if err != nil {
 			return err
 		}
-		write := func() error {
-			if err := remote.Write(ref, i.image, remote.WithContext(ctx)); err != nil {
-				return fmt.Errorf("pushing %s: %w", ref, err)
-			}
-			return nil
+		// The first brings the configuration; the others only name the same manifest.
+		if n == 0 {
+			err = remote.Write(ref, i.image, remote.WithContext(ctx))
+		} else {
+			err = remote.Put(ref, i.image, remote.WithContext(ctx))
 		}
-		if n > 0 {
-			group.Go(write)
-		} else if err := write(); err != nil { // the first brings the configuration
-			return err
+		if err != nil {
+			return fmt.Errorf("pushing %s: %w", ref, err)
 		}
 	}
-	return group.Wait()
+	return nil
 }
 
 // fileLayer is an uncompressed layer in a file: the disk is near, and

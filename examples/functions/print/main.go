@@ -1,0 +1,56 @@
+// The print function is the smallest subscriber: it prints each event of Firesteel in one line.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"knative.dev/pkg/signals"
+)
+
+func main() {
+	client, err := cloudevents.NewClientHTTP(cloudevents.WithPort(8080))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := client.StartReceiver(signals.NewContext(), print); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func print(_ context.Context, event cloudevents.Event) error {
+	_, err := fmt.Println(line(event))
+	return err
+}
+
+// line reads like: 18:03:12.345 default/pi attempt 0: DriverStarted - Driver has started running.
+func line(event cloudevents.Event) string {
+	var data struct {
+		Message string `json:"message"`
+	}
+	text := fmt.Sprintf("%s  %s", event.Time().UTC().Format("15:04:05.000"), event.Subject())
+	extensions := event.Extensions()
+	if state, is := extensions["sparkstate"]; is {
+		text += fmt.Sprintf("  attempt %v  %v", extensions["sparkattempt"], state)
+	} else {
+		happening := strings.TrimSuffix(strings.TrimPrefix(event.Type(), "dev.firesteel."), ".v1")
+		text += "  " + happening
+	}
+	if extensions["sparkrestartallowed"] == "true" {
+		text += "  (may be restarted)"
+	}
+	if extensions["sparkfinal"] == "true" {
+		text += fmt.Sprintf("  (final: %v)", extensions["sparkoutcome"])
+	}
+	if event.DataAs(&data) == nil && data.Message != "" {
+		text += "  " + data.Message
+	}
+	if late := time.Since(event.Time()); late > time.Minute {
+		text += fmt.Sprintf("  (told %s late)", late.Round(time.Second))
+	}
+	return text
+}

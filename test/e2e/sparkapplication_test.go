@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// whole is the history of an attempt that succeeds and keeps nothing.
+var whole = []string{
+	"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
+}
+
+func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, "testdata/apache-pi.yaml")
+	c.await(t, "pi", "started", inState("DriverStarted", "DriverReady", "RunningHealthy"))
+	log := c.followLog(t, "pi-0-driver")
+	app := c.await(t, "pi", "released", inState("ResourceReleased"))
+	if text := <-log; !strings.Contains(text, "Pi is roughly 3.1") {
+		t.Errorf("the driver's log has no result:\n%s", text)
+	}
+	if got := states(app.Status.StateTransitionHistory); !slices.Equal(got, whole) {
+		t.Errorf("history is %v, want %v", got, whole)
+	}
+	if !meta.IsStatusConditionTrue(app.Status.Conditions, "Succeeded") {
+		t.Errorf("conditions are %+v", app.Status.Conditions)
+	}
+	c.expectTold(t, "pi", whole)
+	c.expectGone(t, "pods", "services", "networkpolicies")
+}
+
+func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, "testdata/apache-minimal.yaml")
+	app := c.await(t, "pi", "released", inState("ResourceReleased"))
+	if got := states(app.Status.StateTransitionHistory); !slices.Equal(got, whole) {
+		t.Errorf("history is %v, want %v", got, whole)
+	}
+}
+
+func TestWordCountInPythonPrintsTheWords(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, "../../examples/word-count.yaml")
+	c.await(t, "word-count", "kept", inState("TerminatedWithoutReleaseResources"))
+	log := <-c.followLog(t, "word-count-0-driver")
+	if !strings.Contains(log, "that: 13\n") || !strings.Contains(log, "the: 11\n") {
+		t.Errorf("the driver's log has not the most frequent words:\n%s", log)
+	}
+}
+
+func TestFailedAttemptIsRestartedAndTheApplicationDeletedAfterItsTime(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, "../../examples/flaky.yaml")
+	app := c.await(t, "flaky", "released", inState("ResourceReleased"))
+	if app.Status.CurrentAttemptSummary.AttemptInfo.ID != 1 {
+		t.Errorf("attempt is %+v, want the second", app.Status.CurrentAttemptSummary.AttemptInfo)
+	}
+	c.expectTold(t, "flaky", []string{
+		"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Failed",
+		"ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
+	})
+	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, err := c.spark.SparkV1().SparkApplications(c.namespace).Get(ctx, "flaky", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		t.Error("the application outlives its time to live")
+	}
+	c.expectGone(t, "pods", "services")
+}
+
+func TestImageThatDoesNotExistIsNamedByTheCondition(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, "testdata/no-image.yaml")
+	app := c.await(t, "no-image", "reported", func(app *sparkv1.SparkApplication) bool {
+		condition := meta.FindStatusCondition(app.Status.Conditions, "Succeeded")
+		return condition != nil && condition.Reason == "ImagePullFailed"
+	})
+	if message := meta.FindStatusCondition(app.Status.Conditions, "Succeeded").Message; !strings.Contains(message, "127.0.0.1:1/no-such-image:1") {
+		t.Errorf("the message does not name the image: %s", message)
+	}
+	c.await(t, "no-image", "timed out and released", inState("ResourceReleased"))
+}
+
+func inState(wanted ...string) func(*sparkv1.SparkApplication) bool {
+	return func(app *sparkv1.SparkApplication) bool {
+		return app.Status.CurrentState != nil && slices.Contains(wanted, app.Status.CurrentState.CurrentStateSummary)
+	}
+}
+
+// states are those of a history, in the order of its keys.
+func states(history map[string]sparkv1.ApplicationState) []string {
+	keys := slices.SortedFunc(maps.Keys(history), func(a, b string) int {
+		left, _ := strconv.Atoi(a)
+		right, _ := strconv.Atoi(b)
+		return left - right
+	})
+	names := make([]string, 0, len(keys))
+	for _, key := range keys {
+		names = append(names, history[key].CurrentStateSummary)
+	}
+	return names
+}
+
+// expectTold waits until the subscriber was told of these states, in this order. A state may be told twice.
+func (c *cluster) expectTold(t *testing.T, name string, want []string) {
+	t.Helper()
+	var lines []string
+	err := wait.PollUntilContextTimeout(t.Context(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
+		lines = c.told(t, name)
+		next := 0
+		for _, line := range lines {
+			if next < len(want) && strings.Contains(line, "  "+want[next]) {
+				next++
+			}
+		}
+		return next == len(want), nil
+	})
+	if err != nil {
+		t.Errorf("the subscriber was told\n%s\nwant %v", strings.Join(lines, "\n"), want)
+	}
+}
+
+// expectGone waits until none of these kinds is left in the namespace.
+func (c *cluster) expectGone(t *testing.T, kinds ...string) {
+	t.Helper()
+	var left string
+	err := wait.PollUntilContextTimeout(t.Context(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
+		left = c.run(t, "", "kubectl", "-n", c.namespace, "get", strings.Join(kinds, ","), "-o", "name")
+		return left == "", nil
+	})
+	if err != nil {
+		t.Errorf("left behind:\n%s", left)
+	}
+}
