@@ -21,7 +21,7 @@ func (b Backoff) delay(after int) time.Duration {
 		}
 		d *= 2
 	}
-	return min(d, b.Cap)
+	return d
 }
 
 func (b Backoff) validate() error {

@@ -58,7 +58,7 @@ func (r *Relay) stopAsking(s *stream) {
 }
 
 // ordinaryEmission finds an awaited event's place in the stream. A clock event, which no record holds, gets one.
-// What is closed then is closed already where the event was told before, and never without a sink.
+// The channel is closed when that emission is over: at once if it was before, and never without a sink.
 func (r *Relay) ordinaryEmission(s *stream, event cloudevents.Event) <-chan struct{} {
 	if !r.HasSink() {
 		return nil

@@ -40,7 +40,9 @@ func TestHandlerBehindTheSinkIsAskedUntilTheDeedIsDone(t *testing.T) {
 		sink := newSink(nil)
 		r := newTeller(t, RelayConfig{Sink: sink})
 		record := recordOf(3, 0)
-		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		story := Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)}
+		r.Tell(story)
+		story.Awaiting.Event.SetSubject("edited by the caller")
 		pass(100 * time.Second)
 		r.wants("sent", sink.got(), "pi1 pi2 "+repeats)
 		for _, again := range sink.sends[3:] {
@@ -222,6 +224,27 @@ func TestSettingIsHeededWhileTheSinkIsDown(t *testing.T) {
 		inProcess.Store(true)
 		pass(30 * time.Second)
 		r.wants("asked", handler.got(), "pi1@30s pi1@31s")
+		r.Shutdown()
+	})
+}
+
+func TestSettingDoesNotBringAnEventBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inProcess atomic.Bool
+		inProcess.Store(true)
+		sink := newSink(func(ctx context.Context, _ cloudevents.Event, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		r := newTeller(t, RelayConfig{
+			Sink: sink, Handlers: where(t, newHandler(nil), func(string) bool { return inProcess.Load() }),
+		})
+		record := recordOf(2, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(time.Second)
+		inProcess.Store(false)
+		pass(time.Minute)
+		r.wants("sent", sink.got(), "pi1")
 		r.Shutdown()
 	})
 }

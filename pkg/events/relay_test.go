@@ -41,9 +41,13 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 		})
 		r := newTeller(t, RelayConfig{Sink: sink})
 		record := recordOf(3, 0)
+		record.Transitions[2].End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed}
 		r.Tell(Story{Object: pi, Record: record})
 		pass(300 * time.Millisecond)
-		record.Transitions[1].Message = "edited by the record's owner"
+		for i := range record.Transitions {
+			record.Transitions[i].Message = "edited by the record's owner"
+		}
+		record.Transitions[2].End.Message = "edited, too"
 		r.wantsProgress(pi, Progress{Acknowledged: 1, Pending: 2, LastError: "sink is down"})
 		pass(time.Hour)
 		r.wants("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi3@1.4s")
@@ -52,7 +56,27 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 				t.Errorf("event sent again (-first +later):\n%s", diff)
 			}
 		}
+		if last := sink.sends[5].bytes; strings.Contains(last, "edited") {
+			t.Errorf("event is made from what the owner did later: %s", last)
+		}
 		r.wantsProgress(pi, Progress{Acknowledged: 3})
+	})
+}
+
+func TestRelayHearsMoreWhileItSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := newSink(func(context.Context, cloudevents.Event, int) error {
+			time.Sleep(time.Second)
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		for transitions := range int64(5) {
+			r.Tell(Story{Object: pi, Record: recordOf(transitions+1, 0)})
+		}
+		r.wantsProgress(pi, Progress{Pending: 5})
+		pass(time.Minute)
+		r.wants("sent", sink.got(), "pi1 pi2@1s pi3@2s pi4@3s pi5@4s")
+		r.wants("progress", r.progressed(), "pi")
 	})
 }
 

@@ -95,7 +95,7 @@ func (r *Relay) passOver(s *stream, i *item, event cloudevents.Event, err error)
 	r.noteRejection(s, i, event, err)
 	r.mu.Lock()
 	s.lastError = err.Error()
-	if i.transition != nil {
+	if i.transition != nil && !closed(i.done) {
 		s.rejected++
 	}
 	r.finish(s, i)
