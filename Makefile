@@ -4,13 +4,16 @@
 SHELL := bash
 .DEFAULT_GOAL := help
 
+# As ko does, so that tests and images share what is compiled.
+export GOFLAGS := -trimpath $(GOFLAGS)
+export CGO_ENABLED := 0
+
 CLUSTER ?= local
 export CLUSTER
 
 # Packages whose tests need nothing but Go.
 UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/...
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
-CACHE := $(or $(FIRESTEEL_CACHE),$(HOME)/.cache/firesteel)
 
 .PHONY: help
 help: ## Show this help.
@@ -46,12 +49,11 @@ test-unit: ## Run the tests that need nothing but Go.
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	$(LOCALCLUSTER) control-plane-assets
-	KUBEBUILDER_ASSETS=$(CACHE)/bin go test ./test/integration/...
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test ./test/integration/...
 
 .PHONY: test-e2e
 test-e2e: ## Run the tests on a cluster, with real Spark.
-	hack/with-cluster.sh go test -count=1 -timeout=30m ./test/e2e/...
+	hack/with-cluster.sh hack/e2e.sh
 
 ##@ Clusters
 

@@ -21,9 +21,6 @@ formatted() {
 check "generated code and CRDs" go run ./hack/codegen -check
 check "licences" go run ./hack/licenses -check
 check "gofmt" formatted
-for module in . hack/localcluster; do
-	check "go vet in $module" go -C "$module" vet ./...
-done
 check "lint" hack/lint.sh
 for module in . tools hack/localcluster; do
 	check "go mod tidy in $module" go -C "$module" mod tidy -diff

@@ -19,4 +19,11 @@ existing)
 	exit 2
 	;;
 esac
+
+# Where the machine has no kubectl, the local cluster's serves.
+PATH=$PATH:${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}/bin
+if ! command -v kubectl >/dev/null; then
+	echo "There is no kubectl on the PATH: building the local cluster's" >&2
+	localcluster control-plane-assets >&2
+fi
 exec "$@"

@@ -78,10 +78,7 @@ func (d definition) write(source, dir string) error {
 // complete adds to a CRD what markers in the types cannot say.
 func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Annotations = nil
-	crd.Labels = map[string]string{
-		"app.kubernetes.io/name":    "firesteel",
-		"app.kubernetes.io/version": "devel",
-	}
+	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
 	boundIntegers(stored.Schema.OpenAPIV3Schema)
 	for _, name := range d.older {

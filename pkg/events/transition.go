@@ -25,7 +25,7 @@ type TransitionData struct {
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
-	Outcome       string `json:"outcome,omitempty" doc:"The application's true end, Succeeded or Failed; on its last transition only." enum:"Succeeded,Failed"`
+	Outcome       string `json:"outcome,omitempty" doc:"The application's true end, Succeeded, Failed, or Deleted before its end; on its last transition only." enum:"Succeeded,Failed,Deleted"`
 }
 
 // End is how an attempt ended and why, for programs.
@@ -73,13 +73,14 @@ func validateTransition(t v1alpha1.Transition) error {
 		return errors.New("the sequence starts at 1")
 	case t.End != nil && !isOutcome(t.End.Outcome):
 		return fmt.Errorf("%.64q is no outcome of an attempt", t.End.Outcome)
-	case t.Final() && !isOutcome(t.Outcome):
+	case t.Final() && !isOutcome(t.Outcome) && t.Outcome != v1alpha1.OutcomeDeleted:
 		return fmt.Errorf("%.64q is no outcome of an application", t.Outcome)
 	default:
 		return nil
 	}
 }
 
+// isOutcome says that an attempt can end so. An application can also be deleted before its end.
 func isOutcome(text string) bool {
 	return text == v1alpha1.OutcomeSucceeded || text == v1alpha1.OutcomeFailed
 }

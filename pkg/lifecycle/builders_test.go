@@ -295,6 +295,9 @@ func news(before, after *v1alpha1.Record) []v1alpha1.Transition {
 	var known int64
 	if before != nil {
 		known = before.Sequence
+		for _, t := range before.Transitions {
+			known = max(known, t.Sequence)
+		}
 	}
 	var found []v1alpha1.Transition
 	for _, t := range after.Transitions {

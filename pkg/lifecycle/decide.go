@@ -24,6 +24,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		mend(m.record)
 	}
 	m.noteLaunch()
+	m.ignoreOthers()
 	for m.advance() {
 		m.effect, m.awaits, m.held, m.deadline = NoEffect, AwaitsNothing, "", time.Time{}
 	}
@@ -140,9 +141,20 @@ func (m *machine) noteLaunch() {
 	case launch == nil && driver == "":
 		return // refused before anything was created
 	case launch == nil:
-		m.record.Launch, m.changed = &v1alpha1.Launch{DriverUID: driver}, true
-	case launch.DriverUID != driver || launch.Released != (driver == ""):
-		launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
+		launch = &v1alpha1.Launch{}
+		m.record.Launch = launch
+	case launch.DriverUID == driver && launch.Released == (driver == ""):
+		return
+	}
+	launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
+	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // was not of the driver that there is now
+}
+
+// ignoreOthers ignores a Pod that is not the launch's: an earlier attempt's may bear the same name.
+func (m *machine) ignoreOthers() {
+	driver, launch := m.seen.Driver, m.record.Launch
+	if driver != nil && launch != nil && driver.UID != "" && launch.DriverUID != "" && driver.UID != launch.DriverUID {
+		m.seen.Driver = nil
 	}
 }
 

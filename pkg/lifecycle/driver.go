@@ -14,6 +14,7 @@ import (
 func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	mains := mainStatuses(pod, mainContainer)
 	return &Driver{
+		UID:              pod.UID,
 		Started:          started(mains),
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
 		End:              end(pod, mains, mainContainer),

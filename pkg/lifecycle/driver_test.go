@@ -227,7 +227,7 @@ func TestObserveDriver(t *testing.T) {
 				"Driver Pod failed before its container ended.", nil)},
 		},
 		"a Pod that a node refused tells the node's reason": {
-			pod: driverPod().Phase(corev1.PodFailed).Reason("UnexpectedAdmissionError", "no device"),
+			pod:  driverPod().Phase(corev1.PodFailed).Reason("UnexpectedAdmissionError", "no device"),
 			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "UnexpectedAdmissionError", "no device", nil)},
 		},
 		"a main container that exited with 0 because its node shut down did not succeed": {
@@ -274,7 +274,7 @@ func TestObserveDriver(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := test.pod.Obj()
-			test.want.Status = &pod.Status
+			test.want.UID, test.want.Status = pod.UID, &pod.Status
 			if diff := cmp.Diff(&test.want, ObserveDriver(pod, test.main)); diff != "" {
 				t.Errorf("ObserveDriver (-want +got):\n%s", diff)
 			}

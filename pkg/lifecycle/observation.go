@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observation is what was seen of the world, at most once per decision.
+// Observation is what was seen of the world, at most once per decision. All of it is about the record's launch;
+// what was seen of an earlier attempt is not to be carried over into the next.
 type Observation struct {
 	// Driver is the driver Pod of the record's launch; nil where none was seen.
 	Driver *Driver
@@ -26,6 +27,8 @@ type Observation struct {
 
 // Driver is what the lifecycle reads of a driver Pod.
 type Driver struct {
+	// UID is the Pod's; where it is another than the record's launch has, the Pod is ignored.
+	UID     types.UID
 	Started bool
 	Ready   bool
 	// End is set where the driver's main container ended, or never will begin.

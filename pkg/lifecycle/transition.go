@@ -104,7 +104,9 @@ func stamp(now time.Time) metav1.MicroTime {
 
 // mend keeps a record that somebody edited from telling a sequence twice, or a transition never.
 func mend(record *v1alpha1.Record) {
-	record.Sequence = max(record.Sequence, Current(record).Sequence)
+	for _, t := range record.Transitions {
+		record.Sequence = max(record.Sequence, t.Sequence)
+	}
 	record.Acknowledged = min(record.Acknowledged, record.Sequence)
 }
 

@@ -159,7 +159,8 @@ func (d *driver) sparkUser() string {
 	}
 }
 
-// securityContext says whether the driver's processes may gain privileges, where a property or the version of Spark does.
+// securityContext says whether the driver's processes may gain privileges, where a property or the version of Spark
+// does.
 func (d *driver) securityContext() {
 	const ofBothRoles = "spark.kubernetes.securityContext.allowPrivilegeEscalation"
 	const ofDriver = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"

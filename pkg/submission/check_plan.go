@@ -33,8 +33,8 @@ func (d *driver) checkLabelValue(field, value string) {
 	}
 }
 
-// checkResource refuses an application that says nothing to run. spark-submit opens a jar to look for its main class, which
-// needs the jar and the credentials for it at hand.
+// checkResource refuses an application that says nothing to run. spark-submit opens a jar to look for its main class,
+// which needs the jar and the credentials for it at hand.
 func (d *driver) checkResource() {
 	resource := d.plan.Resource
 	switch kind := resource.kind(); kind {

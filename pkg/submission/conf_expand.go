@@ -9,8 +9,8 @@ import (
 // reference is ${key} or ${source:key} in the value of a property.
 var reference = regexp.MustCompile(`\$\{(?:(\w+?):)?(\S+?)\}`)
 
-// maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound a
-// few properties that refer to each other twice would fill the memory.
+// maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound
+// a few properties that refer to each other twice would fill the memory.
 const maxReferences = 100
 
 // expansion replaces the references in the value of one property. It mirrors Spark's ConfigReader.

@@ -107,7 +107,8 @@ func unitBytes(unit string, binaryUnits bool) (int64, bool) {
 	return 1 << (10 * power), known
 }
 
-// javaDouble returns a number as Java's Double.toString does: 0.1, 1.0, 1.0E-4. The driver's properties hold such text.
+// javaDouble returns a number as Java's Double.toString does: 0.1, 1.0, 1.0E-4. The driver's properties hold such
+// text.
 func javaDouble(number float64) string {
 	if number == 0 || number >= 1e-3 && number < 1e7 {
 		return withFraction(strconv.FormatFloat(number, 'f', -1, 64))

@@ -1,5 +1,7 @@
 package submission
 
+import "slices"
+
 const propertiesPath = confDir + "/spark.properties"
 
 // runners are the main classes of the kinds that have no class of their own.
@@ -8,27 +10,28 @@ var runners = map[ResourceKind]string{
 	R:      "org.apache.spark.deploy.RRunner",
 }
 
-// driverCommand sets the arguments with which the image's entrypoint starts the driver. It mirrors DriverCommandFeatureStep.
+// driverCommand sets the arguments with which the image's entrypoint starts the driver. It mirrors
+// DriverCommandFeatureStep.
 func driverCommand(d *driver) {
 	kind := d.plan.Resource.kind()
 	class, runs := runners[kind]
 	if !runs {
 		class = d.plan.MainClass
 	}
-	args := append(d.container.Args, "driver")
+	args := []string{"driver"}
 	if d.plan.ProxyUser != "" {
 		args = append(args, "--proxy-user", d.plan.ProxyUser)
 	}
 	args = append(args, "--properties-file", propertiesPath, "--class", class, d.resourceURI())
-	d.container.Args = append(args, d.plan.Arguments...)
+	d.container.Args = slices.Concat(d.container.Args, args, d.plan.Arguments)
 	if kind == Python {
 		d.pythonEnvironment()
 	}
 	d.written["spark.kubernetes.resource.type"] = string(kind)
 }
 
-// resourceURI returns where the driver finds the resource. R's alone may be a file: Spark never uploads that, so it means one
-// in the image, which a relative path cannot.
+// resourceURI returns where the driver finds the resource. R's alone may be a file: Spark never uploads that, so it
+// means one in the image, which a relative path cannot.
 func (d *driver) resourceURI() string {
 	resource := d.plan.Resource
 	switch uri := resource.URI; {

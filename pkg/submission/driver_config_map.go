@@ -6,8 +6,8 @@ import (
 
 const confDir = "/opt/spark/conf"
 
-// mountProperties writes the driver's properties into a config map and mounts it. It comes after all steps, so the map is the
-// last object and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
+// mountProperties writes the driver's properties into a config map and mounts it. It comes after all steps, so the map
+// is the last object and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
 func mountProperties(d *driver) {
 	name := d.plan.Names.ConfigMap
 	d.owned = append(d.owned, d.configMap(name, map[string]string{

@@ -9,9 +9,9 @@ const (
 	serviceAccountKey = driverAuthPrefix + "serviceAccountName"
 )
 
-// driverCredentials sets the service account that the driver calls the API server with, and keeps tokens out of the driver's
-// config map. It mirrors DriverKubernetesCredentialsFeatureStep, which would also copy credentials from files of the
-// submitting host into a Secret.
+// driverCredentials sets the service account that the driver calls the API server with, and keeps tokens out of the
+// driver's config map. It mirrors DriverKubernetesCredentialsFeatureStep, which would also copy credentials from files
+// of the submitting host into a Secret.
 func driverCredentials(d *driver) {
 	for _, key := range []string{oauthTokenSuffix, "caCertFile", "clientKeyFile", "clientCertFile"} {
 		if d.conf.set(driverAuthPrefix + key) {

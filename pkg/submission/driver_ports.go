@@ -25,8 +25,8 @@ func (d *driver) driverPorts() []namedPort {
 	return d.portsWith(driverBlockManagerPortKey, "spark.blockManager.port")
 }
 
-// servicePorts returns the ports of the driver's Service. Spark does not look at spark.blockManager.port here. The driver
-// gets this number by its properties, so it is the one that works.
+// servicePorts returns the ports of the driver's Service. Spark does not look at spark.blockManager.port here. The
+// driver gets this number by its properties, so it is the one that works.
 func (d *driver) servicePorts() []namedPort {
 	return d.portsWith(driverBlockManagerPortKey)
 }

@@ -83,7 +83,8 @@ func (d *driver) mebibytes(fallback int64, keys ...string) int64 {
 	return read(d.conf, size{bytes: fallback * mebibyte}, sizes(d.rules), keys...).bytes / mebibyte
 }
 
-// setCustomResources limits the container to the devices that properties ask for. The API server completes the requests.
+// setCustomResources limits the container to the devices that properties ask for. The API server completes the
+// requests.
 func (d *driver) setCustomResources(limits corev1.ResourceList) {
 	names := map[string]bool{}
 	for _, p := range d.conf.withPrefix(customResourcePrefix) {

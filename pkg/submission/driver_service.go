@@ -13,7 +13,8 @@ import (
 
 const serviceLabelPrefix = "spark.kubernetes.driver.service.label."
 
-// driverService adds the headless Service by whose name executors find the driver. It mirrors DriverServiceFeatureStep.
+// driverService adds the headless Service by whose name executors find the driver. It mirrors
+// DriverServiceFeatureStep.
 func driverService(d *driver) {
 	name := d.serviceName()
 	service := &corev1.Service{
@@ -44,7 +45,8 @@ func (d *driver) serviceName() string {
 	return fallback
 }
 
-// serviceLabels returns the labels of the Service itself. By spark-app-selector the driver finds and deletes it in the end.
+// serviceLabels returns the labels of the Service itself. By spark-app-selector the driver finds and deletes it in the
+// end.
 func (d *driver) serviceLabels() map[string]string {
 	labels := d.appSelector()
 	for _, p := range d.conf.withPrefix(serviceLabelPrefix) {

@@ -18,7 +18,8 @@ const (
 )
 
 // kerberosConf mounts Kerberos' configuration and delegation tokens that exist already. It mirrors
-// KerberosConfDriverFeatureStep, which would also upload a keytab of the submitting host or log in there to get tokens.
+// KerberosConfDriverFeatureStep, which would also upload a keytab of the submitting host or log in there to get
+// tokens.
 func kerberosConf(d *driver) {
 	d.mountKrb5()
 	d.checkKeytab()

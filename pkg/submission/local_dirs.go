@@ -12,8 +12,8 @@ const (
 	localDirsKey   = "spark.local.dir"
 )
 
-// localDirs gives the driver its scratch directories: those volumes that the container mounts already, or new empty ones. It
-// mirrors LocalDirsFeatureStep, less the random order of the directories.
+// localDirs gives the driver its scratch directories: those volumes that the container mounts already, or new empty
+// ones. It mirrors LocalDirsFeatureStep, less the random order of the directories.
 func localDirs(d *driver) {
 	dirs := d.mountedLocalDirs()
 	if len(dirs) == 0 {

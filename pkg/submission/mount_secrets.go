@@ -7,7 +7,8 @@ import (
 
 const secretPrefix = "spark.kubernetes.driver.secrets."
 
-// mountSecrets mounts the secrets that properties name at the paths that they give. It mirrors MountSecretsFeatureStep.
+// mountSecrets mounts the secrets that properties name at the paths that they give. It mirrors
+// MountSecretsFeatureStep.
 func mountSecrets(d *driver) {
 	for _, p := range d.conf.withPrefix(secretPrefix) {
 		volume := p.name + "-volume"

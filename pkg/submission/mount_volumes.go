@@ -15,9 +15,9 @@ const (
 	legacyAccessModeKey  = "spark.kubernetes.legacy.useReadWriteOnceAccessMode"
 )
 
-// mountVolumes mounts the volumes that properties describe and adds the claims that Spark is to make for them. It mirrors
-// MountVolumesFeatureStep. Executors' volumes are read as well: the driver could only fail on a bad one, executor by
-// executor.
+// mountVolumes mounts the volumes that properties describe and adds the claims that Spark is to make for them. It
+// mirrors MountVolumesFeatureStep. Executors' volumes are read as well: the driver could only fail on a bad one,
+// executor by executor.
 func mountVolumes(d *driver) {
 	d.readVolumes(executorVolumePrefix)
 	for i, volume := range d.readVolumes(driverVolumePrefix) {
@@ -36,8 +36,8 @@ func (d *driver) nameClaim(claim *corev1.PersistentVolumeClaimVolumeSource, i in
 	claim.ClaimName = strings.ReplaceAll(claim.ClaimName, onDemandClaim, own)
 }
 
-// addClaim adds the claim itself where the properties say what it is to be: with a storage class and a size Spark makes even a
-// claim that has a name of its own. The driver deletes it in the end, by its label.
+// addClaim adds the claim itself where the properties say what it is to be: with a storage class and a size Spark
+// makes even a claim that has a name of its own. The driver deletes it in the end, by its label.
 func (d *driver) addClaim(volume sparkVolume) {
 	if volume.storageClass == nil || volume.claimSize == nil {
 		return

@@ -43,7 +43,7 @@ func TestEachTypeOfVolume(t *testing.T) {
 		"nfs": {
 			pi(volume("nfs.v", "mount.path=/m", "mount.subPathExpr=$(X)", "options.server=s", "options.path=/p", "mount.readOnly=true")...),
 			corev1.VolumeMount{Name: "v", MountPath: "/m", SubPathExpr: "$(X)", ReadOnly: true},
-			corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p", ReadOnly: true}},
+			corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/p"}},
 		},
 		"persistentVolumeClaim": {
 			pi(volume("persistentVolumeClaim.v", "mount.path=/m", "options.claimName=c", "mount.readOnly=true")...),

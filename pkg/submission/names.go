@@ -13,8 +13,8 @@ var (
 	hyphens   = regexp.MustCompile(`-+`)
 )
 
-// ResourceNamePrefix returns the prefix that Spark gives to the names of an attempt's objects: the application's name made
-// fit for one, a hyphen, and unique. Its length is not limited. It mirrors KubernetesConf.getResourceNamePrefix.
+// ResourceNamePrefix returns the prefix that Spark gives to the names of an attempt's objects: the application's name
+// made fit for one, a hyphen, and unique. Its length is not limited. It mirrors KubernetesConf.getResourceNamePrefix.
 func ResourceNamePrefix(appName, unique string) string {
 	prefix := strings.TrimPrefix(dashed(appName+"-"+unique), "-")
 	if prefix != "" && prefix[0] >= '0' && prefix[0] <= '9' {

@@ -6,14 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is what an attempt consists of besides its driver Pod: a typed object of k8s.io/api, or unstructured where that
-// has no type (Volcano's PodGroup). Its kind and API version are always set.
+// Object is what an attempt consists of besides its driver Pod: a typed object of k8s.io/api, or unstructured where
+// that has no type (Volcano's PodGroup). Its kind and API version are always set.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Objects are the objects of one attempt, in order of creation: Before one by one, then Driver, then Owned in parallel.
+// Objects are the objects of one attempt, in order of creation: Before one by one, then Driver, then Owned in
+// parallel.
 type Objects struct {
 	// Before must exist before the Pod.
 	Before []Object
@@ -26,8 +27,8 @@ type Objects struct {
 	Ignored []string
 }
 
-// OwnedBy returns the owner reference that Spark gives to an attempt's objects. The driver must have its uid, so it is the
-// Pod that the API server returned.
+// OwnedBy returns the owner reference that Spark gives to an attempt's objects. The driver must have its uid, so it is
+// the Pod that the API server returned.
 func OwnedBy(driver *corev1.Pod) metav1.OwnerReference {
 	controller := true
 	return metav1.OwnerReference{

@@ -91,8 +91,8 @@ type Names struct {
 	DriverPod string
 	// ConfigMap holds the driver's properties file.
 	ConfigMap string
-	// FallbackService is the driver's Service where PREFIX-driver-svc is no valid name for one, as when it is longer than
-	// 63 characters. Spark's own shape is spark-<uid>-driver-svc.
+	// FallbackService is the driver's Service where PREFIX-driver-svc is no valid name for one, as when it is longer
+	// than 63 characters. Spark's own shape is spark-<uid>-driver-svc.
 	FallbackService string
 	// LocalDir is the scratch directory where no property names one. Spark's own shape is /var/data/spark-<uuid>.
 	LocalDir string

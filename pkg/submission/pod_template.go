@@ -26,13 +26,14 @@ func (d *driver) startPod() {
 	} else if d.conf.set(driverTemplateKey) {
 		d.conf.refuse(driverTemplateKey, d.conf.values[driverTemplateKey], templateFileProblem, inlineTemplateRemedy)
 	}
-	// The inline template is the one that counts, so a path to another would only mislead whoever reads the properties.
+	// The inline template is the one that counts, so a path to another would only mislead whoever reads the
+	// properties.
 	delete(d.conf.values, driverTemplateKey)
 	d.container = takeDriverContainer(&d.pod.Spec, d.conf.text("", driverTemplateContainer))
 }
 
-// takeDriverContainer removes the driver's container from the template and returns it: the one of that name if there is
-// exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
+// takeDriverContainer removes the driver's container from the template and returns it: the one of that name if there
+// is exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
 func takeDriverContainer(spec *corev1.PodSpec, name string) *corev1.Container {
 	if len(spec.Containers) == 0 {
 		return &corev1.Container{}
@@ -58,8 +59,8 @@ func (d *driver) finishPod() {
 	d.checkVolumes()
 }
 
-// addPlanLabel puts one of the plan's labels on the pod. The Service selects by Spark's labels, so none of those may change
-// afterwards.
+// addPlanLabel puts one of the plan's labels on the pod. The Service selects by Spark's labels, so none of those may
+// change afterwards.
 func (d *driver) addPlanLabel(key, value string) {
 	if given, set := d.labels[key]; set && given != value {
 		d.conf.refuse(driverLabelPrefix+key, given, "is a label that Firesteel sets itself", "choose another name for the label")

@@ -68,8 +68,8 @@ func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	return string(result), err
 }
 
-// dropNulls removes what Go encodes as null, such as a list of containers that there is none of: the driver's client would
-// take it for a list.
+// dropNulls removes what Go encodes as null, such as a list of containers that there is none of: the driver's client
+// would take it for a list.
 func dropNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:

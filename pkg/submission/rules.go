@@ -7,13 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Rules are the differences between minor versions of Spark in what a submission creates. Patch releases do not differ.
+// Rules are the differences between minor versions of Spark in what a submission creates. Patch releases do not
+// differ.
 type Rules struct {
 	// Major and Minor are the version of Spark that these rules are of.
 	Major, Minor int
 	// MinMemoryOverheadKey: spark.driver.minMemoryOverhead replaces the fixed minimum of 384 MiB.
 	MinMemoryOverheadKey bool
-	// LabelPlaceholders: {{APP_ID}} and {{EXECUTOR_ID}} are replaced in driver labels as they always are in annotations.
+	// LabelPlaceholders: {{APP_ID}} and {{EXECUTOR_ID}} are replaced in driver labels as they always are in
+	// annotations.
 	LabelPlaceholders bool
 	// VolumeExtras: volumes know subPathExpr, hostPath types, labels and annotations of claims, and a minimum size.
 	VolumeExtras bool
@@ -29,7 +31,8 @@ type Rules struct {
 	NetworkPolicy bool
 	// BinaryUnits: sizes may be written with ki, kib, mi, mib and so on.
 	BinaryUnits bool
-	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says otherwise.
+	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says
+	// otherwise.
 	NoPrivilegeEscalation bool
 	// ProxyUserRuns: SPARK_USER is the proxy user where there is one.
 	ProxyUserRuns bool
@@ -64,8 +67,8 @@ var versionRules = []Rules{
 var versionNumber = regexp.MustCompile(`(\d+)[._](\d+)`)
 
 // RulesFor returns the rules of a Spark version and whether that minor version is one of those in the table. A version
-// between two rows or newer than all gets the rules of the newest row that is not newer than it, one older than all the
-// oldest row's, and one that cannot be read the newest row's.
+// between two rows or newer than all gets the rules of the newest row that is not newer than it, one older than all
+// the oldest row's, and one that cannot be read the newest row's.
 func RulesFor(version string) (rules Rules, known bool) {
 	found := versionNumber.FindStringSubmatch(version)
 	if found == nil {

@@ -13,7 +13,7 @@ func TestVersionsChooseTheirRules(t *testing.T) {
 		"v4_2_0":                 {4, 2, true},
 		"V4_1_1":                 {4, 1, true},
 		"4.3.0":                  {4, 3, true},
-		" 4.1.1-scala2.13":       {4, 1, true},
+		"spark-4.1.1-scala2.13":  {4, 1, true},
 		"3.1.1":                  {3, 5, false},
 		"2.4.5":                  {3, 5, false},
 		"3.9.0":                  {3, 5, false},

@@ -3,6 +3,7 @@ package submission
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,8 +66,8 @@ func (d *driver) nameImages() {
 	}
 }
 
-// setMaster completes spark.master. The driver takes from it no more than the kind of cluster; the address that it calls is
-// spark.kubernetes.driver.master.
+// setMaster completes spark.master. The driver takes from it no more than the kind of cluster; the address that it
+// calls is spark.kubernetes.driver.master.
 func (d *driver) setMaster() {
 	master, set := d.conf.values[masterKey]
 	if !set {
@@ -99,8 +100,8 @@ func (d *driver) setDeployMode() {
 	d.conf.values[deployModeKey] = "cluster"
 }
 
-// refuseAddress takes away the two addresses that the submission manages. Like SparkSubmit it passes over the host name,
-// which jobs carry from client mode, and refuses the bind address.
+// refuseAddress takes away the two addresses that the submission manages. Like SparkSubmit it passes over the host
+// name, which jobs carry from client mode, and refuses the bind address.
 func (d *driver) refuseAddress() {
 	delete(d.conf.values, driverHostKey)
 	if given, set := d.conf.values[bindAddressKey]; set {
@@ -136,7 +137,8 @@ func (d *driver) checkMemory(key string) {
 	}
 }
 
-// setFileLists cleans the lists of files up and adds a Java application's own jar to its jars.
+// setFileLists cleans the lists of files up and adds a Java application's own jar to its jars, if it is not among
+// them.
 func (d *driver) setFileLists() {
 	values := d.conf.values
 	for _, key := range []string{jarsKey, "spark.files", "spark.archives", pyFilesKey} {
@@ -151,8 +153,10 @@ func (d *driver) setFileLists() {
 		return
 	}
 	jars := splitList(values[jarsKey])
-	if !d.plan.Resource.none() {
-		jars = append(jars, d.plan.Resource.URI)
+	for _, jar := range splitList(d.plan.Resource.URI) {
+		if jar != sparkInternal && !slices.Contains(jars, jar) {
+			jars = append(jars, jar)
+		}
 	}
 	values[jarsKey] = strings.Join(jars, ",")
 }
@@ -170,7 +174,7 @@ func (d *driver) remoteItems(key string) []string {
 
 const (
 	clientLocalProblem = "is a file of the submitting host, and an operator has none of yours"
-	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it (s3a://, https://, ...)"
+	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
 )
 
 var uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)

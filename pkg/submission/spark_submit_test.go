@@ -36,6 +36,7 @@ func TestPropertiesThatTheSubmissionCompletes(t *testing.T) {
 		"an application id is replaced":         {pi("spark.app.id=mine"), "spark.app.id", "spark-7d3c0a5e9b1f4c2f8a6e1d2b3c4f5061"},
 		"a driver host is replaced":             {pi("spark.driver.host=h"), driverHostKey, "spark-pi-4c1f889aa56d6000-driver-svc.default.svc"},
 		"the jar is added to the jars":          {pi("spark.jars= local:///a.jar,, s3a://b/c.jar"), jarsKey, "local:///a.jar,s3a://b/c.jar,local:///opt/spark/examples/jars/spark-examples.jar"},
+		"but not a second time":                 {pi("spark.jars=local:///opt/spark/examples/jars/spark-examples.jar"), jarsKey, "local:///opt/spark/examples/jars/spark-examples.jar"},
 		"the version is put into images":        {pi("spark.kubernetes.executor.container.image=x:{{SPARK_VERSION}}"), executorImageKey, "x:4.0.1"},
 		"but into no other property":            {pi("spark.x.container.image={{SPARK_VERSION}}"), "spark.x.container.image", "{{SPARK_VERSION}}"},
 		"lists of files lose blanks and commas": {pi("spark.files=, s3a://a , s3a://b"), "spark.files", "s3a://a,s3a://b"},

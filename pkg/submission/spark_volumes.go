@@ -106,9 +106,8 @@ func emptyDirVolume(v volumeProperties, volume *sparkVolume) {
 
 func nfsVolume(v volumeProperties, volume *sparkVolume) {
 	volume.source.NFS = &corev1.NFSVolumeSource{
-		Path:     v.required("options.path"),
-		Server:   v.required("options.server"),
-		ReadOnly: v.readOnly(),
+		Path:   v.required("options.path"),
+		Server: v.required("options.server"),
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 const podGroupTemplateKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile"
 
-// volcano puts the driver into a pod group of the Volcano scheduler, which must exist before the pod. The group is empty, as
-// it is in Spark without a template. It mirrors VolcanoFeatureStep.
+// volcano puts the driver into a pod group of the Volcano scheduler, which must exist before the pod. The group is
+// empty, as it is in Spark without a template. It mirrors VolcanoFeatureStep.
 func volcano(d *driver) {
 	if path, set := d.conf.values[podGroupTemplateKey]; set {
 		d.conf.refuse(podGroupTemplateKey, path, templateFileProblem,

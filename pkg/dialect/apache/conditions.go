@@ -41,9 +41,11 @@ type Facts struct {
 // Conclude sets the conditions of an application. Those that have nothing to say are absent.
 func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Facts) {
 	status := &app.Status
-	status.ObservedGeneration = app.Generation
+	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+		status.ObservedGeneration = app.Generation
+	}
 	set := func(condition metav1.Condition) {
-		condition.ObservedGeneration = app.Generation
+		condition.ObservedGeneration = status.ObservedGeneration
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
 	unless := func(holds bool, condition metav1.Condition) {

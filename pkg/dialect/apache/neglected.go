@@ -2,8 +2,12 @@ package apache
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Neglected names what the spec asks for and Firesteel does not do, one sentence each. The application runs all
@@ -21,6 +25,15 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	instances := tolerationsOf(app).InstanceConfig
 	say(instances != nil && instances.InitExecutors > 0, "spec.applicationTolerations.instanceConfig",
 		"the application counts as healthy once its driver is ready")
+	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
+		sentences = append(sentences, fmt.Sprintf(
+			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))
+	}
+	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
+		if !strings.HasPrefix(key, "spark.") {
+			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped: Spark reads only keys that begin with spark.", key))
+		}
+	}
 	for _, unknown := range app.UnknownFields {
 		sentences = append(sentences, fmt.Sprintf("%s is dropped: correct its spelling.", unknown))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +53,8 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		ExecutorTemplate: template(app.Spec.ExecutorSpec),
 		DefaultImage:     strings.ReplaceAll(image, "{{SPARK_VERSION}}", version),
 		Names:            Names(app, attempt.ID),
-		SubmitTime:       attempt.Since.Time,
+		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
+		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
 	return plan, unreadTemplates(plan)
 }

@@ -11,6 +11,7 @@ import (
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
@@ -43,6 +44,7 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 		store.WatchConfigs(cmw)
 		r := &Reconciler{
 			kube:      kubeclient.Get(ctx),
+			dynamic:   dynamicclient.Get(ctx),
 			spark:     sparkclient.Get(ctx),
 			drivers:   podinformer.Get(ctx, DriverSelector).Lister(),
 			clock:     clock.RealClock{},

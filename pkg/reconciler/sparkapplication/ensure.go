@@ -11,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -37,7 +39,7 @@ func (r *Reconciler) waitFor(app *sparkv1.SparkApplication, err error) error {
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
 func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
-	verbs, err := verbsFor(r.kube, object)
+	verbs, err := r.verbsFor(object)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +126,8 @@ func verbsOf[T submission.Object](client client[T], object T) verbs {
 	}
 }
 
-func verbsFor(kube kubernetes.Interface, object submission.Object) (verbs, error) {
-	namespace := object.GetNamespace()
+func (r *Reconciler) verbsFor(object submission.Object) (verbs, error) {
+	kube, namespace := r.kube, object.GetNamespace()
 	switch object := object.(type) {
 	case *corev1.Pod:
 		return verbsOf(kube.CoreV1().Pods(namespace), object), nil
@@ -139,9 +141,29 @@ func verbsFor(kube kubernetes.Interface, object submission.Object) (verbs, error
 		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
 	case *networkingv1.NetworkPolicy:
 		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
+	case *unstructured.Unstructured:
+		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+		return verbsOf(untyped{r.dynamic.Resource(resource).Namespace(namespace)}, object), nil
 	default:
 		return verbs{}, fmt.Errorf("no client for %T", object)
 	}
+}
+
+// untyped makes a dynamic client look like a typed one.
+type untyped struct{ dynamic.ResourceInterface }
+
+func (u untyped) Create(
+	ctx context.Context, object *unstructured.Unstructured, options metav1.CreateOptions,
+) (*unstructured.Unstructured, error) {
+	return u.ResourceInterface.Create(ctx, object, options)
+}
+
+func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
+	return u.ResourceInterface.Get(ctx, name, options)
+}
+
+func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	return u.ResourceInterface.Delete(ctx, name, options)
 }
 
 // refusedForGood says that the same request will be refused again: a quota, a webhook, an invalid object. What

@@ -71,15 +71,18 @@ const (
 	eventDelay = 10 * time.Second
 )
 
-// sightings remembers what is known of driver Pods beyond the cache.
+// sightings remembers what is known beyond the cache of driver Pods, and of applications that were let go.
 type sightings struct {
 	clock     clock.PassiveClock
 	deletions *lru.Cache
 	creations *lru.Cache
+	partings  *lru.Cache
 }
 
 func newSightings(clock clock.PassiveClock) *sightings {
-	return &sightings{clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods)}
+	return &sightings{
+		clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods), partings: lru.New(rememberedPods),
+	}
 }
 
 func (s *sightings) sawDeletion(uid types.UID) { s.deletions.Add(uid, nil) }
@@ -91,7 +94,13 @@ func (s *sightings) deleted(uid types.UID) bool {
 
 func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
 
-func (s *sightings) justCreated(uid types.UID) bool {
-	at, known := s.creations.Get(uid)
-	return known && s.clock.Since(at.(time.Time)) < eventDelay
+func (s *sightings) justCreated(uid types.UID) bool { return s.within(s.creations, uid, eventDelay) }
+
+func (s *sightings) sawParting(uid types.UID) { s.partings.Add(uid, s.clock.Now()) }
+
+func (s *sightings) justParted(uid types.UID) bool { return s.within(s.partings, uid, retryAfter) }
+
+func (s *sightings) within(instants *lru.Cache, uid types.UID, limit time.Duration) bool {
+	at, known := instants.Get(uid)
+	return known && s.clock.Since(at.(time.Time)) < limit
 }

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
@@ -42,6 +43,7 @@ type Teller interface {
 // Reconciler takes each application as far as what is observed allows.
 type Reconciler struct {
 	kube    kubernetes.Interface
+	dynamic dynamic.Interface
 	spark   versioned.Interface
 	drivers corev1listers.PodLister
 	relay   Teller
@@ -70,10 +72,14 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, app *sparkv1.SparkApplic
 func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplication) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	app, err := r.advance(ctx, app)
+	if r.sightings.justParted(app.UID) {
+		return controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
+	}
+	current, err := r.advance(ctx, app)
 	if err != nil {
 		return err
 	}
+	*app = *current // its finalizer is patched next, with this resourceVersion
 	if app.Status.Firesteel != nil && lifecycle.Current(app.Status.Firesteel).State != string(lifecycle.ResourceReleased) {
 		return controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
 	}
@@ -82,6 +88,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplica
 	}
 	r.relay.Forget(app.UID)
 	r.written.forget(app)
+	r.sightings.sawParting(app.UID)
 	return nil
 }
 
@@ -93,6 +100,9 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	}
 	if foreign(app) || app.DeletionTimestamp != nil && app.Status.Firesteel == nil {
 		return app, nil
+	}
+	if wait := r.written.prunedFor(app, r.clock.Now()); wait > 0 {
+		return app, controller.NewRequeueAfter(wait)
 	}
 	policy := apache.Policy(app)
 	record := r.withProgress(app)
@@ -211,9 +221,11 @@ func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplic
 	return grace
 }
 
-// foreign says that another operator has a record of the application and Firesteel has not.
+// foreign says that another operator began with the application. Submitted is no beginning yet: Firesteel itself
+// leaves it behind where its record is dropped.
 func foreign(app *sparkv1.SparkApplication) bool {
-	return app.Status.Firesteel == nil && app.Status.CurrentState != nil
+	state := app.Status.CurrentState
+	return app.Status.Firesteel == nil && state != nil && state.CurrentStateSummary != string(lifecycle.Submitted)
 }
 
 func objectOf(app *sparkv1.SparkApplication) events.Object {

@@ -48,6 +48,7 @@ func (r *Reconciler) persist(
 		return app, fmt.Errorf("write status: %w", err)
 	}
 	if stored.Status.Firesteel == nil {
+		r.written.sawPruned(app, r.clock.Now())
 		logging.FromContext(ctx).Errorw("Application is not launched", "reason", errPruned.Error())
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", errPruned.Error())
 		return app, controller.NewRequeueAfter(prunedRetry)
@@ -154,12 +155,14 @@ type written struct {
 	mutex    sync.Mutex
 	newer    map[types.NamespacedName]*sparkv1.SparkApplication
 	reported map[types.UID]int64
+	pruned   map[types.UID]time.Time
 }
 
 func newWritten() *written {
 	return &written{
 		newer:    map[types.NamespacedName]*sparkv1.SparkApplication{},
 		reported: map[types.UID]int64{},
+		pruned:   map[types.UID]time.Time{},
 	}
 }
 
@@ -190,6 +193,24 @@ func (w *written) forget(app *sparkv1.SparkApplication) {
 	defer w.mutex.Unlock()
 	delete(w.newer, keyOf(app))
 	delete(w.reported, app.UID)
+	delete(w.pruned, app.UID)
+}
+
+func (w *written) sawPruned(app *sparkv1.SparkApplication, now time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.pruned[app.UID] = now
+}
+
+// prunedFor is how long to leave an application alone whose record was dropped. Each try changes the object.
+func (w *written) prunedFor(app *sparkv1.SparkApplication, now time.Time) time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	at, pruned := w.pruned[app.UID]
+	if !pruned {
+		return 0
+	}
+	return at.Add(prunedRetry).Sub(now)
 }
 
 func (w *written) firstReport(app *sparkv1.SparkApplication) bool {

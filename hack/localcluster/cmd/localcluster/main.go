@@ -14,18 +14,19 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintf(os.Stderr, "localcluster: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
 	dir, err := cache.Default()
 	if err != nil {
 		return err
@@ -39,7 +40,7 @@ func run(ctx context.Context) error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), registryCommand())
+		envCommand(c), assetsCommand(c, dir), registryCommand(), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -126,6 +127,15 @@ func registryCommand() *cobra.Command {
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder to keep blobs in")
 	_ = cmd.MarkFlagRequired("dir")
 	return cmd
+}
+
+func volumesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "volumes DIR",
+		Short: "Let every pod write to the volumes in a folder, as `up` has it done in the background",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(cmd *cobra.Command, args []string) error { return volumes.Serve(cmd.Context(), args[0]) },
+	}
 }
 
 func exports(c *cluster.Cluster) string {

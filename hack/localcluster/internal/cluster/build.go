@@ -42,7 +42,7 @@ func (c *Cluster) buildKubernetes(ctx context.Context, t *step.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.cache.Ensure("bin/kubernetes", cache.Key(key, kubernetesLinkFlags()), func(dest string) error {
+	_, err = c.cache.Ensure("bin/kubernetes", cache.Key(key, kubernetesLinkFlags(), "without cgo"), func(dest string) error {
 		t.Say("building Kubernetes %s, etcd and CoreDNS", kubernetesVersion)
 		return goBuild(ctx, t, dir, dest, kubernetesLinkFlags(), kubernetesPackage)
 	})
@@ -175,7 +175,7 @@ func sourceKey(dir, pkg string) (string, error) {
 func goBuild(ctx context.Context, t *step.Task, dir, dest, linkFlags, pkg string) error {
 	cmd := t.Command(ctx, "go", "build", "-trimpath", "-ldflags", linkFlags, "-o", dest, pkg)
 	cmd.Dir = dir
-	//CGO cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // no C compiler needed, no C library either
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build %s: %w", pkg, err)
 	}

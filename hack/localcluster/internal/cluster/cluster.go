@@ -73,6 +73,7 @@ func New(c cache.Dir, progress io.Writer) *Cluster {
 			Name:       nodeName,
 			Address:    nodeAddress,
 			Dir:        filepath.Join(dir, "node"),
+			Cgroup:     "firesteel-" + cache.Key(dir)[:8],
 			PodCIDR:    podCIDR,
 			ClusterDNS: dnsService,
 			Registry:   registryAddress,
@@ -83,10 +84,11 @@ func New(c cache.Dir, progress io.Writer) *Cluster {
 			Processes:  processes,
 		},
 		network: network.Network{
-			Interface: linkName,
-			Address:   nodeAddress,
-			PodCIDR:   podCIDR,
-			State:     filepath.Join(dir, "network.json"),
+			Interface:   linkName,
+			Address:     nodeAddress,
+			PodCIDR:     podCIDR,
+			ServiceCIDR: serviceCIDR,
+			State:       filepath.Join(dir, "network.json"),
 		},
 	}
 }

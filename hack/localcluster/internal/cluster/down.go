@@ -50,7 +50,7 @@ func (c *Cluster) remove() error {
 			errs = append(errs, c.node.KillContainers())
 		}
 	}
-	errs = append(errs, c.node.Remove(), c.network.Down())
+	errs = append(errs, c.node.Remove(), c.network.Down(), c.removeVolumes())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("taking the cluster down: %w\n  what to do: see the message and run localcluster down again", err)
 	}

@@ -8,14 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/packages"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
 )
 
 // Up boots the cluster, unless a healthy one runs. What is left of an unhealthy
@@ -38,7 +40,7 @@ func (c *Cluster) Up(ctx context.Context) error {
 		return err
 	}
 	if err := runner.Run(ctx, c.steps()...); err != nil {
-		return err
+		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
 	}
 	if err := os.WriteFile(c.complete(), nil, 0o644); err != nil {
 		return err
@@ -76,7 +78,9 @@ func (c *Cluster) steps() []step.Step {
 		{Name: "debian", After: []string{"packages"}, Do: c.bootstrapDebian, Remedy: offline},
 		{Name: "spark image", After: []string{"spark", "debian"}, Do: c.buildSparkImage, Remedy: diskFull},
 		{Name: "small images", After: []string{"packages"}, Do: c.buildSmallImages, Remedy: again},
-		{Name: "registry", After: []string{"small images"}, Do: c.startRegistry,
+		{Name: "localcluster", Do: c.installSelf, Remedy: diskFull},
+		{Name: "volumes", After: []string{"localcluster"}, Do: c.startVolumes, Remedy: again},
+		{Name: "registry", After: []string{"small images", "localcluster"}, Do: c.startRegistry,
 			Remedy: "see the log; nothing else may listen at " + registryAddress},
 		{Name: "containerd", After: []string{"packages"}, Do: c.startContainerd, Remedy: machine},
 		{Name: "sandbox image", After: []string{"registry", "containerd"}, Do: c.loadPause, Remedy: again},
@@ -111,15 +115,8 @@ func (c *Cluster) buildSmallImages(ctx context.Context, t *step.Task) error {
 	return errors.Join(c.buildPause(ctx, t), c.buildBase())
 }
 
-// startRegistry starts the registry out of a copy of this program, since `go
-// run` removes its own when it ends.
-func (c *Cluster) startRegistry(ctx context.Context, t *step.Task) error {
-	program, err := c.installSelf()
-	if err != nil {
-		return err
-	}
-	_, err = c.processes.Start("registry",
-		exec.Command(program, "registry", "--address", registryAddress, "--dir", c.registryDir()))
+func (c *Cluster) startRegistry(ctx context.Context, _ *step.Task) error {
+	err := c.startSelf("registry", "registry", "--address", registryAddress, "--dir", c.registryDir())
 	if err != nil {
 		return err
 	}
@@ -144,23 +141,50 @@ func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) err
 	return i.Push(ctx, registryAddress, registry.Blobs(c.registryDir()), names...)
 }
 
-// installSelf puts this program into the cache's bin folder.
-func (c *Cluster) installSelf() (string, error) {
+func (c *Cluster) startVolumes(context.Context, *step.Task) error {
+	if _, err := os.Stat(volumes.Dir); errors.Is(err, os.ErrNotExist) {
+		if err := os.WriteFile(c.ownVolumes(), nil, 0o644); err != nil {
+			return err
+		}
+	}
+	return c.startSelf("volumes", "volumes", volumes.Dir)
+}
+
+// ownVolumes is the file that says that the volumes' folder was not there before.
+func (c *Cluster) ownVolumes() string { return filepath.Join(c.cache.Cluster(), "own-volumes") }
+
+// removeVolumes removes the volumes' folder, if the cluster made it.
+func (c *Cluster) removeVolumes() error {
+	if _, err := os.Stat(c.ownVolumes()); err != nil {
+		return nil
+	}
+	return os.RemoveAll(volumes.Dir)
+}
+
+// startSelf starts another command of this program in the background.
+func (c *Cluster) startSelf(name string, args ...string) error {
+	_, err := c.processes.Start(name, exec.Command(c.cache.Program("localcluster"), args...))
+	return err
+}
+
+// installSelf puts this program into the cache's bin folder: `go run` removes
+// its own copy when it ends.
+func (c *Cluster) installSelf(context.Context, *step.Task) error {
 	self, err := os.Open("/proc/self/exe")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer self.Close()
-	dest := c.cache.Program("localcluster")
 	if err := os.MkdirAll(c.cache.Bin(), 0o755); err != nil {
-		return "", err
+		return err
 	}
+	dest := c.cache.Program("localcluster")
 	file, err := os.OpenFile(dest+".partial", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = io.Copy(file, self)
-	return dest, errors.Join(err, file.Close(), os.Rename(dest+".partial", dest))
+	return errors.Join(err, file.Close(), os.Rename(dest+".partial", dest))
 }
 
 func (c *Cluster) startContainerd(ctx context.Context, t *step.Task) error {
@@ -178,15 +202,20 @@ func (c *Cluster) loadSpark(ctx context.Context, t *step.Task) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range spark.StandIns() {
-		t.Say("%s is a stand-in: it holds Spark %s", name, spark.Version)
+	for _, line := range spark.StandIns() {
+		t.Say("%s", line)
 	}
 	t.Say("loading the image of Spark %s", spark.Version)
-	names := spark.Repositories()
-	if err := c.push(ctx, img, names...); err != nil {
+	main := "apache/spark:" + spark.Version
+	if err := c.push(ctx, img, main); err != nil {
 		return err
 	}
-	return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/apache/spark:"+spark.Version)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return c.push(ctx, img, spark.Repositories()...) })
+	group.Go(func() error {
+		return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/"+main)
+	})
+	return group.Wait()
 }
 
 func (c *Cluster) startNetwork(context.Context, *step.Task) error { return c.network.Up() }
@@ -212,54 +241,6 @@ func (c *Cluster) startNode(ctx context.Context, t *step.Task) error {
 
 func (c *Cluster) startDNS(ctx context.Context, _ *step.Task) error {
 	return c.control.StartDNS(ctx)
-}
-
-// programs are the processes of a whole cluster, in the order in which they
-// are stopped.
-var programs = []string{
-	"kubelet", "coredns", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd",
-	"containerd", "registry",
-}
-
-// Healthy is nil for a cluster that runs and works, and otherwise says what is
-// wrong with it.
-func (c *Cluster) Healthy(ctx context.Context) error {
-	for _, name := range programs {
-		if err := c.processes.Running(name); err != nil {
-			return err
-		}
-	}
-	if _, err := os.Stat(c.complete()); err != nil {
-		return errors.New("the cluster was not booted to the end")
-	}
-	checks := []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady}
-	for _, check := range checks {
-		if err := check(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Status tells what runs.
-func (c *Cluster) Status(ctx context.Context) (string, error) {
-	records, err := c.processes.Records()
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, r := range records {
-		state := "ended"
-		if r.Alive() {
-			state = "runs"
-		}
-		fmt.Fprintf(&b, "%-24s %-6s pid %-8d %s\n", r.Name, state, r.PID, r.Log)
-	}
-	if err := c.Healthy(ctx); err != nil {
-		return b.String(), fmt.Errorf("the cluster is not healthy: %w", err)
-	}
-	fmt.Fprintf(&b, "the cluster is healthy\n")
-	return b.String(), nil
 }
 
 // BuildAssets builds what integration tests run without a cluster.

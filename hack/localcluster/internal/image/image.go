@@ -61,6 +61,10 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 	if err := i.layer.link(blobs); err != nil {
 		return err
 	}
+	pusher, err := remote.NewPusher()
+	if err != nil {
+		return err
+	}
 	for n, full := range names {
 		ref, err := name.ParseReference(registry+"/"+full, name.Insecure)
 		if err != nil {
@@ -68,9 +72,9 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 		}
 		// The first brings the configuration; the others only name the same manifest.
 		if n == 0 {
-			err = remote.Write(ref, i.image, remote.WithContext(ctx))
+			err = pusher.Push(ctx, ref, i.image)
 		} else {
-			err = remote.Put(ref, i.image, remote.WithContext(ctx))
+			err = pusher.Put(ctx, ref, i.image)
 		}
 		if err != nil {
 			return fmt.Errorf("pushing %s: %w", ref, err)

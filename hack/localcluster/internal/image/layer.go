@@ -96,7 +96,7 @@ func (w *LayerWriter) Symlink(name, target string) error {
 
 // Tree adds a folder of the machine under another name, all of it with that owner.
 func (w *LayerWriter) Tree(source, name string, owner int) error {
-	return filepath.WalkDir(source, func(file string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(source, func(file string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

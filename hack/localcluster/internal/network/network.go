@@ -23,6 +23,8 @@ type Network struct {
 	Address string
 	// PodCIDR is the range of the pods' addresses.
 	PodCIDR string
+	// ServiceCIDR is the range of the Services' addresses.
+	ServiceCIDR string
 	// State is the file that remembers what was there before.
 	State string
 }
@@ -60,6 +62,9 @@ func (n Network) Up() error {
 		{"link", "add", n.Interface, "type", "bridge"},
 		{"address", "add", n.Address + "/32", "dev", n.Interface},
 		{"link", "set", n.Interface, "up"},
+		// The kernel looks for a route before kube-proxy's rules send a packet
+		// elsewhere, and a machine without a network has none.
+		{"route", "add", n.ServiceCIDR, "dev", n.Interface},
 	} {
 		if err := run(nil, "ip", args...); err != nil {
 			return err

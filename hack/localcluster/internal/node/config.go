@@ -1,8 +1,6 @@
 package node
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // containerdConfig is made for containerd 1.6 and 1.7 (version 2 of the format).
 func (n *Node) containerdConfig() string {
@@ -90,6 +88,7 @@ func (n *Node) kubeletConfig() map[string]any {
 		"authorization":            map[string]any{"mode": "Webhook"},
 		"address":                  n.Address,
 		"cgroupDriver":             "cgroupfs",
+		"cgroupRoot":               "/" + n.Cgroup,
 		"clusterDNS":               []string{n.ClusterDNS},
 		"clusterDomain":            "cluster.local",
 		"containerRuntimeEndpoint": "unix://" + n.Socket(),

@@ -26,6 +26,8 @@ type Node struct {
 	Address string
 	// Dir is the folder that holds all of the node's state.
 	Dir string
+	// Cgroup is the name of the control group that holds all pods.
+	Cgroup string
 	// PodCIDR is the range of the pods' addresses.
 	PodCIDR string
 	// ClusterDNS is the address of the cluster's name server.
@@ -50,6 +52,10 @@ func (n *Node) path(elem ...string) string {
 	return filepath.Join(append([]string{n.Dir}, elem...)...)
 }
 
+func (n *Node) cgroup() cgroup {
+	return cgroup{root: mounted, name: n.Cgroup, added: n.path("controllers")}
+}
+
 // Socket is where containerd listens.
 func (n *Node) Socket() string { return n.path("containerd.sock") }
 
@@ -58,11 +64,11 @@ func (n *Node) StartContainerd(ctx context.Context, t *step.Task) error {
 	if err := n.writeContainerdFiles(); err != nil {
 		return err
 	}
-	made, err := makeFolders(privateFolders)
-	if err != nil {
-		return err
+	if err := n.cgroup().make(); err != nil {
+		return fmt.Errorf("making the pods' control group: %w", err)
 	}
-	if err := n.saveFolders(made); err != nil {
+	made, err := makeFolders(privateFolders)
+	if err := errors.Join(err, n.saveFolders(made)); err != nil {
 		return err
 	}
 	if n.namespace, err = NewNamespace(privateFolders); err != nil {
@@ -140,12 +146,12 @@ func (n *Node) saveFolders(made []string) error {
 // Remove ends what still runs of the node's containers, after containerd and
 // the kubelet were stopped, and undoes what the node changed on the machine.
 func (n *Node) Remove() error {
-	return errors.Join(n.KillContainers(), removeCgroups(), n.removeFolders())
+	return errors.Join(n.KillContainers(), n.cgroup().remove(), n.removeFolders())
 }
 
 // KillContainers ends the containers' processes, then the shims that watch them.
 func (n *Node) KillContainers() error {
-	pids, err := cgroupProcesses()
+	pids, err := n.cgroup().processes()
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,12 @@ func Serve(ctx context.Context, address, dir string) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	onDisk, ok := registry.NewDiskBlobHandler(Blobs(dir)).(blobs)
+	if !ok {
+		return errors.New("the library's blobs on disk cannot be written")
+	}
 	handler := registry.New(
-		registry.WithBlobHandler(trustingBlobs{registry.NewDiskBlobHandler(Blobs(dir)).(blobs), Blobs(dir)}),
+		registry.WithBlobHandler(trustingBlobs{onDisk, Blobs(dir)}),
 		registry.Logger(log.New(os.Stderr, "", log.LstdFlags)),
 	)
 	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 10 * time.Second}
@@ -50,8 +54,9 @@ type blobs interface {
 	registry.BlobPutHandler
 }
 
-// trustingBlobs takes a blob for what its file name says. The library's own look at a blob reads and hashes all of
-// it, which for an image of Spark takes a second, and an image is looked at for each of its tags.
+// trustingBlobs takes a blob for what its file name says. The library's own look
+// at a blob reads and hashes all of it, which for an image of Spark takes a
+// second, and an image is looked at for each of its tags.
 type trustingBlobs struct {
 	blobs
 	dir string

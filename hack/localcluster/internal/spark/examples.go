@@ -78,7 +78,7 @@ func compileExamples(ctx context.Context, t *step.Task, home string) error {
 }
 
 func javaFiles(dir string) (found []string, err error) {
-	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(name, ".java") {
 			found = append(found, name)
 		}

@@ -80,8 +80,8 @@ var others = []string{
 func Images() []string {
 	var names []string
 	for _, version := range versions {
-		if strings.HasPrefix(version, "2.") {
-			continue // older than the project's own images
+		if beforeOwnImages(version) {
+			continue
 		}
 		for _, variant := range variants(version) {
 			names = append(names,
@@ -119,16 +119,47 @@ func Repositories() []string {
 	return slices.Compact(names)
 }
 
-// StandIns are the images that hold another version than their name says: the
-// project's by version, whatever their variant, and the others one by one.
+// StandIns tells which images hold another version than their name says: the
+// project's own whatever their variant, similar names on one line.
 func StandIns() []string {
+	var lines []string
+	var group string
+	for _, name := range standIns() {
+		repository, tag, _ := strings.Cut(name, ":")
+		if next := repository + " " + minor(tag); next == group {
+			lines[len(lines)-1] += ", :" + tag
+		} else {
+			group = next
+			lines = append(lines, name)
+		}
+	}
+	for i, line := range lines {
+		if strings.Contains(line, ", ") {
+			lines[i] += " are stand-ins: they hold Spark " + Version
+		} else {
+			lines[i] += " is a stand-in: it holds Spark " + Version
+		}
+	}
+	return lines
+}
+
+func standIns() []string {
 	var names []string
 	for _, version := range versions {
-		if version != Version && !strings.HasPrefix(version, "2.") {
+		if version != Version && !beforeOwnImages(version) {
 			names = append(names, "apache/spark:"+version)
 		}
 	}
 	return append(names, others...)
+}
+
+// beforeOwnImages holds for versions older than the project's own images.
+func beforeOwnImages(version string) bool { return strings.HasPrefix(version, "2.") }
+
+// minor is a version without its patch: 4.1 of 4.1.0-preview1.
+func minor(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
 // exampleJars are the names of the examples' jar in images of all versions.

@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// programs are the processes of a whole cluster, in the order in which they
+// are stopped.
+var programs = []string{
+	"kubelet", "coredns", "kube-proxy", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd",
+	"containerd", "registry", "volumes",
+}
+
+// Healthy is nil for a cluster that runs and works, and otherwise says what is
+// wrong with it.
+func (c *Cluster) Healthy(ctx context.Context) error {
+	for _, name := range programs {
+		if err := c.processes.Running(name); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(c.complete()); err != nil {
+		return errors.New("the cluster was not booted to the end")
+	}
+	checks := []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady}
+	for _, check := range checks {
+		if err := check(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Status tells what runs.
+func (c *Cluster) Status(ctx context.Context) (string, error) {
+	records, err := c.processes.Records()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, r := range records {
+		state := "ended"
+		if r.Alive() {
+			state = "runs"
+		}
+		fmt.Fprintf(&b, "%-24s %-6s pid %-8d %s\n", r.Name, state, r.PID, r.Log)
+	}
+	if err := c.Healthy(ctx); err != nil {
+		return b.String(), fmt.Errorf("the cluster is not healthy: %w", err)
+	}
+	fmt.Fprintf(&b, "the cluster is healthy\n")
+	return b.String(), nil
+}

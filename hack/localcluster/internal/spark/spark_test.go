@@ -1,0 +1,158 @@
+package spark
+
+import (
+	"archive/zip"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// list reads a file of names.
+func list(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			names = append(names, line)
+		}
+	}
+	return names
+}
+
+func TestImagesOfManifestsAreThere(t *testing.T) {
+	images := Images()
+	for _, name := range list(t, "images.txt") {
+		if !slices.Contains(images, Canonical(name)) {
+			t.Errorf("there is no image %s", Canonical(name))
+		}
+	}
+}
+
+func TestJarsOfManifestsAreThere(t *testing.T) {
+	jars := exampleJars()
+	for _, name := range list(t, "jars.txt") {
+		if !slices.Contains(jars, name) {
+			t.Errorf("there is no jar %s", name)
+		}
+	}
+	slices.Sort(jars)
+	if len(slices.Compact(slices.Clone(jars))) != len(jars) {
+		t.Errorf("a jar is there twice: %v", jars)
+	}
+}
+
+func TestRepositoriesHaveNoHost(t *testing.T) {
+	names := Repositories()
+	for _, want := range []string{"apache/spark:" + Version, "library/spark:4.0.0", "spark-operator/spark:v3.1.1"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	for _, name := range names {
+		if strings.Contains(name, "docker.io") || strings.Count(name, ":") != 1 {
+			t.Errorf("%s is no repository with a tag", name)
+		}
+	}
+}
+
+func TestStandInsAreNamed(t *testing.T) {
+	text := strings.Join(StandIns(), "\n")
+	for _, name := range standIns() {
+		repository, tag, _ := strings.Cut(name, ":")
+		named := slices.ContainsFunc(StandIns(), func(line string) bool {
+			return strings.HasPrefix(line, repository+":") && strings.Contains(line, ":"+tag)
+		})
+		if !named {
+			t.Errorf("%s is not named in:\n%s", name, text)
+		}
+	}
+	if strings.Contains(text, ":"+Version+",") || strings.Contains(text, ":"+Version+" ") {
+		t.Errorf("%s is no stand-in:\n%s", Version, text)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for name, want := range map[string]string{
+		"spark:4.0.0":            "docker.io/library/spark:4.0.0",
+		"apache/spark:4.0.0":     "docker.io/apache/spark:4.0.0",
+		"gcr.io/spark/spark:v1":  "gcr.io/spark/spark:v1",
+		"localhost:5000/spark:1": "localhost:5000/spark:1",
+	} {
+		if got := Canonical(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	for name, want := range map[string]string{
+		"pyspark-4.1.4/deps/jars/a.jar":       "jars/a.jar",
+		"pyspark-4.1.4/deps/bin/spark-submit": "bin/spark-submit",
+		"pyspark-4.1.4/deps/examples/pi.py":   "examples/src/main/python/pi.py",
+		"pyspark-4.1.4/deps/data/x/y":         "data/x/y",
+		"pyspark-4.1.4/pyspark/sql/a.py":      "python/pyspark/sql/a.py",
+		"pyspark-4.1.4/lib/py4j-src.zip":      "python/lib/py4j-src.zip",
+		"pyspark-4.1.4/setup.py":              "",
+		"pyspark-4.1.4/deps/bin/pyspark.cmd":  "",
+		"pyspark-4.1.4/deps/../../etc/passwd": "",
+	} {
+		if got, wanted := place(name); got != want || wanted != (want != "") {
+			t.Errorf("%s: got %q, %t", name, got, wanted)
+		}
+	}
+}
+
+func TestEditDebian(t *testing.T) {
+	content, keep := editDebian("etc/passwd", strings.NewReader("root:x:0:0\n"))
+	text, err := io.ReadAll(content)
+	if err != nil || !keep || !strings.Contains(string(text), "root:x:0:0\nspark:x:185:185:") {
+		t.Errorf("got %q, %t, %v", text, keep, err)
+	}
+	for name, want := range map[string]bool{"usr/share/doc/x": false, "dev/null": false, "dev": true, "usr/bin/tini": true} {
+		if _, keep := editDebian(name, nil); keep != want {
+			t.Errorf("%s: kept is %t", name, keep)
+		}
+	}
+}
+
+func TestZipFolder(t *testing.T) {
+	base := t.TempDir()
+	if err := writeFile(filepath.Join(base, "pyspark", "sql", "a.py"), strings.NewReader("pass"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dest := filepath.Join(t.TempDir(), "lib", "x.zip")
+	if err := zipFolder(dest, base, "pyspark"); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.OpenReader(dest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	if len(archive.File) != 1 || archive.File[0].Name != "pyspark/sql/a.py" {
+		t.Errorf("got %v", archive.File)
+	}
+}
+
+func TestScriptsAreExecutable(t *testing.T) {
+	home := t.TempDir()
+	if err := writeScripts(home); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"start-master.sh", "stop-worker.sh"} {
+		info, err := os.Stat(filepath.Join(home, "sbin", name))
+		if err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if release, err := os.ReadFile(filepath.Join(home, "RELEASE")); err != nil || !strings.Contains(string(release), Version) {
+		t.Errorf("got %q, %v", release, err)
+	}
+}

@@ -1,0 +1,168 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestDecideOnDeletion(t *testing.T) {
+	deleted := Observation{Deleted: at(time.Hour)}
+	gone := Observation{Deleted: at(time.Hour), DriverGone: true}
+	now := at(time.Hour)
+	restartable := plain(restarts(RestartAlways))
+	released := func(sequence, outcome string) []string {
+		return []string{sequence + " ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + outcome}
+	}
+	tests := map[string]decideCase{
+		"an application that was deleted before it was looked at": {
+			policy: plain(), seen: deleted, now: now,
+			news: []string{
+				"1/0 Submitted: Spark application has been created on Kubernetes Cluster.",
+				"2/0 ResourceReleased: " + deletedMessage + " | final Deleted",
+			},
+		},
+		"before the launch nothing is to be released": {
+			record: submitted().Obj(), policy: plain(), seen: deleted, now: now,
+			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
+		},
+		"a suspended application is let go": {
+			record: submitted().Obj(), policy: plain(suspended), seen: deleted, now: now,
+			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
+		},
+		"a spec that is refused is let go": {
+			record: submitted().Obj(), policy: plain(refused), seen: deleted, now: now,
+			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
+		},
+		"a launch that was fenced may have left a driver": {
+			record: submitted().Fenced().Obj(), policy: plain(), seen: deleted, now: now,
+			want: Decision{Effect: Release},
+		},
+		"a launch that was fenced and left no driver": {
+			record: submitted().Fenced().Obj(), policy: plain(), seen: gone, now: now,
+			news: released("2/0", " | final Deleted"),
+		},
+		"a launch that came back while the application was deleted keeps the driver's uid for the release": {
+			record: submitted().Fenced().Obj(), policy: plain(), now: now,
+			seen:    Observation{Deleted: at(time.Hour), Launched: driverUID},
+			changed: true, want: Decision{Effect: Release},
+			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
+		},
+		"a launch that was refused while the application was deleted left nothing": {
+			record: submitted().Fenced().Obj(), policy: plain(), now: now,
+			seen: Observation{Deleted: at(time.Hour), LaunchRefused: &quota},
+			news: released("2/0", " | final Deleted"),
+		},
+		"a driver whose release is accepted is waited for until it is forced": {
+			record: submitted().Running().Obj(), policy: plain(), now: now,
+			seen: Observation{Deleted: at(time.Hour), Driver: readyDriver, ReleaseAccepted: true},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+		},
+		"a driver that stopped and whose release is accepted is let go": {
+			record: submitted().Running().Obj(), policy: plain(), now: now,
+			seen: Observation{Deleted: at(time.Hour), Driver: ended(Failed, appFailure), ReleaseAccepted: true},
+			news: released("6/0", " | final Deleted"),
+		},
+		"an attempt that ended keeps its outcome": {
+			record: submitted().Running().Ended(Succeeded).Obj(), policy: plain(), seen: gone, now: now,
+			news: released("7/0", " | final Succeeded"),
+		},
+		"an attempt that awaits a verdict keeps its outcome, and awaits no more": {
+			record: submitted().Running().EndedRestartable(Failed).Obj(), policy: restartable, seen: gone, now: now,
+			news: released("7/0", " | final Failed"),
+		},
+		"an attempt that is to be restarted is not": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: restartable, seen: gone, now: now,
+			news: released("7/0", " | final Failed"),
+		},
+		"a restart that waits for its instant is called off": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(2*time.Hour), "").Restarting().Obj(),
+			policy: restartable, seen: deleted, now: now,
+			news: []string{"8/1 ResourceReleased: " + deletedMessage + " | final Deleted"},
+		},
+		"a retained driver is released": {
+			record: submitted().Running().Ended(Failed).Retained().Obj(), policy: plain(retains(RetainAlways, -1)),
+			seen: deleted, now: now,
+			want: Decision{Effect: Release},
+		},
+		"a retained application's end is not told again": {
+			record: submitted().Running().Ended(Failed).Retained().Obj(), policy: plain(retains(RetainAlways, -1)),
+			seen: gone, now: now,
+			news: released("8/0", ""),
+		},
+		"an application that was released is let go without a word": {
+			record: submitted().Running().Ended(Failed).Released().Obj(), policy: plain(), seen: deleted, now: now,
+		},
+	}
+	for _, state := range States {
+		switch {
+		case state == ResourceReleased, state == TerminatedWithoutReleaseResources:
+			continue // above, with their histories
+		default:
+			tests["a driver is released first in state "+string(state)] = decideCase{
+				record: submitted().Requested().In(state).Obj(), policy: restartable, seen: deleted, now: now,
+				want: Decision{Effect: Release},
+			}
+			tests["a driver that is gone ends the application in state "+string(state)] = decideCase{
+				record: submitted().Requested().In(state).Obj(), policy: restartable, seen: gone, now: now,
+				news: released("4/0", " | final Deleted"),
+			}
+		}
+	}
+	runDecideCases(t, tests)
+}
+
+func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
+	failed := submitted().Running().After(time.Hour).Ended(DriverReadyTimedOut)
+	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
+	runDecideCases(t, map[string]decideCase{
+		"it is waited for until the grace is over": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute - time.Nanosecond),
+			seen: Observation{Driver: terminating(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+		},
+		"it is forced when the grace is over": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute),
+			seen: Observation{Driver: terminating(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
+		},
+		"it is not forced twice in a row": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute),
+			seen: Observation{Driver: terminating(at(time.Hour)), ReleaseAccepted: true},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"its grace begins with its deletion, where that came long after the end": {
+			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
+			seen: Observation{Driver: terminating(at(5*time.Hour - time.Minute))},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(5*time.Hour + 7*time.Minute)},
+		},
+		"its grace begins now, where its deletion was accepted just now": {
+			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
+			seen: Observation{Driver: startedDriver, ReleaseAccepted: true},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(5*time.Hour + 8*time.Minute)},
+		},
+		"its grace begins with the end, where somebody deleted it before": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),
+			seen: Observation{Driver: terminating(at(time.Minute))},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+		},
+		"it is waited for without a bound where there is no grace": {
+			record: failed.Obj(), policy: patient, now: at(1e6 * time.Hour),
+			seen: Observation{Driver: terminating(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"a deleted application's driver is forced from the deletion on": {
+			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + 8*time.Minute),
+			seen: Observation{Driver: terminating(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
+			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
+		},
+		"it lets the application end as soon as it stopped": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),
+			seen: Observation{Driver: &Driver{Stopped: true, Terminating: true, TerminatingSince: at(time.Hour)}},
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
+		},
+	})
+}

@@ -1,0 +1,230 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestDecideOnADriver(t *testing.T) {
+	requested := submitted().Requested()
+	startedAt := submitted().Requested().After(time.Second).In(DriverStarted)
+	runningApp := submitted().Running().Obj()
+	runDecideCases(t, map[string]decideCase{
+		"a driver that is not seen is waited for until it is late": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute),
+			want: Decision{LookAgain: at(5 * time.Minute)},
+		},
+		"a driver that waits is waited for until it is late": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: requestedDriver},
+			want: Decision{LookAgain: at(5 * time.Minute)},
+		},
+		"a driver that started is to be ready in time": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: startedDriver},
+			news: []string{"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running."},
+			want: Decision{LookAgain: at(7 * time.Minute)},
+		},
+		"a driver that is ready when it is first seen went through all states": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{
+				"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running.",
+				"4/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.",
+				"5/0 RunningHealthy [pi-0-driver pi-0]: Application is running healthy.",
+			},
+		},
+		"a Pod that is ready without its main container being so was never started": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: &Driver{Ready: true}},
+			news: []string{
+				"3/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.",
+				"4/0 RunningHealthy [pi-0-driver pi-0]: Application is running healthy.",
+			},
+		},
+		"a started driver becomes ready": {
+			record: startedAt.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{
+				"4/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.",
+				"5/0 RunningHealthy [pi-0-driver pi-0]: Application is running healthy.",
+			},
+		},
+		"a started driver that is not ready is waited for until it is late": {
+			record: startedAt.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: startedDriver},
+			want: Decision{LookAgain: at(time.Second + 6*time.Minute)},
+		},
+		"an application that waits for executors is waited for until they are late": {
+			record: submitted().Requested().In(DriverReady).After(time.Minute).In(InitializedBelowThresholdExecutors).Obj(),
+			policy: plain(), now: at(2 * time.Minute), seen: Observation{Driver: readyDriver},
+			want: Decision{LookAgain: at(8 * time.Minute)},
+		},
+		"a running application waits for its driver alone": {
+			record: runningApp, policy: plain(), now: at(24 * time.Hour), seen: Observation{Driver: readyDriver},
+		},
+		"a running application whose driver is not ready any more runs on": {
+			record: runningApp, policy: plain(), now: at(time.Hour), seen: Observation{Driver: startedDriver},
+		},
+		"a running application whose driver is not seen proves nothing": {
+			record: runningApp, policy: plain(), now: at(time.Hour),
+		},
+		"another Pod than the launched one is ignored, although it ended": {
+			record: runningApp, policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: &Driver{UID: "another", End: &End{State: Failed, Cause: appFailure}, Stopped: true}},
+		},
+		"a suspension does not stop a driver": {
+			record: runningApp, policy: plain(suspended), now: at(time.Hour), seen: Observation{Driver: readyDriver},
+		},
+		"a driver that somebody deletes is waited for, and that is told": {
+			record: runningApp, policy: plain(), now: at(time.Hour), seen: Observation{Driver: terminating(at(time.Minute))},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"a running application whose driver succeeded ends": {
+			record: runningApp, policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: ended(Succeeded, Cause{Message: "Spark application completed successfully."})},
+			news: []string{"6/0 Succeeded [pi-0-driver pi-0]: Spark application completed successfully. | ended Succeeded"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that had completed when it was first seen only succeeded": {
+			record: requested.Obj(), policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: ended(Succeeded, Cause{Message: "Spark application completed successfully."})},
+			news: []string{"3/0 Succeeded [pi-0-driver pi-0]: Spark application completed successfully. | ended Succeeded"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that had failed when it was first seen failed once": {
+			record: requested.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
+			news: []string{"3/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that was evicted ends the attempt so": {
+			record: startedAt.Obj(), policy: plain(), now: at(time.Minute),
+			seen: Observation{Driver: ended(DriverEvicted, Cause{Class: ClassEviction, Reason: "Evicted", Message: "Low on memory."})},
+			news: []string{"4/0 DriverEvicted [pi-0-driver pi-0]: Low on memory. | ended Failed, eviction, Evicted"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that is gone failed, and nothing is left to release": {
+			record: runningApp, policy: plain(), now: at(time.Hour), seen: Observation{DriverGone: true},
+			news: []string{
+				"6/0 Failed [pi-0-driver pi-0]: " + lostMessage + " | ended Failed, infrastructure, DriverLost",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
+			},
+		},
+		"a driver that is gone and was last seen to succeed succeeded": {
+			record: runningApp, policy: plain(), now: at(time.Hour),
+			seen: Observation{DriverGone: true, Driver: ended(Succeeded, Cause{})},
+			news: []string{
+				"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded",
+			},
+		},
+		"a driver that somebody deleted after its end needs no release": {
+			record: runningApp, policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: &Driver{End: &End{State: Succeeded}, Stopped: true, Terminating: true}},
+			news: []string{
+				"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded",
+			},
+		},
+		"a running state is not told to a sink that is 64 transitions behind": {
+			record: submitted().Requested().In(DriverStarted).With(func(r *v1alpha1.Record) { r.Sequence = 63 }).Obj(),
+			policy: plain(), now: at(time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{"64/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state."},
+		},
+		"a running state is told to a sink that is 63 transitions behind": {
+			record: submitted().Requested().In(DriverReady).With(func(r *v1alpha1.Record) { r.Sequence, r.Acknowledged = 64, 1 }).Obj(),
+			policy: plain(), now: at(time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{"65/0 RunningHealthy [pi-0-driver pi-0]: Application is running healthy."},
+		},
+		"an end is told however far the sink is behind": {
+			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Sequence = 500 }).Obj(),
+			policy: plain(), now: at(time.Minute), seen: Observation{Driver: ended(Failed, appFailure)},
+			news: []string{"501/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
+			want: Decision{Effect: Release},
+		},
+	})
+}
+
+func TestDecideOnTimeouts(t *testing.T) {
+	requested := submitted().Requested()
+	unbounded := func(p *Policy) { p.Timeouts = Timeouts{} }
+	negative := func(p *Policy) { p.Timeouts = Timeouts{DriverStart: -1, DriverReady: -1, ExecutorStart: -1} }
+	runDecideCases(t, map[string]decideCase{
+		"a driver is not late an instant before its time": {
+			record: requested.Obj(), policy: plain(), now: at(5*time.Minute - time.Nanosecond),
+			want: Decision{LookAgain: at(5 * time.Minute)},
+		},
+		"a driver that has not started in time is released": {
+			record: requested.Obj(), policy: plain(), now: at(5 * time.Minute),
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverStartTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that has not started in time tells what held it": {
+			record: requested.Obj(), policy: plain(), now: at(5 * time.Minute),
+			seen: Observation{Driver: &Driver{Waiting: &Cause{
+				Class: ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled."}}},
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver +
+				" Driver Pod cannot be scheduled. | ended Failed, timeout, Unschedulable"},
+			want: Decision{Effect: Release},
+		},
+		"a driver that starts when it is late has started": {
+			record: requested.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{Driver: startedDriver},
+			news: []string{"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running."},
+			want: Decision{LookAgain: at(time.Hour + 6*time.Minute)},
+		},
+		"a driver that is not ready in time is released": {
+			record: submitted().Requested().After(time.Minute).In(DriverStarted).Obj(), policy: plain(), now: at(7 * time.Minute),
+			seen: Observation{Driver: startedDriver},
+			news: []string{"4/0 DriverReadyTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverReadyTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"executors that have not come in time end the attempt": {
+			record: submitted().Requested().In(DriverReady).In(InitializedBelowThresholdExecutors).Obj(), policy: plain(),
+			now: at(7 * time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{"5/0 ExecutorsStartTimedOut [pi-0-driver pi-0]: " + slowExecutors + " | ended Failed, timeout, ExecutorsStartTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"no time bounds a running application": {
+			record: submitted().Running().Obj(), policy: plain(), now: at(1e6 * time.Hour), seen: Observation{Driver: startedDriver},
+		},
+		"a time of zero is no bound": {
+			record: requested.Obj(), policy: plain(unbounded), now: at(1e6 * time.Hour), seen: Observation{Driver: requestedDriver},
+		},
+		"a time below zero is no bound": {
+			record: submitted().Requested().In(DriverStarted).Obj(), policy: plain(negative), now: at(1e6 * time.Hour),
+			seen: Observation{Driver: startedDriver},
+		},
+		"a driver that has not started in time may be followed by another": {
+			record: submitted().Requested().Obj(), policy: plain(restarts(RestartOnInfrastructureFailure)), now: at(5 * time.Minute),
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverStartTimedOut, restartable"},
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+	})
+}
+
+func TestDecideKeepsTheDriversStatusOfAFailure(t *testing.T) {
+	status := corev1.PodStatus{Phase: corev1.PodFailed, Message: "It broke."}
+	broken := &Driver{End: &End{State: Failed, Cause: appFailure}, Stopped: true, Status: &status}
+	finished := &Driver{End: &End{State: Succeeded}, Stopped: true, Status: &status}
+	tests := map[string]struct {
+		record *v1alpha1.Record
+		seen   Observation
+		now    time.Time
+		want   *corev1.PodStatus
+	}{
+		"a failure keeps it":            {submitted().Running().Obj(), Observation{Driver: broken}, start, &status},
+		"a success does not":            {submitted().Running().Obj(), Observation{Driver: finished}, start, nil},
+		"a lost driver has none":        {submitted().Running().Obj(), Observation{DriverGone: true}, start, nil},
+		"a driver's start has none yet": {submitted().Requested().Obj(), Observation{Driver: startedDriver}, start, nil},
+		"a timeout keeps it": {submitted().Requested().Obj(), Observation{Driver: &Driver{Status: &status}},
+			at(time.Hour), &status},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, _ := Decide(test.record, plain(), test.seen, test.now)
+			if diff := cmp.Diff(test.want, news(test.record, got)[0].DriverStatus); diff != "" {
+				t.Errorf("driver status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,267 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestDecideOnTheVerdict(t *testing.T) {
+	always := plain(restarts(RestartAlways))
+	stopped := Observation{Driver: ended(Failed, appFailure), ReleaseAccepted: true}
+	runDecideCases(t, map[string]decideCase{
+		"an end that may be followed awaits a verdict, and its driver stays until then": {
+			record: submitted().Running().EndedRestartable(Failed).Obj(), policy: always, now: at(time.Hour),
+			seen: Observation{Driver: ended(Failed, appFailure)},
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+		"a success may be followed too": {
+			record: submitted().Running().Obj(), policy: always, now: at(time.Hour),
+			seen: Observation{Driver: ended(Succeeded, Cause{})},
+			news: []string{"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded, restartable"},
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+		"a verdict on an earlier attempt is no verdict": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Restarting().
+				Running().EndedRestartable(Failed).Obj(),
+			policy: always, now: at(time.Hour), seen: stopped,
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+		"a verdict on a later attempt is no verdict": {
+			record: submitted().Running().EndedRestartable(Failed).
+				With(func(r *v1alpha1.Record) { r.Verdict = &v1alpha1.Verdict{Attempt: 1, Restart: true} }).Obj(),
+			policy: always, now: at(time.Hour), seen: stopped,
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+		"a verdict for a restart has the driver released first": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: always, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
+			want: Decision{Effect: Release},
+		},
+		"a verdict for a restart has the driver released, retained or not": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour),
+			seen: Observation{Driver: ended(Failed, appFailure)},
+			want: Decision{Effect: Release},
+		},
+		"a verdict for a restart is followed once the driver stopped and its deletion is accepted": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour+time.Minute), "").Obj(),
+			policy: always, now: at(time.Hour), seen: stopped,
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+		},
+		"a verdict for a restart is followed once the driver is gone": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: always, now: at(time.Hour), seen: Observation{DriverGone: true},
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{Effect: Launch},
+		},
+		"a verdict for a restart of a suspended application is followed, and the launch is held": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: plain(restarts(RestartAlways), suspended), now: at(time.Hour), seen: stopped,
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{Held: HeldSuspended},
+		},
+		"a verdict holds although the spec was edited meanwhile": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: plain(), now: at(time.Hour), seen: stopped,
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{Effect: Launch},
+		},
+		"a restart into a spec that is refused ends the application": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: plain(restarts(RestartAlways), refused), now: at(time.Hour), seen: stopped,
+			news: []string{
+				"7/1 ScheduledToRestart",
+				"8/1 Failed: Client mode is not supported yet. | ended Failed, application, ClientModeUnsupported",
+				"9/1 ResourceReleased | final Failed",
+			},
+		},
+		"one container of several that ended does not let the next attempt start beside the others": {
+			record: submitted().Running().EndedRestartable(Succeeded).Verdict(true, time.Time{}, "").Obj(),
+			policy: always, now: at(time.Hour),
+			seen: Observation{ReleaseAccepted: true, Driver: &Driver{Started: true, End: &End{State: Succeeded}}},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+		},
+		"a verdict against a restart ends the application with its reason": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "Not worth it.").Obj(),
+			policy: always, now: at(time.Hour), seen: stopped,
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: Not worth it. | final Failed"},
+		},
+		"a verdict against a restart releases the driver first": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(),
+			policy: always, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
+			want: Decision{Effect: Release},
+		},
+		"a verdict against a restart retains the last driver": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(),
+			policy: plain(restarts(RestartAlways), retains(RetainOnFailure, -1)), now: at(time.Hour),
+			seen: Observation{Driver: ended(Failed, appFailure)},
+			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Failed"},
+		},
+	})
+}
+
+func TestDecideOnTheEnd(t *testing.T) {
+	failed, succeeded := submitted().Running().After(time.Hour).Ended(Failed), submitted().Running().After(time.Hour).Ended(Succeeded)
+	gone := Observation{DriverGone: true}
+	runDecideCases(t, map[string]decideCase{
+		"a driver that ended is released": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour), want: Decision{Effect: Release},
+		},
+		"an application ends once the release of its stopped driver is accepted": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: ended(Failed, appFailure), ReleaseAccepted: true},
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
+		},
+		"an application ends once its driver is gone": {
+			record: succeeded.Obj(), policy: plain(), now: at(time.Hour), seen: gone,
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
+		},
+		"a driver that was not seen any more is waited for": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{ReleaseAccepted: true},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+		},
+		"retention never does not retain": {
+			record: failed.Obj(), policy: plain(retains(RetainNever, time.Hour)), now: at(time.Hour), seen: gone,
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
+		},
+		"retention on failure does not retain a success": {
+			record: succeeded.Obj(), policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour), seen: gone,
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
+		},
+		"retention on failure retains a failure, with no bound": {
+			record: failed.Obj(), policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour),
+			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Failed"},
+		},
+		"retention always retains a success until its time is over": {
+			record: succeeded.Obj(), policy: plain(retains(RetainAlways, time.Minute)), now: at(time.Hour),
+			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Succeeded"},
+			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+		},
+		"a retention of zero is over at once": {
+			record: failed.Obj(), policy: plain(retains(RetainAlways, 0)), now: at(time.Hour), seen: gone,
+			news: []string{
+				"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Failed",
+				"8/0 ResourceReleased [pi-0-driver pi-0]: " + expiredMessage,
+			},
+		},
+		"a limit that denies the restart is told": {
+			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 3 }).Ended(Failed).Obj(),
+			policy: plain(restarts(RestartAlways)), now: at(time.Hour), seen: gone,
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: The maximum number of restart attempts (3) has been exceeded. | final Failed"},
+		},
+		"a limit that denies the restart is told of a retained driver too": {
+			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 3 }).Ended(Failed).Obj(),
+			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour), seen: gone,
+			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " +
+				"The maximum number of restart attempts (3) has been exceeded. | final Failed"},
+		},
+	})
+}
+
+func TestDecideOnRetention(t *testing.T) {
+	kept := submitted().Running().After(time.Hour).Ended(Failed).Retained()
+	stopped := ended(Failed, appFailure)
+	runDecideCases(t, map[string]decideCase{
+		"a retained driver without a bound stays": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, -1)), now: at(1e6 * time.Hour), seen: Observation{Driver: stopped},
+		},
+		"a retained driver stays until its time is over": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour - time.Nanosecond),
+			want: Decision{LookAgain: at(2 * time.Hour)},
+		},
+		"a retained driver is released when its time is over": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
+			want: Decision{Effect: Release},
+		},
+		"a time to live that is shorter than the retention bounds it": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour), ttl(time.Minute)), now: at(time.Hour),
+			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+		},
+		"a time to live that is longer than the retention does not": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour), ttl(24*time.Hour)), now: at(time.Hour),
+			want: Decision{LookAgain: at(2 * time.Hour)},
+		},
+		"a time to live bounds a retention without a bound": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, -1), ttl(time.Minute)), now: at(time.Hour),
+			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+		},
+		"a retained driver that is released ends the retention, and the end is not told again": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
+			seen: Observation{Driver: stopped, ReleaseAccepted: true},
+			news: []string{"8/0 ResourceReleased [pi-0-driver pi-0]: " + expiredMessage},
+		},
+		"a retained driver that somebody deleted is retained until its time is over": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(90 * time.Minute),
+			seen: Observation{DriverGone: true},
+			want: Decision{LookAgain: at(2 * time.Hour)},
+		},
+		"a retained driver that does not go is forced, from the end of the retention on": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour + 8*time.Minute),
+			seen: Observation{Driver: terminating(at(2 * time.Hour))},
+			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
+		},
+	})
+}
+
+func TestDecideOnTheTimeToLive(t *testing.T) {
+	released := submitted().Running().After(time.Hour).Ended(Failed).After(time.Minute).Released()
+	alone := released.Obj()
+	alone.Transitions = alone.Transitions[len(alone.Transitions)-1:]
+	keptAndReleased := submitted().Running().Ended(Failed).After(time.Hour).Retained().After(time.Hour).Released()
+	runDecideCases(t, map[string]decideCase{
+		"an application without a time to live stays for ever": {
+			record: released.Obj(), policy: plain(), now: at(1e6 * time.Hour),
+		},
+		"an application lives on from its end, not from its release": {
+			record: released.Obj(), policy: plain(ttl(time.Hour)), now: at(2*time.Hour - time.Nanosecond),
+			want: Decision{LookAgain: at(2 * time.Hour)},
+		},
+		"the time to live of a retained application begins with the retention": {
+			record: keptAndReleased.Obj(), policy: plain(ttl(90 * time.Minute)), now: at(2 * time.Hour),
+			want: Decision{LookAgain: at(150 * time.Minute)},
+		},
+		"an application whose time is over awaits its deletion since then": {
+			record: released.Obj(), policy: plain(ttl(time.Hour)), now: at(3 * time.Hour),
+			want: Decision{Awaits: AwaitsDeletion, AwaitsSince: at(2 * time.Hour)},
+		},
+		"a time to live of zero is over at once": {
+			record: released.Obj(), policy: plain(ttl(0)), now: at(time.Hour + time.Minute),
+			want: Decision{Awaits: AwaitsDeletion, AwaitsSince: at(time.Hour)},
+		},
+		"an application that was deleted awaits nothing more": {
+			record: released.Obj(), policy: plain(ttl(0)), now: at(3 * time.Hour), seen: Observation{Deleted: at(2 * time.Hour)},
+		},
+		"a record of the release alone counts from there": {
+			record: alone, policy: plain(ttl(time.Hour)), now: at(time.Hour + time.Minute),
+			want: Decision{LookAgain: at(2*time.Hour + time.Minute)},
+		},
+	})
+}
+
+func TestExpiresAt(t *testing.T) {
+	released := submitted().Running().After(time.Hour).Ended(Failed).After(time.Minute).Released().Obj()
+	tests := map[string]struct {
+		record *v1alpha1.Record
+		policy Policy
+		want   time.Time
+		is     bool
+	}{
+		"no record does not expire":                      {nil, plain(ttl(0)), time.Time{}, false},
+		"a running application does not expire":          {submitted().Running().Obj(), plain(ttl(0)), time.Time{}, false},
+		"an application without a limit does not expire": {released, plain(), time.Time{}, false},
+		"a retained application does not expire":         {submitted().Running().Ended(Failed).Retained().Obj(), plain(ttl(0)), time.Time{}, false},
+		"a released application expires after its end":   {released, plain(ttl(time.Hour)), at(2 * time.Hour), true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, is := ExpiresAt(test.record, test.policy)
+			if is != test.is || !got.Equal(test.want) {
+				t.Errorf("ExpiresAt = %v, %v, want %v, %v", got, is, test.want, test.is)
+			}
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// malformed are records that nobody writes, and that somebody's editor, a backup or a newer version may leave.
+var malformed = []string{
+	`null`,
+	`{}`,
+	`{"launch":{}}`,
+	`{"launch":{"id":"l","driverPod":"p","driverUID":"u"}}`,
+	`{"sequence":9223372036854775807,"acknowledged":9223372036854775807,"attempt":{"id":9223372036854775807}}`,
+	`{"sequence":-5,"acknowledged":7,"attempt":{"id":-9223372036854775808,"restarts":-9223372036854775808}}`,
+	`{"transitions":[{"state":""}]}`,
+	`{"transitions":[{"state":"Dreaming"}],"launch":{"id":"l","driverPod":"p"}}`,
+	`{"transitions":[{"state":"Suspended"}]}`,
+	`{"transitions":[{"state":"Failed"}],"verdict":{"attempt":0,"restart":true}}`,
+	`{"transitions":[{"state":"Failed","end":{}}],"launch":{"id":"l","driverPod":"p"}}`,
+	`{"transitions":[{"state":"Failed","end":{"restartAllowed":true}}],"verdict":{"attempt":0,"restart":true},"launch":{"id":"l"}}`,
+	`{"transitions":[{"state":"Failed","attempt":3,"end":{"outcome":"Failed"}}]}`,
+	`{"transitions":[{"state":"Succeeded","end":{"outcome":"Exploded"}}]}`,
+	`{"transitions":[{"state":"DriverRequested"}]}`,
+	`{"transitions":[{"state":"DriverRequested","time":"9999-12-31T23:59:59.999999Z"}],"launch":{"id":"l","driverPod":"p"}}`,
+	`{"transitions":[{"state":"RunningHealthy"}],"launch":{"id":"l","driverPod":"p","driverUID":"u","released":true}}`,
+	`{"transitions":[{"state":"Submitted"}],"launch":{"id":"l","driverPod":"p","driverUID":"u","released":true}}`,
+	`{"transitions":[{"state":"ScheduledToRestart"}],"verdict":{"attempt":-1,"restart":false,"notBefore":"9999-12-31T23:59:59.999999Z"}}`,
+	`{"transitions":[{"state":"TerminatedWithoutReleaseResources"}],"launch":{"id":"l","driverPod":"p"}}`,
+	`{"transitions":[{"state":"ResourceReleased"}],"launch":{"id":"l","driverPod":"p"}}`,
+	`{"sequence":1,"acknowledged":1,"attempt":{"id":7},"transitions":[{"sequence":1,"state":"ResourceReleased"}]}`,
+	`{"transitions":[{"sequence":9,"state":"Submitted"},{"sequence":3,"state":"DriverReady"}],"launch":{"id":"l","driverPod":"p"}}`,
+}
+
+// FuzzDecide holds that no record makes Decide panic, and that whatever it does not understand fails safely: it
+// never launches beside a driver that may be alive, never launches what ended, and always comes to an end of deciding.
+func FuzzDecide(f *testing.F) {
+	for seed, record := range malformed {
+		f.Add([]byte(record), int64(seed))
+	}
+	for seed, state := range States {
+		for _, story := range []*storyBuilder{
+			submitted().In(state), submitted().Fenced().In(state), submitted().Requested().In(state),
+			submitted().Requested().ended(state, true), submitted().Requested().Ended(Failed).Retained().In(state),
+			submitted().Requested().EndedRestartable(Failed).Verdict(true, start, "").Restarting().In(state),
+		} {
+			encoded, err := json.Marshal(story.Obj())
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(encoded, int64(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, encoded []byte, seed int64) {
+		var record *v1alpha1.Record
+		if err := json.Unmarshal(encoded, &record); err != nil {
+			t.Skip()
+		}
+		if beyondNumbers(record) {
+			Decide(record, plain(), Observation{}, start) // and does not panic
+			return
+		}
+		newStranger(t, record, seed).live()
+	})
+}
+
+// beyondNumbers says that a record has numbers that no life reaches, and that could not be counted on from.
+func beyondNumbers(record *v1alpha1.Record) bool {
+	const limit = 1 << 53
+	beyond := func(n int64) bool { return n > limit || n < -limit }
+	return record != nil && (beyond(record.Sequence) || beyond(record.Attempt.ID) ||
+		slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool { return beyond(t.Sequence) }))
+}
+
+// stranger is an application whose record may say anything. Its driver is alive, for all that is known, unless the
+// record says otherwise.
+type stranger struct {
+	*world
+	record *v1alpha1.Record
+	seen   Observation
+	alive  bool
+	// hopeless is an application that is not to be launched whatever happens.
+	hopeless bool
+}
+
+func newStranger(t *testing.T, record *v1alpha1.Record, seed int64) *stranger {
+	s := &stranger{world: newWorld(t, seed), record: record}
+	s.alive = record != nil && record.Launch != nil && !record.Launch.Released
+	state := State(Current(record).State)
+	active := state.Starting() || state.Running()
+	s.hopeless = record != nil && (state.Terminated() || !state.Initializing() && !active && !state.Stopping() ||
+		active && record.Launch == nil || state.Stopping() && LastEnd(record) == nil)
+	return s
+}
+
+func (s *stranger) live() {
+	s.t.Helper()
+	for range 40 {
+		decision := s.ask()
+		s.obey(decision)
+		s.now = s.now.Add(pick(s.world, 0, time.Second, time.Hour))
+		if due := decision.LookAgain; due.After(s.now) && s.one(2) {
+			s.now = due
+		}
+		if s.one(30) {
+			s.seen.Deleted = s.now
+		}
+		if s.one(20) {
+			s.policy = s.anyPolicy()
+		}
+	}
+}
+
+// ask asks Decide twice: once on what there is, and once more to hold that it sticks to it.
+func (s *stranger) ask() Decision {
+	s.t.Helper()
+	given := s.record.DeepCopy()
+	record, decision := Decide(s.record, s.policy, s.seen, s.now)
+	if !reflect.DeepEqual(given, s.record) {
+		s.fail("Decide changed what it was given")
+	}
+	added := news(s.record, record)
+	restarted := slices.ContainsFunc(added, func(t v1alpha1.Transition) bool { return t.State == string(ScheduledToRestart) })
+	launches := decision.Effect == Launch
+	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record))
+	switch {
+	case len(added) > 12:
+		s.fail("Decide goes on and on: %v", tell(added))
+	case changed != decision.Changed:
+		s.fail("changed is %v after %d transitions", decision.Changed, len(added))
+	case s.hopeless && (launches || restarted):
+		s.fail("what is hopeless is launched: %s", summary(decision))
+	case s.alive && restarted:
+		s.fail("an attempt begins beside a driver that may be alive: %v", tell(added))
+	case s.alive && launches && record.Launch == nil:
+		s.fail("a driver is launched beside one that may be alive")
+	case launches && (!State(Current(record).State).Initializing() || !s.seen.Deleted.IsZero()):
+		s.fail("a driver is launched in %s", Current(record).State)
+	}
+	if restarted {
+		s.seen = Observation{Deleted: s.seen.Deleted}
+	}
+	again, _ := Decide(record, s.policy, s.forget(record), s.now)
+	if !reflect.DeepEqual(record, again) {
+		s.fail("asked again, Decide says otherwise: %v after %v", tell(again.Transitions), tell(record.Transitions))
+	}
+	s.record = record
+	return decision
+}
+
+func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {
+	if record == nil {
+		return nil
+	}
+	return record.Launch
+}
+
+// forget leaves out of an observation what was of another driver than the record's.
+func (s *stranger) forget(record *v1alpha1.Record) Observation {
+	seen := s.seen
+	if s.record != nil && driverOf(s.record) != driverOf(record) {
+		seen.DriverGone, seen.ReleaseAccepted = false, false
+	}
+	return seen
+}
+
+// obey carries out an effect, and looks at what there is then.
+func (s *stranger) obey(decision Decision) {
+	seen := Observation{Deleted: s.seen.Deleted}
+	switch decision.Effect {
+	case Launch:
+		s.launch(&seen)
+	case Release, ForceRelease:
+		seen.ReleaseAccepted = true
+		s.alive = s.alive && s.one(2)
+	case NoEffect:
+		s.alive = s.alive && !s.one(8)
+	}
+	switch verdict, judged := Judge(s.record, s.policy); {
+	case decision.Awaits == AwaitsVerdict && !judged:
+		s.fail("a verdict is awaited that the built-in handler does not give")
+	case judged:
+		s.record.Verdict = &verdict
+	}
+	s.look(&seen)
+	s.seen = seen
+}
+
+func (s *stranger) launch(seen *Observation) {
+	if s.one(4) {
+		return // try again later
+	}
+	if s.record.Launch == nil {
+		s.record.Launch = &v1alpha1.Launch{ID: fmt.Sprint("launch-", s.record.Attempt.ID), DriverPod: "driver"}
+	}
+	if s.one(4) {
+		seen.LaunchRefused = &quota
+	}
+	if seen.LaunchRefused != nil && !s.alive && s.one(2) {
+		return
+	}
+	seen.Launched = s.record.Launch.DriverUID
+	if !s.alive || seen.Launched == "" {
+		s.created++
+		seen.Launched = types.UID(fmt.Sprint("pod-", s.created))
+	}
+	s.alive = true
+}
+
+func (s *stranger) look(seen *Observation) {
+	if s.record.Launch == nil || s.one(3) {
+		return
+	}
+	end := &End{State: pick(s.world, Succeeded, Failed, DriverEvicted, "Dreaming"), Cause: appFailure}
+	switch {
+	case s.alive:
+		seen.Driver = pick(s.world, requestedDriver, startedDriver, readyDriver, terminating(s.now), &Driver{Started: true, End: end})
+	case s.one(2):
+		seen.Driver = &Driver{End: end, Stopped: true, Terminating: s.one(2)}
+	default:
+		seen.DriverGone = true
+	}
+}
+
+// TestAnyRecord does the same with records that are well-formed JSON throughout, and make no sense.
+func TestAnyRecord(t *testing.T) {
+	for _, seed := range seeds(t, 3000) {
+		newStranger(t, newWorld(t, seed).anyRecord(), seed).live()
+	}
+}
+
+func (w *world) anyRecord() *v1alpha1.Record {
+	number := func() int64 { return pick[int64](w, -1, 0, 0, 1, 1, 2, 3, 100) }
+	instant := func() metav1.MicroTime {
+		return pick(w, metav1.MicroTime{}, metav1.NewMicroTime(pick(w, start, at(time.Hour), at(-1e6*time.Hour))))
+	}
+	record := &v1alpha1.Record{
+		Attempt:  v1alpha1.Attempt{ID: number(), Since: instant(), Restarts: number(), FailureRestarts: number()},
+		Sequence: number(), Acknowledged: number(),
+	}
+	if !w.one(3) {
+		uid := pick[types.UID](w, "", "uid")
+		record.Launch = &v1alpha1.Launch{ID: "launch", DriverPod: "driver", DriverUID: uid, Released: w.one(3)}
+	}
+	if w.one(2) {
+		attempt, notBefore := pick(w, record.Attempt.ID, number()), pick(w, nil, ptrTo(instant()))
+		record.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: !w.one(3), NotBefore: notBefore}
+	}
+	for range w.rng.Intn(5) {
+		transition := v1alpha1.Transition{
+			Sequence: number(), Time: instant(), Attempt: pick(w, record.Attempt.ID, number()),
+			State: string(pick(w, append(States, "", "Dreaming")...)), Outcome: pick(w, "", "", v1alpha1.OutcomeFailed),
+		}
+		if !w.one(3) {
+			transition.End = &v1alpha1.AttemptEnd{Outcome: pick(w, "", "Failed", "Exploded"), RestartAllowed: !w.one(3)}
+		}
+		record.Transitions = append(record.Transitions, transition)
+	}
+	return record
+}

@@ -1,0 +1,264 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// FIRESTEEL_SEED replays the one sequence whose seed a failure tells.
+const seedVariable = "FIRESTEEL_SEED"
+
+// TestAnyWorld drives thousands of applications through worlds where anything may go wrong at any time, and then lets
+// each world come to rest. What must hold of each step is in world_invariants_test.go; here it is that every
+// application ends.
+func TestAnyWorld(t *testing.T) {
+	const shards = 2
+	seeds := seeds(t, 2500)
+	met := [shards]map[string]int{}
+	t.Run("worlds", func(t *testing.T) {
+		for shard := range shards {
+			met[shard] = map[string]int{}
+			t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
+				t.Parallel()
+				for i := shard; i < len(seeds); i += shards {
+					w := newWorld(t, seeds[i])
+					w.live()
+					for thing := range w.met {
+						met[shard][thing]++
+					}
+				}
+			})
+		}
+	})
+	for _, thing := range toBeMet() {
+		worlds := 0
+		for _, shard := range met {
+			worlds += shard[thing]
+		}
+		t.Logf("%s: in %d worlds", thing, worlds)
+		if worlds == 0 && !t.Failed() && len(seeds) > 2000 {
+			t.Errorf("of %d worlds, none came across %s", len(seeds), thing)
+		}
+	}
+}
+
+// seeds are what a test's sequences are made from: others each time, or the one that is to be replayed.
+func seeds(t *testing.T, n int) []int64 {
+	t.Helper()
+	if text := os.Getenv(seedVariable); text != "" {
+		seed, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []int64{seed}
+	}
+	if testing.Short() {
+		n /= 10
+	}
+	first, seeds := time.Now().UnixNano(), make([]int64, n)
+	for i := range seeds {
+		seeds[i] = first + int64(i)
+	}
+	t.Logf("seeds from %d on; replay one with %s=<seed>", seeds[0], seedVariable)
+	return seeds
+}
+
+// toBeMet is what the worlds together are to come across, lest they hold what they hold of nothing.
+func toBeMet() []string {
+	things := []string{
+		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
+		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
+		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
+	}
+	for state, next := range steps {
+		if len(next) > 0 || state == ResourceReleased {
+			things = append(things, "state "+string(state))
+		}
+	}
+	slices.Sort(things)
+	return slices.DeleteFunc(things, func(thing string) bool { return thing == "state " })
+}
+
+// live lets anything happen for a while, and then everything that ought to.
+func (w *world) live() {
+	w.t.Helper()
+	most := 20 + w.rng.Intn(80)
+	if w.hasty {
+		most *= 2
+	}
+	for range most {
+		w.happen()
+		if w.ended() && w.one(8) {
+			break
+		}
+	}
+	w.rest()
+}
+
+func (w *world) happen() {
+	w.t.Helper()
+	if w.hasty && !w.one(20) {
+		w.proceed()
+		return
+	}
+	switch w.rng.Intn(16) {
+	case 0, 1, 2, 3, 4:
+		w.reconcile()
+	case 5, 6:
+		w.sync()
+	case 7, 8, 9:
+		w.kubelet()
+	case 10:
+		w.passTime()
+	case 11, 12:
+		w.handle()
+	case 13:
+		w.acknowledge()
+	case 14:
+		w.meddle()
+	case 15:
+		w.edit()
+	}
+}
+
+// proceed takes everything one step further.
+func (w *world) proceed() {
+	w.kubelet()
+	w.sync()
+	w.reconcile()
+	w.handle()
+	if due := w.last.LookAgain; due.After(w.now) && w.one(8) {
+		w.now = due
+	}
+}
+
+func (w *world) passTime() {
+	step := pick(w, time.Millisecond, time.Second, 10*time.Second, 10*time.Second, 5*time.Minute)
+	if due := w.last.LookAgain; due.After(w.now) && w.one(2) {
+		step = due.Sub(w.now)
+	}
+	w.now = w.now.Add(step)
+}
+
+// handle lets a handler answer: the built-in one, or one of a user's own with a mind of its own, or one that is wrong.
+func (w *world) handle() {
+	if w.stored == nil {
+		return
+	}
+	due := metav1.NewMicroTime(w.now.Add(time.Minute))
+	switch verdict, judged := Judge(w.stored, w.policy); {
+	case w.one(100):
+		w.note("a verdict on any attempt")
+		attempt := w.stored.Attempt.ID + int64(w.rng.Intn(3)) - 1
+		w.stored.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: w.one(2), NotBefore: &due}
+	case judged && w.one(8):
+		w.note("a verdict of the user's")
+		w.stored.Verdict = &v1alpha1.Verdict{Attempt: w.stored.Attempt.ID, Restart: w.one(2), Reason: w.text()[:9]}
+	case judged:
+		w.note("verdict %v", verdict.Restart)
+		w.stored.Verdict = &verdict
+	case w.last.Awaits == AwaitsDeletion && w.deleted.IsZero():
+		w.deleted = w.now
+	}
+}
+
+// acknowledge lets the sink take some of what is told.
+func (w *world) acknowledge() {
+	if w.stored == nil || w.sinkDown {
+		return
+	}
+	pending := w.stored.Sequence - w.stored.Acknowledged
+	w.stored.Acknowledged += w.rng.Int63n(pending + 1)
+}
+
+// meddle does to a Pod what a user, a node or another controller may do.
+func (w *world) meddle() {
+	if len(w.pods) == 0 {
+		return
+	}
+	pod := pick(w, w.pods...)
+	switch w.rng.Intn(4) {
+	case 0:
+		w.deletePod(pod)
+	case 1:
+		w.note("%s is removed by force", pod.UID)
+		w.remove(pod)
+	case 2:
+		w.note("%s is lost", pod.UID)
+		pod.lost = true
+	case 3:
+		pod.lost = false
+	}
+}
+
+// edit is what a user does to the application.
+func (w *world) edit() {
+	switch {
+	case w.one(4) && w.deleted.IsZero():
+		w.note("the application is deleted")
+		w.deleted = w.now
+	case w.one(3):
+		main := w.policy.MainContainer
+		w.policy = w.anyPolicy()
+		w.policy.MainContainer = main // is not edited on the way
+		w.note("the spec is edited")
+	case w.one(2):
+		w.policy.Suspend = !w.policy.Suspend
+	default:
+		w.sinkDown = !w.sinkDown
+	}
+}
+
+// rest lets everything happen that ought to, and holds that the application ends.
+func (w *world) rest() {
+	w.t.Helper()
+	w.note("calm")
+	w.calm, w.policy.Suspend, w.sinkDown = true, false, false
+	// An application may well restart for ever; let it be a few times more.
+	w.policy.Restart.ResetAfter, w.policy.Restart.MaxAttempts = -1, min(w.policy.Restart.MaxAttempts, 5)
+	for range 500 {
+		w.settlePods()
+		w.sync()
+		w.reconcile()
+		if w.ended() {
+			return
+		}
+		w.handle()
+		w.stored.Acknowledged = w.stored.Sequence
+		w.now = w.now.Add(time.Second)
+		if due := w.last.LookAgain; due.After(w.now) {
+			w.now = due
+		}
+	}
+	w.fail("the application does not come to its end")
+}
+
+func (w *world) settlePods() {
+	for _, pod := range append([]*simPod(nil), w.pods...) {
+		pod.lost = false
+		if pod.DeletionTimestamp != nil {
+			w.remove(pod)
+			continue
+		}
+		w.advance(pod)
+	}
+}
+
+// ended says that nothing will happen any more.
+func (w *world) ended() bool {
+	if w.stored == nil {
+		return false
+	}
+	state := State(Current(w.stored).State)
+	idle := w.last.Effect == NoEffect && w.last.LookAgain.IsZero() && w.last.Awaits == AwaitsNothing && w.last.Held == ""
+	return state.Terminated() && idle
+}

@@ -1,0 +1,220 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// decide asks Decide, and holds what is true of each of its answers.
+func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
+	w.t.Helper()
+	given := w.stored
+	if w.rng.Intn(4) == 0 { // of thousands of worlds, that is plenty
+		given = w.stored.DeepCopy()
+	}
+	record, decision := Decide(given, w.policy, seen, w.now)
+	if given != w.stored && !reflect.DeepEqual(given, w.stored) {
+		w.fail("Decide changed what it was given")
+	}
+	news := w.stored == nil || record.Sequence != w.stored.Sequence || !reflect.DeepEqual(record.Launch, w.stored.Launch)
+	if news != decision.Changed {
+		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
+	}
+	if decision.Changed {
+		w.note("decided %s of attempt %d, %s", Current(record).State, record.Attempt.ID, summary(decision))
+	}
+
+	again := seen
+	if given != nil && record.Attempt.ID != given.Attempt.ID {
+		again = Observation{Deleted: seen.Deleted} // the rest was seen of the attempt before
+	} else if given != nil && driverOf(given) != driverOf(record) {
+		again.DriverGone, again.ReleaseAccepted = false, false // and so were these
+	}
+	if decision.Changed || w.rng.Intn(4) == 0 {
+		sameRecord, sameDecision := Decide(record, w.policy, again, w.now)
+		expected := decision
+		expected.Changed = false
+		if !reflect.DeepEqual(record, sameRecord) || !sameDecisions(expected, sameDecision) {
+			w.fail("asked again, Decide says otherwise: %s after %s, in %s", summary(sameDecision), summary(decision), Current(sameRecord).State)
+		}
+	}
+	if again.Driver != nil && driverOf(record) != "" && again.Driver.UID != driverOf(record) {
+		again.Driver = nil
+	}
+	w.checkWait(record, decision, again)
+	if _, judged := Judge(record, w.policy); decision.Awaits == AwaitsVerdict && !judged {
+		w.fail("a verdict is awaited that the built-in handler does not give")
+	}
+	w.meet(fmt.Sprintf("effect %s", decision.Effect), fmt.Sprintf("awaits %s", decision.Awaits), fmt.Sprintf("held %s", decision.Held))
+	return record, decision
+}
+
+func driverOf(record *v1alpha1.Record) types.UID {
+	if record.Launch == nil {
+		return ""
+	}
+	return record.Launch.DriverUID
+}
+
+func summary(d Decision) string {
+	return fmt.Sprintf("effect %q awaits %q held %q look again %v", d.Effect, d.Awaits, d.Held, d.LookAgain)
+}
+
+func sameDecisions(a, b Decision) bool {
+	return a.Changed == b.Changed && a.Effect == b.Effect && a.Awaits == b.Awaits && a.Held == b.Held &&
+		a.LookAgain.Equal(b.LookAgain) && a.AwaitsSince.Equal(b.AwaitsSince)
+}
+
+// checkWait holds that an application never waits without a deadline, a handler that is asked, or something that
+// will be watched or told.
+func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Observation) {
+	w.t.Helper()
+	state := State(Current(record).State)
+	waits := func(format string, args ...any) {
+		w.t.Helper()
+		w.fail("in %s, with %s, %s", state, summary(decision), fmt.Sprintf(format, args...))
+	}
+	bounded := map[State]time.Duration{DriverRequested: w.policy.Timeouts.DriverStart, DriverStarted: w.policy.Timeouts.DriverReady}
+	bound := bounded[state]
+	driverLasts := record.Launch != nil && !seen.DriverGone && (seen.Driver == nil || seen.Driver.End == nil)
+	switch {
+	case !decision.LookAgain.IsZero() && !decision.LookAgain.After(w.now):
+		waits("the instant to look again is over")
+	case decision.Effect == Launch && (!state.Initializing() || record.Launch == nil && w.policy.Suspend || !w.deleted.IsZero()):
+		waits("nothing is to be launched")
+	case decision.Effect == Release && seen.ReleaseAccepted:
+		waits("the release is accepted already")
+	case decision.Effect != NoEffect && !decision.LookAgain.IsZero():
+		waits("there is an effect first")
+	case decision.Held == HeldSuspended && (!w.policy.Suspend || !state.Initializing()):
+		waits("nothing suspends it")
+	case decision.Held == HeldEventsUndelivered && record.Acknowledged == record.Sequence:
+		waits("there is nothing to be delivered")
+	case decision.Awaits == AwaitsVerdict && (!state.Stopping() || !w.deleted.IsZero()):
+		waits("there is nothing to judge")
+	case decision.Awaits == AwaitsDeletion && (state != ResourceReleased || w.policy.TTL < 0 || decision.AwaitsSince.After(w.now)):
+		waits("its time is not over")
+	case bound > 0 && w.deleted.IsZero() && decision.LookAgain.IsZero():
+		waits("nothing bounds the wait for the driver")
+	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
+		return
+	case (state.Starting() || state.Running()) && w.deleted.IsZero() && driverLasts:
+		return // its Pod is watched
+	case state == TerminatedWithoutReleaseResources && w.deleted.IsZero() && w.policy.RetainFor < 0 && w.policy.TTL < 0:
+		return
+	case state == ResourceReleased && (w.policy.TTL < 0 || !w.deleted.IsZero()):
+		return
+	default:
+		waits("it waits for nothing")
+	}
+}
+
+// checkHistory holds that what was told stays told, and that nothing is left out.
+func (w *world) checkHistory(record *v1alpha1.Record) {
+	w.t.Helper()
+	next := record.Acknowledged + 1
+	for _, transition := range record.Transitions {
+		told := transition
+		told.DriverStatus = nil
+		known := int64(len(w.history))
+		switch {
+		case told.Sequence == known+1:
+			w.checkStep(told)
+			w.history = append(w.history, told)
+			w.meet("state "+told.State, "outcome "+told.Outcome)
+		case told.Sequence > known, !sameTransitions(told, w.history[told.Sequence-1]):
+			w.fail("transition %d is not what was told: %v", told.Sequence, tell([]v1alpha1.Transition{told}))
+		}
+		if transition.Sequence == next {
+			next++
+		}
+	}
+	if next <= record.Sequence {
+		w.fail("transition %d is not acknowledged, and lost", next)
+	}
+	if record.Sequence != int64(len(w.history)) {
+		w.fail("the sequence is %d after %d transitions", record.Sequence, len(w.history))
+	}
+}
+
+func sameTransitions(a, b v1alpha1.Transition) bool {
+	sameTime, sameEnd := a.Time.Time.Equal(b.Time.Time), a.End == b.End || reflect.DeepEqual(a.End, b.End)
+	a.Time, b.Time, a.End, b.End = metav1.MicroTime{}, metav1.MicroTime{}, nil, nil
+	return a == b && sameTime && sameEnd
+}
+
+// steps are the transitions of the Apache operator's state machine. A deletion adds the release from anywhere.
+var steps = map[State][]State{
+	"":                                {Submitted},
+	Submitted:                         {DriverRequested, SchedulingFailure, Failed},
+	ScheduledToRestart:                {DriverRequested, SchedulingFailure, Failed},
+	DriverRequested:                   {DriverStarted, DriverReady, DriverStartTimedOut, Succeeded, Failed, DriverEvicted},
+	DriverStarted:                     {DriverReady, DriverReadyTimedOut, Succeeded, Failed, DriverEvicted},
+	DriverReady:                       {RunningHealthy, Succeeded, Failed, DriverEvicted},
+	RunningHealthy:                    {Succeeded, Failed, DriverEvicted},
+	DriverStartTimedOut:               {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	DriverReadyTimedOut:               {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	Succeeded:                         {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	Failed:                            {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	SchedulingFailure:                 {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	DriverEvicted:                     {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
+	TerminatedWithoutReleaseResources: {ResourceReleased},
+	ResourceReleased:                  {},
+}
+
+func (w *world) checkStep(next v1alpha1.Transition) {
+	w.t.Helper()
+	var last v1alpha1.Transition
+	if len(w.history) > 0 {
+		last = w.history[len(w.history)-1]
+	}
+	from, to := State(last.State), State(next.State)
+	released := to == ResourceReleased && from != ResourceReleased && !w.deleted.IsZero()
+	attempt := last.Attempt
+	if to == ScheduledToRestart {
+		attempt++
+	}
+	switch {
+	case !slices.Contains(steps[from], to) && !released:
+		w.fail("%s follows %s", to, from)
+	case next.Attempt != attempt:
+		w.fail("%s of attempt %d follows %s of attempt %d", to, next.Attempt, from, last.Attempt)
+	case next.Time.Before(&last.Time):
+		w.fail("%s is of an earlier time than %s", to, from)
+	case (next.End != nil) != to.Stopping():
+		w.fail("%s ends an attempt: %v", to, next.End != nil)
+	case next.Outcome != "" && !to.Terminated():
+		w.fail("%s ends the application", to)
+	}
+}
+
+// checkEnd holds that an application that ended did so once, and leaves no driver that may do its work yet.
+func (w *world) checkEnd() {
+	w.t.Helper()
+	finals := 0
+	for _, transition := range w.history {
+		if transition.Final() {
+			finals++
+		}
+	}
+	state, want := State(Current(w.stored).State), 0
+	if state.Terminated() {
+		want = 1
+	}
+	if finals != want {
+		w.fail("%d final transitions in %s", finals, state)
+	}
+	for _, pod := range w.pods {
+		if state == ResourceReleased && pod.alive() {
+			w.fail("%s is alive in %s", pod.UID, state)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package lifecycle_test
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// kubelet takes a Pod one step further.
+func (w *world) kubelet() {
+	if len(w.pods) == 0 {
+		return
+	}
+	pod := pick(w, w.pods...)
+	switch {
+	case pod.lost:
+	case pod.DeletionTimestamp != nil:
+		w.terminate(pod)
+	default:
+		w.advance(pod)
+	}
+}
+
+// terminate ends the containers of a Pod that is deleted, then the Pod.
+func (w *world) terminate(pod *simPod) {
+	if pod.alive() && w.one(2) {
+		pod.exit(pick(w, int32(0), 143))
+		return
+	}
+	w.remove(pod)
+}
+
+func (w *world) advance(pod *simPod) {
+	status := &pod.Status
+	switch {
+	case status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed:
+	case len(status.ContainerStatuses) == 0 && w.one(3):
+		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}
+	case len(status.ContainerStatuses) == 0:
+		status.Conditions = nil
+		status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainName}}
+		if w.one(3) {
+			status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{Name: sidecarName})
+		}
+		for i := range status.ContainerStatuses {
+			status.ContainerStatuses[i].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
+		}
+	case status.Phase == corev1.PodPending:
+		status.Phase = corev1.PodRunning
+		for i := range status.ContainerStatuses {
+			status.ContainerStatuses[i].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+		}
+	case !status.ContainerStatuses[0].Ready && !w.one(4):
+		for i := range status.ContainerStatuses {
+			status.ContainerStatuses[i].Ready = status.ContainerStatuses[i].State.Running != nil
+		}
+	case pod.stuck && !w.calm:
+	case len(status.Conditions) == 0 && !w.one(4):
+		status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	default:
+		w.finish(pod)
+	}
+}
+
+// finish ends a Pod, or one of its containers, in one of the ways there are.
+func (w *world) finish(pod *simPod) {
+	containers := pod.Status.ContainerStatuses
+	pod.Status.Conditions = nil
+	pod.Status.Message = w.text()
+	how := 0
+	if !w.calm {
+		how = w.rng.Intn(6)
+	}
+	w.note("%s ends, way %d", pod.UID, how)
+	switch how {
+	case 0: // all containers
+		pod.exit(pick(w, int32(0), 0, 1, 137))
+		for i := range containers {
+			containers[i].State.Terminated.Message, containers[i].State.Terminated.Reason = w.text(), w.text()
+		}
+	case 1: // the driver alone
+		end(&containers[0], pick(w, int32(0), 1))
+	case 2: // the sidecar alone, where there is one
+		end(&containers[len(containers)-1], pick(w, int32(0), 1))
+	case 3: // started anew, which it must not be
+		containers[0].RestartCount++
+		containers[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1}
+	case 4:
+		pod.exit(137)
+		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+	case 5: // before its containers began
+		pod.exit(1)
+		pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, nil
+	}
+}
+
+func end(container *corev1.ContainerStatus, code int32) {
+	container.Ready = false
+	container.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Ended"}}
+}
+
+// exit ends what still runs in a Pod.
+func (p *simPod) exit(code int32) {
+	p.Status.Phase = corev1.PodSucceeded
+	for i := range p.Status.ContainerStatuses {
+		container := &p.Status.ContainerStatuses[i]
+		if container.State.Terminated == nil {
+			end(container, code)
+		}
+		if container.State.Terminated.ExitCode != 0 {
+			p.Status.Phase = corev1.PodFailed
+		}
+	}
+}
+
+// alive says that the driver does its work, or may begin to.
+func (p *simPod) alive() bool {
+	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	return len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Terminated == nil
+}

@@ -1,0 +1,194 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// reconcile does what a reconciler does with one key.
+func (w *world) reconcile() {
+	w.t.Helper()
+	seen := w.observe()
+	for range 8 {
+		record, decision := w.decide(seen)
+		if decision.Changed || w.stored == nil {
+			if w.one(20) {
+				w.note("conflict")
+				return
+			}
+			w.persist(record)
+			if w.one(20) {
+				w.note("crash before %q", decision.Effect)
+				return
+			}
+		}
+		if decision.Effect == NoEffect {
+			w.last = decision
+			return
+		}
+		outcome, done := w.carryOut(decision.Effect, seen)
+		if !done {
+			return
+		}
+		seen = outcome
+	}
+	w.fail("no end of effects")
+}
+
+// observe is what an informer knows, late as it may be, and what a live GET finds.
+func (w *world) observe() Observation {
+	seen := Observation{Deleted: w.deleted}
+	if w.stored == nil || w.stored.Launch == nil {
+		return seen
+	}
+	launch := w.stored.Launch
+	for _, pod := range w.cache {
+		if pod.Labels["launch"] == launch.ID {
+			seen.Driver = ObserveDriver(pod, w.policy.MainContainer)
+			return seen
+		}
+	}
+	if launch.DriverUID == "" {
+		return seen
+	}
+	if last, known := w.departed[launch.DriverUID]; known {
+		seen.DriverGone = true
+		if w.one(2) {
+			seen.Driver = ObserveDriver(last, w.policy.MainContainer)
+		}
+		return seen
+	}
+	if !w.one(2) { // a live GET
+		seen.DriverGone = w.podOf(launch) == nil
+	}
+	return seen
+}
+
+func (w *world) podOf(launch *v1alpha1.Launch) *simPod {
+	for _, pod := range w.pods {
+		if pod.UID == launch.DriverUID || launch.DriverUID == "" && pod.launch == launch.ID {
+			return pod
+		}
+	}
+	return nil
+}
+
+func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
+	if w.one(12) {
+		w.note("%s: try again later", effect)
+		return seen, false
+	}
+	if effect == Launch {
+		return w.launch(seen)
+	}
+	return w.release(effect, seen)
+}
+
+// launch fences the attempt, then creates its Pod.
+func (w *world) launch(seen Observation) (Observation, bool) {
+	if state := State(Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
+		w.fail("a launch in %s, deleted %v", state, w.deleted)
+	}
+	if w.stored.Launch == nil {
+		if w.one(12) {
+			seen.LaunchRefused = &Cause{Class: ClassScheduling, Reason: "Invalid", Message: w.text()}
+			return seen, true
+		}
+		fenced := w.stored.DeepCopy()
+		id := fmt.Sprintf("launch-%d", fenced.Attempt.ID)
+		fenced.Launch = &v1alpha1.Launch{ID: id, DriverPod: w.podName(), ApplicationID: "pi"}
+		w.persist(fenced)
+		if w.one(20) {
+			w.note("crash after the fence")
+			return seen, false
+		}
+	}
+	launch := w.stored.Launch
+	for _, pod := range w.pods {
+		switch {
+		case pod.launch == launch.ID && pod.DeletionTimestamp == nil:
+			seen.Launched = pod.UID
+			return seen, true
+		case pod.Name == launch.DriverPod:
+			w.note("the name is taken")
+			return seen, false
+		}
+	}
+	refused := w.one(10)
+	if refused {
+		seen.LaunchRefused = &Cause{Class: ClassScheduling, Reason: "Forbidden", Message: w.text()}
+	}
+	if refused && w.one(2) {
+		return seen, true
+	}
+	seen.Launched = w.create(launch)
+	if w.one(20) {
+		w.note("crash after the create")
+		return seen, false
+	}
+	return seen, true
+}
+
+func (w *world) podName() string {
+	if w.oneName {
+		return "pi-driver"
+	}
+	return fmt.Sprintf("pi-%d-driver", w.stored.Attempt.ID)
+}
+
+// create creates a driver Pod. There must be none alive.
+func (w *world) create(launch *v1alpha1.Launch) types.UID {
+	for _, pod := range w.pods {
+		if pod.alive() {
+			w.fail("a driver of %s is launched beside one of %s that is alive", launch.ID, pod.launch)
+		}
+	}
+	w.created++
+	pod := &simPod{launch: launch.ID, stuck: w.one(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: launch.DriverPod, UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
+	}}}
+	pod.Status.Phase = corev1.PodPending
+	w.pods = append(w.pods, pod)
+	w.note("created %s of %s", pod.UID, pod.launch)
+	return pod.UID
+}
+
+// release deletes the driver's Pod.
+func (w *world) release(effect Effect, seen Observation) (Observation, bool) {
+	pod := w.podOf(w.stored.Launch)
+	switch {
+	case pod == nil:
+		seen.DriverGone = true
+	case effect == ForceRelease:
+		w.checkForce(pod)
+		w.remove(pod)
+		seen.ReleaseAccepted = true
+	default:
+		w.deletePod(pod)
+		seen.ReleaseAccepted = true
+	}
+	return seen, true
+}
+
+// checkForce holds that a driver is forced only after it had its time to go.
+func (w *world) checkForce(pod *simPod) {
+	limit := w.policy.Timeouts.ForceTermination
+	accepted := w.accepted(pod)
+	if limit <= 0 || pod.DeletionTimestamp == nil || w.now.Before(accepted.Add(limit)) {
+		w.fail("%s is forced %s after its deletion, with a limit of %s", pod.UID, w.now.Sub(accepted), limit)
+	}
+}
+
+func (w *world) accepted(pod *simPod) time.Time {
+	if pod.DeletionTimestamp == nil {
+		return w.now
+	}
+	return pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
+}
