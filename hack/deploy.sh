@@ -13,10 +13,9 @@ if [[ ${1:-} == --remove ]]; then
 fi
 
 : "${KO_DOCKER_REPO:?the registry to push Firesteel\'s images to, which the cluster pulls from}"
-echo "Building Firesteel's images" >&2
 manifests=$(mktemp)
 trap 'rm -f "$manifests"' EXIT
-go tool -modfile=tools/go.mod ko resolve -f config/ >"$manifests"
+hack/images.sh config/ >"$manifests"
 kubectl apply -f config/100-namespace.yaml -f config/300-sparkapplication.yaml
 kubectl wait --for=condition=Established --timeout=60s crd/sparkapplications.spark.apache.org
 kubectl apply -f "$manifests" -f config/workload

@@ -8,7 +8,7 @@ if ! kubectl get namespace firesteel-system >/dev/null 2>&1; then
 	trap 'hack/deploy.sh --remove >/dev/null' EXIT
 fi
 hack/deploy.sh
-go tool -modfile=tools/go.mod ko apply -f examples/functions/print/print.yaml
+hack/images.sh examples/functions/print/print.yaml | kubectl apply -f -
 kubectl -n firesteel-system rollout status deployment/print --timeout=120s
 kubectl -n firesteel-system set env deployment/controller K_SINK=http://print.firesteel-system.svc
 kubectl -n firesteel-system rollout status deployment/controller --timeout=120s

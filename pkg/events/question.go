@@ -100,6 +100,7 @@ var errOutOfReach = errors.New("the handler does not run in process, and there i
 func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 	asked := 0
 	for ctx.Err() == nil {
+		moved := r.nextMove()
 		switch {
 		case r.runsHere(q.handler):
 			r.noteAnswer(ctx, s, q, r.deliver(s, q))
@@ -107,14 +108,14 @@ func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 			r.noteAnswer(ctx, s, q, errOutOfReach)
 		case asked == 0 && q.ahead:
 			// The ordinary emission is the first.
-			r.pause(ctx, r.config.Repeat.Cap, q.told)
+			r.pause(ctx, r.config.Repeat.Cap, q.told, moved)
 			if !closed(q.told) {
 				continue
 			}
 		case closed(q.told):
 			r.noteAnswer(ctx, s, q, r.post(s.ctx, q.event))
 		}
-		r.pause(ctx, r.config.Repeat.delay(asked), nil)
+		r.pause(ctx, r.config.Repeat.delay(asked), nil, moved)
 		asked++
 	}
 }

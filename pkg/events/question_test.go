@@ -228,6 +228,23 @@ func TestSettingIsHeededWhileTheSinkIsDown(t *testing.T) {
 	})
 }
 
+func TestHandlerThatMovesIsAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var inProcess atomic.Bool
+		handler := newHandler(nil)
+		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: where(t, handler, func(string) bool { return inProcess.Load() })})
+		record := recordOf(1, 0)
+		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+		pass(5 * time.Second)
+		inProcess.Store(true)
+		r.HandlersMoved()
+		pass(500 * time.Millisecond)
+		r.wants("asked", handler.got(), "pi1@5s")
+		r.Shutdown()
+	})
+}
+
 func TestSettingDoesNotBringAnEventBeforeItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProcess atomic.Bool

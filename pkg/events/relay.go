@@ -128,6 +128,7 @@ type Relay struct {
 	// mu guards what follows, and the streams' contents. It is never held over a send or a call.
 	mu      sync.Mutex
 	stopped bool
+	moved   chan struct{}
 	streams map[types.UID]*stream
 }
 
@@ -148,6 +149,7 @@ func NewRelay(config RelayConfig) (*Relay, error) {
 		inFlight:    make(chan struct{}, config.MaxInFlight),
 		ctx:         ctx,
 		stop:        stop,
+		moved:       make(chan struct{}),
 		streams:     map[types.UID]*stream{},
 	}, nil
 }
@@ -243,13 +245,29 @@ func (r *Relay) spawn(run func()) {
 	}()
 }
 
-// pause waits for a time. It is cut short when ctx ends, or when done is closed.
-func (r *Relay) pause(ctx context.Context, d time.Duration, done <-chan struct{}) {
+// pause waits for a time. It is cut short when ctx ends, or when one of the others is closed.
+func (r *Relay) pause(ctx context.Context, d time.Duration, done, moved <-chan struct{}) {
 	timer := r.config.Clock.NewTimer(r.config.Jitter(d))
 	defer timer.Stop()
 	select {
 	case <-timer.C():
-	case <-done:
 	case <-ctx.Done():
+	case <-done:
+	case <-moved:
 	}
+}
+
+// HandlersMoved has the settings of where handlers run act at once: whatever awaits one is asked again.
+func (r *Relay) HandlersMoved() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.moved)
+	r.moved = make(chan struct{})
+}
+
+// nextMove is closed when handlers move.
+func (r *Relay) nextMove() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.moved
 }

@@ -56,7 +56,7 @@ func (r *Relay) tell(s *stream, i *item) {
 			return
 		}
 		r.noteFailure(s, event, err)
-		r.pause(s.ctx, r.config.Retry.delay(try), i.done)
+		r.pause(s.ctx, r.config.Retry.delay(try), i.done, nil)
 	}
 }
 

@@ -71,6 +71,12 @@ func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Fact
 	})
 }
 
+// waitsFor says what an application waits for.
+var waitsFor = map[lifecycle.Held]string{
+	lifecycle.HeldDriverTerminating: "The driver Pod's deletion was accepted and it is not gone yet.",
+	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
+}
+
 func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
 	current := lifecycle.Current(record)
@@ -86,8 +92,8 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
-	if facts.Held == lifecycle.HeldDriverTerminating {
-		condition.Message = strings.TrimSpace(condition.Message + " The driver Pod's deletion was accepted and it is not gone yet.")
+	if sentence := waitsFor[facts.Held]; sentence != "" {
+		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
 	}
 	return condition
 }

@@ -40,8 +40,6 @@ type NewRelay func(ctx context.Context, store *config.Store, progress func(types
 // NewController makes the constructor of the controller.
 func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		store := config.NewStore(logging.FromContext(ctx).Named("config"))
-		store.WatchConfigs(cmw)
 		r := &Reconciler{
 			kube:      kubeclient.Get(ctx),
 			dynamic:   dynamicclient.Get(ctx),
@@ -51,6 +49,12 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 			sightings: newSightings(clock.RealClock{}),
 			written:   newWritten(),
 		}
+		store := config.NewStore(logging.FromContext(ctx).Named("config"), func(name string, _ any) {
+			if name == config.HandlersName {
+				r.relay.HandlersMoved()
+			}
+		})
+		store.WatchConfigs(cmw)
 		impl := appreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				FinalizerName:     finalizerName,
@@ -94,7 +98,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 		UpdateFunc: controller.PassNew(impl.EnqueueControllerOf),
 		DeleteFunc: func(object any) {
 			if pod, ok := lastKnown(object).(*corev1.Pod); ok {
-				r.sightings.sawDeletion(pod.UID)
+				r.sightings.sawDeletion(pod)
 				impl.EnqueueControllerOf(pod)
 			}
 		},

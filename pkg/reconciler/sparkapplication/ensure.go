@@ -77,6 +77,10 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	if err := verbs.remove(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
+	// All but a Pod goes at once, unless a finalizer holds it.
+	if made, err := verbs.create(ctx); err == nil {
+		return made, nil
+	}
 	return nil, errGoing
 }
 

@@ -40,12 +40,12 @@ func (r *Reconciler) observe(
 	return seen, nil
 }
 
-// driver returns the launch's driver Pod, or the proof that it is gone. A watch's delete event is proof. Absence
-// from the cache is none: there one live read decides, but where the Pod was made so recently that its event
-// may be on its way.
+// driver returns the launch's driver Pod, and whether it is proven to be gone; then the Pod is as it was last
+// seen, if it was. A watch's delete event is proof. Absence from the cache is none: there one live read decides,
+// but where the Pod was made so recently that its event may be on its way.
 func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
-	if r.sightings.deleted(launch.DriverUID) {
-		return nil, true, nil
+	if last, deleted := r.sightings.deleted(launch.DriverUID); deleted {
+		return last, true, nil
 	}
 	pod, err := r.drivers.Pods(namespace).Get(launch.DriverPod)
 	if err == nil && pod.UID == launch.DriverUID {
@@ -66,7 +66,7 @@ func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alp
 
 const (
 	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
-	rememberedPods = 8192
+	rememberedPods = 2048
 	// eventDelay is how long the event of a created Pod may take to arrive.
 	eventDelay = 10 * time.Second
 )
@@ -85,11 +85,15 @@ func newSightings(clock clock.PassiveClock) *sightings {
 	}
 }
 
-func (s *sightings) sawDeletion(uid types.UID) { s.deletions.Add(uid, nil) }
+func (s *sightings) sawDeletion(pod *corev1.Pod) { s.deletions.Add(pod.UID, pod) }
 
-func (s *sightings) deleted(uid types.UID) bool {
-	_, known := s.deletions.Get(uid)
-	return known
+// deleted returns a Pod that was seen to go, as it last was.
+func (s *sightings) deleted(uid types.UID) (*corev1.Pod, bool) {
+	last, known := s.deletions.Get(uid)
+	if !known {
+		return nil, false
+	}
+	return last.(*corev1.Pod), true
 }
 
 func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }

@@ -37,6 +37,7 @@ type Teller interface {
 	Progress(uid types.UID) events.Progress
 	Forget(uid types.UID)
 	ForgetWhere(gone func(events.Object) bool)
+	HandlersMoved()
 	HasSink() bool
 }
 

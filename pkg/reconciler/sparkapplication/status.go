@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -55,6 +56,7 @@ func (r *Reconciler) persist(
 	}
 	r.written.remember(stored)
 	announce(ctx, app, stored)
+	announceObstacle(ctx, app, stored, facts.Waiting)
 	return stored, nil
 }
 
@@ -94,6 +96,21 @@ func announce(ctx context.Context, before, after *sparkv1.SparkApplication) {
 		case state == lifecycle.Succeeded, state == lifecycle.ScheduledToRestart:
 			recorder.Eventf(after, corev1.EventTypeNormal, transition.State, "Attempt %d: %s", transition.Attempt, transition.Message)
 		}
+	}
+}
+
+// announceObstacle makes a Kubernetes Event of what keeps a driver from starting, when it becomes known. That no node
+// has room is left to the scheduler's own.
+func announceObstacle(ctx context.Context, before, after *sparkv1.SparkApplication, obstacle *lifecycle.Cause) {
+	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
+		return
+	}
+	shown := func(app *sparkv1.SparkApplication) bool {
+		condition := meta.FindStatusCondition(app.Status.Conditions, apache.ConditionSucceeded)
+		return condition != nil && condition.Reason == obstacle.Reason
+	}
+	if shown(after) && !shown(before) {
+		controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, obstacle.Reason, obstacle.Message)
 	}
 }
 

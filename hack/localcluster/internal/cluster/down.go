@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
@@ -42,7 +43,7 @@ func (c *Cluster) Down(context.Context) error {
 // what is still to be done, and it can be called again.
 func (c *Cluster) remove() error {
 	var errs []error
-	for _, name := range programs {
+	for _, name := range append(slices.Clone(programs), "image-store") {
 		errs = append(errs, c.processes.Stop(name, grace))
 		if name == "kubelet" {
 			// Nobody starts containers any more, and containerd still lives to see

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
 )
 
 // programs are the processes of a whole cluster, in the order in which they
@@ -15,24 +18,34 @@ var programs = []string{
 	"containerd", "registry", "volumes",
 }
 
-// Healthy is nil for a cluster that runs and works, and otherwise says what is
-// wrong with it.
+// Healthy is nil for a cluster that was booted to the end and works, and
+// otherwise says what is wrong with it.
 func (c *Cluster) Healthy(ctx context.Context) error {
+	if _, err := os.Stat(c.complete()); err != nil {
+		return errors.New("it was not booted to the end")
+	}
+	return c.works(ctx)
+}
+
+// patience is how long a running cluster may fail to answer before it counts as
+// broken. A machine that compiles meanwhile is slow, and to boot anew loses work.
+const patience = time.Minute
+
+// works is nil when all that was started runs and does what it is for.
+func (c *Cluster) works(ctx context.Context) error {
 	for _, name := range programs {
 		if err := c.processes.Running(name); err != nil {
 			return err
 		}
 	}
-	if _, err := os.Stat(c.complete()); err != nil {
-		return errors.New("the cluster was not booted to the end")
-	}
-	checks := []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady}
-	for _, check := range checks {
-		if err := check(ctx); err != nil {
-			return err
+	return step.Until(ctx, patience, "the cluster working", func(ctx context.Context) error {
+		for _, check := range []func(context.Context) error{c.control.Ready, c.control.NodeReady, c.control.DNSReady} {
+			if err := check(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Status tells what runs.

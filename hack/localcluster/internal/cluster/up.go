@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/packages"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
@@ -41,6 +40,10 @@ func (c *Cluster) Up(ctx context.Context) error {
 	}
 	if err := runner.Run(ctx, c.steps()...); err != nil {
 		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
+	}
+	// What answers at the cluster's addresses might be somebody else's.
+	if err := c.works(ctx); err != nil {
+		return fmt.Errorf("the cluster does not work although booted: %w", err)
 	}
 	if err := os.WriteFile(c.complete(), nil, 0o644); err != nil {
 		return err
@@ -82,16 +85,17 @@ func (c *Cluster) steps() []step.Step {
 		{Name: "volumes", After: []string{"localcluster"}, Do: c.startVolumes, Remedy: again},
 		{Name: "registry", After: []string{"small images", "localcluster"}, Do: c.startRegistry,
 			Remedy: "see the log; nothing else may listen at " + registryAddress},
-		{Name: "containerd", After: []string{"packages"}, Do: c.startContainerd, Remedy: machine},
-		{Name: "sandbox image", After: []string{"registry", "containerd"}, Do: c.loadPause, Remedy: again},
+		{Name: "machine", After: []string{"packages"}, Do: c.prepareMachine, Remedy: machine},
+		{Name: "spark tags", After: []string{"spark image", "registry"}, Do: c.pushSpark, Remedy: diskFull},
+		{Name: "image store", After: []string{"spark tags", "machine"}, Do: c.buildStore, Remedy: diskFull},
+		{Name: "containerd", After: []string{"image store"}, Do: c.startContainerd, Remedy: machine},
 		{Name: "network", After: []string{"packages"}, Do: c.startNetwork, Remedy: machine},
 		{Name: "control plane", After: []string{"kubernetes", "network"}, Do: c.startControlPlane,
 			Remedy: fmt.Sprintf("see the log; nothing else may listen at the ports %d, %d, %d, 10249, 10256, 10257 and 10259",
 				apiPort, etcdPort, etcdPort+1)},
-		{Name: "node", After: []string{"control plane", "sandbox image"}, Do: c.startNode, Remedy: machine},
+		{Name: "node", After: []string{"control plane", "containerd"}, Do: c.startNode, Remedy: machine},
 		{Name: "dns", After: []string{"control plane"}, Do: c.startDNS,
 			Remedy: fmt.Sprintf("see the log; nothing else may listen at %s:%d", nodeAddress, dnsPort)},
-		{Name: "spark tags", After: []string{"spark image", "registry", "containerd"}, Do: c.loadSpark, Remedy: diskFull},
 	}
 }
 
@@ -187,17 +191,10 @@ func (c *Cluster) installSelf(context.Context, *step.Task) error {
 	return errors.Join(err, file.Close(), os.Rename(dest+".partial", dest))
 }
 
-func (c *Cluster) startContainerd(ctx context.Context, t *step.Task) error {
-	return c.node.StartContainerd(ctx, t)
-}
+func (c *Cluster) prepareMachine(context.Context, *step.Task) error { return c.node.Prepare() }
 
-func (c *Cluster) loadPause(ctx context.Context, t *step.Task) error {
-	return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/"+pauseName)
-}
-
-// loadSpark gives the Spark image to the registry under every name, and to the
-// node under one: another name costs the node only a look at the registry.
-func (c *Cluster) loadSpark(ctx context.Context, t *step.Task) error {
+// pushSpark gives the Spark image to the registry under every name.
+func (c *Cluster) pushSpark(ctx context.Context, t *step.Task) error {
 	img, err := spark.Image(c.cache)
 	if err != nil {
 		return err
@@ -205,17 +202,43 @@ func (c *Cluster) loadSpark(ctx context.Context, t *step.Task) error {
 	for _, line := range spark.StandIns() {
 		t.Say("%s", line)
 	}
-	t.Say("loading the image of Spark %s", spark.Version)
-	main := "apache/spark:" + spark.Version
-	if err := c.push(ctx, img, main); err != nil {
-		return err
+	return c.push(ctx, img, spark.Repositories()...)
+}
+
+const store = "images/store"
+
+// buildStore has the node's images in the cache, unpacked: the sandbox and Spark
+// under one name. Another name costs the node only a look at the registry.
+func (c *Cluster) buildStore(ctx context.Context, t *step.Task) error {
+	version, err := exec.CommandContext(ctx, "containerd", "--version").Output()
+	if err != nil {
+		return fmt.Errorf("containerd --version: %w", err)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return c.push(ctx, img, spark.Repositories()...) })
-	group.Go(func() error {
-		return c.node.Ctr(ctx, t, "images", "pull", "--plain-http", registryAddress+"/"+main)
+	inputs := []string{string(version), "1"}
+	for _, dir := range []string{"pause", "spark"} {
+		digest, err := image.Digest(c.cache.Path("images", dir))
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, digest)
+	}
+	_, err = c.cache.Ensure(store, cache.Key(inputs...), func(dest string) error {
+		t.Say("unpacking the images for the node")
+		err := c.node.BuildStore(ctx, t, dest, registryAddress+"/"+pauseName, registryAddress+"/apache/spark:"+spark.Version)
+		if err != nil {
+			return err
+		}
+		img, err := spark.Image(c.cache)
+		if err != nil {
+			return err
+		}
+		return img.Share(filepath.Join(dest, "io.containerd.content.v1.content", "blobs")) // it is a gigabyte
 	})
-	return group.Wait()
+	return err
+}
+
+func (c *Cluster) startContainerd(ctx context.Context, t *step.Task) error {
+	return c.node.StartContainerd(ctx, t, c.cache.Path(store))
 }
 
 func (c *Cluster) startNetwork(context.Context, *step.Task) error { return c.network.Up() }

@@ -31,11 +31,11 @@ type Image struct {
 
 // Open is the image with the layer in that folder and this configuration.
 func Open(dir string, config v1.Config) (*Image, error) {
-	digest, err := os.ReadFile(filepath.Join(dir, digestFile))
+	digest, err := Digest(dir)
 	if err != nil {
 		return nil, err
 	}
-	layer := fileLayer{file: filepath.Join(dir, layerFile), digest: v1.Hash{Algorithm: "sha256", Hex: string(digest)}}
+	layer := fileLayer{file: filepath.Join(dir, layerFile), digest: v1.Hash{Algorithm: "sha256", Hex: digest}}
 	img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	img = mutate.ConfigMediaType(img, types.OCIConfigJSON)
 	img, err = mutate.AppendLayers(img, layer)
@@ -52,6 +52,12 @@ func Open(dir string, config v1.Config) (*Image, error) {
 	file.Config = config
 	img, err = mutate.ConfigFile(img, file)
 	return &Image{layer: layer, image: img}, err
+}
+
+// Digest is the digest of the layer in that folder.
+func Digest(dir string) (string, error) {
+	digest, err := os.ReadFile(filepath.Join(dir, digestFile))
+	return string(digest), err
 }
 
 // Push gives the image to the registry under all the names, each REPOSITORY:TAG.
@@ -83,6 +89,15 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 	return nil
 }
 
+// Share replaces the copy of the layer in a folder of blobs, if one is there, by
+// the layer itself.
+func (i *Image) Share(blobs string) error {
+	if err := os.Remove(i.layer.blob(blobs)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return i.layer.link(blobs)
+}
+
 // fileLayer is an uncompressed layer in a file: the disk is near, and
 // compressing a gigabyte takes longer than anything else here.
 type fileLayer struct {
@@ -103,8 +118,13 @@ func (l fileLayer) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// blob is the layer's place in a folder of blobs, be it the registry's or containerd's.
+func (l fileLayer) blob(blobs string) string {
+	return filepath.Join(blobs, l.digest.Algorithm, l.digest.Hex)
+}
+
 func (l fileLayer) link(blobs string) error {
-	dest := filepath.Join(blobs, l.digest.Algorithm, l.digest.Hex)
+	dest := l.blob(blobs)
 	if err := os.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
 		return err
 	}

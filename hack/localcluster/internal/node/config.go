@@ -3,7 +3,7 @@ package node
 import "fmt"
 
 // containerdConfig is made for containerd 1.6 and 1.7 (version 2 of the format).
-func (n *Node) containerdConfig() string {
+func (n *Node) containerdConfig(root, state, socket string) string {
 	return fmt.Sprintf(`version = 2
 root = %[1]q
 state = %[2]q
@@ -39,7 +39,7 @@ disabled_plugins = [
 
   [plugins."io.containerd.grpc.v1.cri".registry]
     config_path = %[6]q
-`, n.path("containerd"), n.path("containerd-state"), n.Socket(), n.PauseImage, n.path("net.d"), n.path("hosts"))
+`, root, state, socket, n.PauseImage, n.path("net.d"), n.path("hosts"))
 }
 
 // mirrorConfig has images looked for in the machine's own registry first. It

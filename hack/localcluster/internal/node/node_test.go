@@ -29,7 +29,7 @@ func TestConfigurations(t *testing.T) {
 			`"cgroupRoot":"/firesteel-1"`, `"clusterDNS":["10.96.0.10"]`, `"failCgroupV1":false`,
 			`"containerRuntimeEndpoint":"unix:///cache/node/containerd.sock"`, `"nodefs.available":"0%"`,
 		},
-		n.containerdConfig(): {
+		n.containerdConfig("/cache/node/containerd", "/state", n.Socket()): {
 			`sandbox_image = "127.0.0.1:5005/pause:1"`, `root = "/cache/node/containerd"`, `address = "/cache/node/containerd.sock"`,
 			`config_path = "/cache/node/hosts"`, `conf_dir = "/cache/node/net.d"`,
 		},

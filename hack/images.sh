@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds the images that manifests name as ko://, pushes them to KO_DOCKER_REPO, and prints the manifests with the
+# images' digests in their place.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo "Building the images of $*" >&2
+started=$SECONDS
+if ! go tool -modfile=tools/go.mod ko resolve "${@/#/--filename=}" 2>"$log"; then
+	cat "$log" >&2
+	echo "The images of $* could not be built or pushed to $KO_DOCKER_REPO; the lines above say why." >&2
+	exit 1
+fi
+echo "Built in $((SECONDS - started)) s" >&2
