@@ -104,13 +104,11 @@ func TestSparkApplicationDefaults(t *testing.T) {
 }
 
 func TestSparkApplicationRefusals(t *testing.T) {
-	long := strings.Repeat("a", 64)
 	for name, test := range map[string]struct {
 		name, spec string
 		want       string // part of the message; empty where it is accepted
 	}{
-		"the longest name":               {name: long[1:], spec: `{}`},
-		"a longer name":                  {name: long, spec: `{}`, want: "longer than 63"},
+		"a name longer than a label":     {name: strings.Repeat("a", 64), spec: `{}`},
 		"no versions":                    {spec: `{runtimeVersions: null}`, want: "runtimeVersions"},
 		"an empty version":               {spec: `{runtimeVersions: {sparkVersion: ""}}`},
 		"a version that is no label":     {spec: `{runtimeVersions: {sparkVersion: "4.1+mine"}}`, want: "sparkVersion"},

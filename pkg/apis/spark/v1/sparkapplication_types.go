@@ -17,7 +17,6 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=sparkapp
 // +kubebuilder:subresource:status
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || size(self.metadata.name) <= 63",optionalOldSelf=true,message="the name is longer than 63 characters, which its pods' labels cannot hold"
 // +kubebuilder:printcolumn:name="Current State",type=string,JSONPath=`.status.currentState.currentStateSummary`
 // +kubebuilder:printcolumn:name="Succeeded",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
