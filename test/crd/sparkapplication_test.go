@@ -134,18 +134,6 @@ func TestSparkApplicationRefusals(t *testing.T) {
 	}
 }
 
-// A rule that came after an object must not keep its finalizer from being removed.
-func TestSparkApplicationRulesSpareWhatExists(t *testing.T) {
-	resource := newResource(t, sparkApplications, "v1")
-	object, refusal := resource.admit(t, application(t, strings.Repeat("a", 64), `{}`))
-	if refusal == nil {
-		t.Fatal("the long name is not refused")
-	}
-	if err := resource.refuse(t, object, object); err != nil {
-		t.Errorf("the update is refused: %v", err)
-	}
-}
-
 // The Apache operator's older versions wrote fewer counters.
 func TestSparkApplicationTakesForeignStatus(t *testing.T) {
 	text := []byte(`

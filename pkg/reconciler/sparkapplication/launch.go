@@ -147,7 +147,8 @@ func (r *Reconciler) launch(
 		seen.LaunchRefused = refused.cause()
 		return true, r.abandon(ctx, driver)
 	case errors.Is(err, errGoing):
-		return false, r.waitFor(app, err)
+		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
+		return false, errors.Join(r.abandon(ctx, driver), r.waitFor(app, err))
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.Status.Firesteel.Attempt.ID, err)
 	}
