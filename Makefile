@@ -46,6 +46,7 @@ test: test-unit test-integration test-e2e ## Run all tests.
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go.
 	go test $(UNIT)
+	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
@@ -53,7 +54,7 @@ test-integration: ## Run the tests against a real API server.
 
 .PHONY: test-e2e
 test-e2e: ## Run the tests on a cluster, with real Spark.
-	hack/with-cluster.sh hack/e2e.sh
+	hack/with-cluster.sh --as-found hack/e2e.sh
 
 ##@ Clusters
 

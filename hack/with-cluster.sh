@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
 # Runs a command with a cluster to work on: the local one, which is booted where it does not run, or with
 # CLUSTER=existing the one that KUBECONFIG names. There images go to KO_DOCKER_REPO, which the cluster must reach.
+# With --as-found a local cluster that was booted for the command is taken down after it.
 set -euo pipefail
 
 localcluster() { (cd "$(dirname "${BASH_SOURCE[0]}")/localcluster" && go run ./cmd/localcluster "$@"); }
 
+as_found=
+[[ $1 != --as-found ]] || { as_found=yes && shift; }
+
 case ${CLUSTER:-local} in
 local)
+	if [[ -n $as_found ]] && ! localcluster status >/dev/null 2>&1; then
+		trap 'localcluster down' EXIT
+	fi
 	localcluster up >&2
 	settings=$(localcluster env)
 	set -a && eval "$settings" && set +a
@@ -26,4 +33,4 @@ if ! command -v kubectl >/dev/null; then
 	echo "There is no kubectl on the PATH: building the local cluster's" >&2
 	localcluster control-plane-assets >&2
 fi
-exec "$@"
+"$@"

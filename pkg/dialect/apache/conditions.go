@@ -3,6 +3,7 @@ package apache
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ const (
 
 // Facts are what conditions say beyond the record.
 type Facts struct {
+	// Now is when they are said.
+	Now time.Time
 	// Waiting says why the driver does not start; nil where nothing is known to hold it.
 	Waiting *lifecycle.Cause
 	// Held says what the application waits for.
@@ -46,6 +49,8 @@ func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Fact
 	}
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration = status.ObservedGeneration
+		condition.LastTransitionTime = metav1.NewTime(facts.Now)
+		condition.Message = clipped(condition.Message)
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
 	unless := func(holds bool, condition metav1.Condition) {
@@ -81,14 +86,14 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
 	current := lifecycle.Current(record)
 	condition.Reason, condition.Message = current.State, current.Message
-	ended := lifecycle.LastEnd(record)
+	ended, terminated := lifecycle.LastEnd(record), lifecycle.State(current.State).Terminated()
 	switch {
-	case ended != nil && !awaitsRestart(record, ended):
+	case ended != nil && (terminated || !awaitsRestart(record, ended)):
 		conclude(&condition, ended)
-	case lifecycle.State(current.State).Terminated():
+	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
 	case facts.Waiting != nil && current.State == string(lifecycle.DriverRequested):
-		condition.Reason, condition.Message = facts.Waiting.Reason, facts.Waiting.Message
+		condition.Reason, condition.Message = reason(facts.Waiting.Reason, current.State), facts.Waiting.Message
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
@@ -104,9 +109,31 @@ func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
 		condition.Status = metav1.ConditionTrue
 	}
 	condition.Reason, condition.Message = ended.State, ended.End.Message
-	if ended.End.Reason != "" && ended.State == string(lifecycle.SchedulingFailure) {
-		condition.Reason = ended.End.Reason
+	if ended.State == string(lifecycle.SchedulingFailure) {
+		condition.Reason = reason(ended.End.Reason, ended.State)
 	}
+}
+
+// What the API server lets a condition say: one that says anything else has the whole status refused, for good.
+var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// maxMessage is far below what the API server allows: people read messages.
+const maxMessage = 4096
+
+// reason is a reason of somebody else's, a webhook's or a scheduler's, where a condition may have it.
+func reason(given, fallback string) string {
+	if reasonPattern.MatchString(given) {
+		return given
+	}
+	return fallback
+}
+
+func clipped(message string) string {
+	const ellipsis = "..."
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
 }
 
 // awaitsRestart says that another attempt may follow this end.
@@ -121,7 +148,7 @@ func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
 func UndecodablePatch(app *sparkv1.SparkApplication, now time.Time) ([]byte, error) {
 	condition := metav1.Condition{
 		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Undecodable",
-		Message:            "Correct the field and apply the application again: " + app.Undecodable,
+		Message:            clipped("Correct the field and apply the application again: " + app.Undecodable),
 		ObservedGeneration: app.Generation, LastTransitionTime: metav1.NewTime(now),
 	}
 	return json.Marshal(map[string]any{

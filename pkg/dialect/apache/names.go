@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,7 +27,8 @@ const (
 func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
 	id := app.Spec.SparkConf["spark.app.id"]
 	if id == "" {
-		id = shortened(app.Namespace, fmt.Sprintf("%s-%d", app.Name, attempt), maxAppID)
+		number := strconv.FormatInt(attempt, 10)
+		id = shortened(app.Name+"-"+number, maxAppID, app.Namespace, app.Name, number)
 	}
 	unique := uniqueID(app.UID, attempt)
 	return submission.Names{
@@ -38,12 +41,13 @@ func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
 	}
 }
 
-// shortened keeps a name that is short enough; of another it keeps 9 characters and adds 36 of a hash.
-func shortened(namespace, name string, limit int) string {
+// shortened keeps a name that is short enough; of another it keeps 9 characters and adds 36 of a hash of what
+// identifies it.
+func shortened(name string, limit int, identity ...string) string {
 	if len(name) <= limit {
 		return name
 	}
-	digest := sha256.Sum256([]byte(namespace + "/" + name))
+	digest := sha256.Sum256([]byte(strings.Join(identity, "/")))
 	return name[:9] + "-" + new(big.Int).SetBytes(digest[:]).Text(36)[:36]
 }
 

@@ -29,7 +29,11 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 		sentences = append(sentences, fmt.Sprintf(
 			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))
 	}
+	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
+		if value, given := fixed[key], app.Spec.SparkConf[key]; value != "" && given != value {
+			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect: it is always %q.", key, given, value))
+		}
 		if !strings.HasPrefix(key, "spark.") {
 			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped: Spark reads only keys that begin with spark.", key))
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,7 @@ func properties(app *sparkv1.SparkApplication, pyFiles string) map[string]string
 	if conf == nil {
 		conf = map[string]string{}
 	}
+	maps.Copy(conf, fixedProperties(app))
 	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
 		conf["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
 		conf["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
@@ -96,6 +98,15 @@ func properties(app *sparkv1.SparkApplication, pyFiles string) map[string]string
 		}
 	}
 	return conf
+}
+
+// fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
+// the Apache operator does; Neglected says that it has no effect.
+func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
+	return map[string]string{
+		"spark.kubernetes.namespace": app.Namespace,
+		"spark.submit.deployMode":    "cluster",
+	}
 }
 
 func defaultProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
@@ -125,7 +136,7 @@ func defaultProperties(app *sparkv1.SparkApplication, pyFiles string) map[string
 
 // applicationLabel is the application's name, shortened where it is no label value otherwise.
 func applicationLabel(app *sparkv1.SparkApplication) string {
-	return shortened(app.Namespace, app.Name, maxLabel)
+	return shortened(app.Name, maxLabel, app.Namespace, app.Name)
 }
 
 func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
@@ -137,23 +148,26 @@ func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 
 // unreadTemplates refuses pod templates in files: to run without one would run something else.
 func unreadTemplates(plan submission.Plan) error {
-	var errs []error
-	for role, inline := range map[string]*corev1.PodTemplateSpec{
-		"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate,
-	} {
-		key := fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role)
-		file, named := plan.Properties[key]
-		switch {
-		case named && inline != nil:
-			delete(plan.Properties, key) // the template in the spec wins
-		case named:
-			errs = append(errs, &submission.FieldError{
-				Field: "spec.sparkConf." + key, Value: file, Problem: "is a file, which Firesteel does not read",
-				Remedy: fmt.Sprintf("write the template into spec.%sSpec.podTemplateSpec", role),
-			})
-		}
+	return errors.Join(
+		unreadTemplate(plan.Properties, "driver", plan.DriverTemplate),
+		unreadTemplate(plan.Properties, "executor", plan.ExecutorTemplate),
+	)
+}
+
+func unreadTemplate(properties map[string]string, role string, inline *corev1.PodTemplateSpec) error {
+	key := fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role)
+	file, named := properties[key]
+	if !named {
+		return nil
 	}
-	return errors.Join(errs...)
+	if inline != nil {
+		delete(properties, key) // the template in the spec wins
+		return nil
+	}
+	return &submission.FieldError{
+		Field: "spec.sparkConf." + key, Value: file, Problem: "is a file, which Firesteel does not read",
+		Remedy: fmt.Sprintf("write the template into spec.%sSpec.podTemplateSpec", role),
+	}
 }
 
 // ConfigMaps are those that the user wants to exist before the driver.
@@ -173,7 +187,7 @@ func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
 
 // Decorate does to the objects of an attempt what the Apache operator does after Spark's builder: whatever the
 // driver owns carries the driver's labels, and no container of the driver may gain privileges unless its
-// template says so.
+// template says so, or gives it more of them than Kubernetes lets be combined with that.
 func Decorate(objects *submission.Objects) {
 	for _, owned := range objects.Owned {
 		labels := maps.Clone(objects.Driver.Labels)
@@ -191,8 +205,13 @@ func forbidEscalation(container *corev1.Container) {
 	if container.SecurityContext == nil {
 		container.SecurityContext = &corev1.SecurityContext{}
 	}
-	if container.SecurityContext.AllowPrivilegeEscalation == nil {
+	if context := container.SecurityContext; context.AllowPrivilegeEscalation == nil && !privileged(context) {
 		forbidden := false
-		container.SecurityContext.AllowPrivilegeEscalation = &forbidden
+		context.AllowPrivilegeEscalation = &forbidden
 	}
+}
+
+func privileged(context *corev1.SecurityContext) bool {
+	return context.Privileged != nil && *context.Privileged ||
+		context.Capabilities != nil && slices.Contains(context.Capabilities.Add, "CAP_SYS_ADMIN")
 }

@@ -103,8 +103,9 @@ func orDefault(value *int64, fallback int64) int64 {
 // maxMillis keeps a wait that a user meant to be for ever from overflowing.
 const maxMillis = int64(100*365*24*time.Hour) / int64(time.Millisecond)
 
+// millis is never below never: all that is below zero means the same, and must not overflow either.
 func millis(value *int64, fallback int64) time.Duration {
-	return time.Duration(min(orDefault(value, fallback), maxMillis)) * time.Millisecond
+	return time.Duration(max(min(orDefault(value, fallback), maxMillis), never)) * time.Millisecond
 }
 
 func optionalMillis(value *int64) *time.Duration {

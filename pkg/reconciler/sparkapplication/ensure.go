@@ -199,15 +199,21 @@ func (e *refusedError) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: e.Error()}
 }
 
+// reasonNoAccount is the reason where the driver's service account does not exist.
+const reasonNoAccount = "ServiceAccountNotFound"
+
 func (e *refusedError) reason() string {
 	text := e.err.Error()
+	var answer apierrors.APIStatus
 	switch reason := apierrors.ReasonForError(e.err); {
 	case strings.Contains(text, "exceeded quota"):
 		return "QuotaExceeded"
 	case strings.Contains(text, "error looking up service account"):
-		return "ServiceAccountNotFound"
+		return reasonNoAccount
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
+	case errors.As(e.err, &answer):
+		return "Refused" // by a webhook that gives no reason
 	default:
 		return "NameTaken"
 	}

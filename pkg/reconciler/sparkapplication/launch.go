@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -143,6 +144,9 @@ func (r *Reconciler) launch(
 	switch {
 	case err == nil:
 		return true, nil
+	case errors.As(err, &refused) && r.mayPass(app, refused):
+		r.enqueueAfter(app, retryAfter)
+		return false, nil
 	case errors.As(err, &refused):
 		seen.LaunchRefused = refused.cause()
 		return true, r.abandon(ctx, driver)
@@ -152,6 +156,15 @@ func (r *Reconciler) launch(
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.Status.Firesteel.Attempt.ID, err)
 	}
+}
+
+// accountDelay is how long a service account may come after an application that names it: the default one comes
+// a moment after its namespace, and one in the same manifest after what stands above it.
+const accountDelay = 10 * time.Second
+
+// mayPass says that a refusal may yet turn out well.
+func (r *Reconciler) mayPass(app *sparkv1.SparkApplication, refused *refusedError) bool {
+	return refused.reason() == reasonNoAccount && r.clock.Since(app.CreationTimestamp.Time) < accountDelay
 }
 
 // stillFenced reads the application live: between an earlier reconcile's fence and this one, another replica may

@@ -120,7 +120,7 @@ const silentAfter = 2 * time.Minute
 func (r *Reconciler) facts(
 	app *sparkv1.SparkApplication, seen lifecycle.Observation, decision lifecycle.Decision,
 ) apache.Facts {
-	facts := apache.Facts{Held: decision.Held, Warnings: apache.Neglected(app)}
+	facts := apache.Facts{Now: r.clock.Now(), Held: decision.Held, Warnings: apache.Neglected(app)}
 	if edited(app) {
 		facts.Warnings = append(facts.Warnings, "The spec was edited after the launch: the next attempt runs with the edit, if there is one.")
 	}

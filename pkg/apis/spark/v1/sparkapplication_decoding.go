@@ -2,6 +2,7 @@ package v1
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
@@ -16,7 +17,7 @@ func (a *SparkApplication) UnmarshalJSON(data []byte) error {
 	unknown, err := json.UnmarshalStrict(data, &decoded)
 	if err == nil {
 		*a = SparkApplication(decoded)
-		a.UnknownFields = messages(unknown)
+		a.UnknownFields = ofSpec(unknown)
 		return nil
 	}
 	var bare struct {
@@ -30,13 +31,14 @@ func (a *SparkApplication) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func messages(errs []error) []string {
-	if len(errs) == 0 {
-		return nil
-	}
-	texts := make([]string, 0, len(errs))
+// ofSpec are the messages about the spec. Fields of the metadata and the status that this type does not know are a
+// newer API server's or a newer Firesteel's, and nobody's error.
+func ofSpec(errs []error) []string {
+	var texts []string
 	for _, err := range errs {
-		texts = append(texts, err.Error())
+		if text := err.Error(); strings.Contains(text, `"spec.`) {
+			texts = append(texts, text)
+		}
 	}
 	return texts
 }

@@ -35,8 +35,8 @@ type SparkApplication struct {
 	// Undecodable says why the rest of the object could not be decoded; empty where it could. Only the
 	// metadata of such an object is set. See UnmarshalJSON.
 	Undecodable string `json:"-"`
-	// UnknownFields are the paths of the fields that the object has and this type has not. The API server
-	// prunes those outside embedded pod templates, so these are typing errors or newer fields inside them.
+	// UnknownFields tell of the fields that the spec has and this type has not. The API server prunes those outside
+	// embedded pod templates, so these are typing errors or newer fields inside them.
 	UnknownFields []string `json:"-"`
 }
 

@@ -1,0 +1,310 @@
+package apache_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// tell puts conditions into words, one line each.
+func tell(conditions []metav1.Condition) []string {
+	var lines []string
+	for _, c := range conditions {
+		lines = append(lines, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return lines
+}
+
+// wantAcceptable checks that the API server would take the conditions: where it refuses one it refuses the status.
+func wantAcceptable(t *testing.T, conditions []metav1.Condition) {
+	t.Helper()
+	if problems := validation.ValidateConditions(conditions, field.NewPath("status", "conditions")); len(problems) > 0 {
+		t.Errorf("the API server would refuse the status: %v", problems.ToAggregate())
+	}
+}
+
+func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts apache.Facts) []metav1.Condition {
+	if facts.Now.IsZero() {
+		facts.Now = start
+	}
+	apache.Conclude(app, record, facts)
+	return app.Status.Conditions
+}
+
+func TestConditionSucceeded(t *testing.T) {
+	const requested = "Requested driver from resource scheduler."
+	failed := v1alpha1.AttemptEnd{Message: "exited with 1", Reason: "Error"}
+	restartable := v1alpha1.AttemptEnd{Message: "exited with 1", Reason: "Error", RestartAllowed: true}
+	quota := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled."}
+	for name, test := range map[string]struct {
+		record *story
+		facts  apache.Facts
+		want   string
+	}{
+		"unknown before the launch": {
+			record: submitted(), want: "Unknown Submitted: " + accepted,
+		},
+		"unknown while suspended, and why": {
+			record: submitted(), facts: apache.Facts{Held: lifecycle.HeldSuspended},
+			want: "Unknown Suspended: The launch is held by spec.suspend.",
+		},
+		"unknown while the driver is requested": {
+			record: submitted().Requested(), want: "Unknown DriverRequested: " + requested,
+		},
+		"what holds the driver up is the reason": {
+			record: submitted().Requested(), facts: apache.Facts{Waiting: quota},
+			want: "Unknown Unschedulable: Driver Pod cannot be scheduled.",
+		},
+		"a scheduler's reason that is none for a condition is left out": {
+			record: submitted().Requested(),
+			facts:  apache.Facts{Waiting: &lifecycle.Cause{Reason: "no-room here", Message: "Driver Pod cannot be scheduled."}},
+			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
+		},
+		"a scheduler need give no reason": {
+			record: submitted().Requested(),
+			facts:  apache.Facts{Waiting: &lifecycle.Cause{Message: "Driver Pod cannot be scheduled."}},
+			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
+		},
+		"what held the driver up is past once it runs": {
+			record: submitted().Requested().In(lifecycle.RunningHealthy, "Application is running healthy."),
+			facts:  apache.Facts{Waiting: quota},
+			want:   "Unknown RunningHealthy: Application is running healthy.",
+		},
+		"a driver that is being deleted": {
+			record: submitted().Requested(), facts: apache.Facts{Held: lifecycle.HeldDriverTerminating},
+			want: "Unknown DriverRequested: " + requested + " The driver Pod's deletion was accepted and it is not gone yet.",
+		},
+		"true after success": {
+			record: submitted().Requested().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Message: "Done."}),
+			want:   "True Succeeded: Done.",
+		},
+		"true after success and release": {
+			record: submitted().Requested().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Message: "Done."}).
+				In(lifecycle.ResourceReleased, ""),
+			want: "True Succeeded: Done.",
+		},
+		"true where the driver is kept": {
+			record: submitted().Requested().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Message: "Done."}).
+				In(lifecycle.TerminatedWithoutReleaseResources, "kept"),
+			want: "True Succeeded: Done.",
+		},
+		"false after failure": {
+			record: submitted().Requested().Ended(lifecycle.Failed, failed), want: "False Failed: exited with 1",
+		},
+		"false after failure while the driver goes": {
+			record: submitted().Requested().Ended(lifecycle.Failed, failed),
+			facts:  apache.Facts{Held: lifecycle.HeldDriverTerminating},
+			want:   "False Failed: exited with 1 The driver Pod's deletion was accepted and it is not gone yet.",
+		},
+		"unknown while a restart is pending": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable), want: "Unknown Failed: exited with 1",
+		},
+		"unknown even after success, where the application always restarts": {
+			record: submitted().Requested().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Message: "Done.", RestartAllowed: true}),
+			want:   "Unknown Succeeded: Done.",
+		},
+		"unknown once the verdict is to restart": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(true),
+			want:   "Unknown Failed: exited with 1",
+		},
+		"unknown while the restart waits for the sink": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(true),
+			facts:  apache.Facts{Held: lifecycle.HeldEventsUndelivered},
+			want:   "Unknown Failed: exited with 1 The restart waits until the sink takes the events that it has not taken.",
+		},
+		"false once the verdict is not to restart": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(false),
+			want:   "False Failed: exited with 1",
+		},
+		"unknown in the next attempt": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(true).Restarting(),
+			want:   "Unknown ScheduledToRestart: ",
+		},
+		"a verdict on the attempt before says nothing about this one": {
+			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(false).
+				Restarting().Requested().Ended(lifecycle.Failed, restartable),
+			want: "Unknown Failed: exited with 1",
+		},
+		"false where it was deleted before its end": {
+			record: submitted().Requested().In(lifecycle.ResourceReleased, "Spark application has been shutdown as requested."),
+			want:   "False ResourceReleased: Spark application has been shutdown as requested.",
+		},
+		"as it ended where it was deleted before the verdict": {
+			record: submitted().Requested().
+				Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Message: "Done.", RestartAllowed: true}).
+				In(lifecycle.ResourceReleased, "Spark application has been shutdown as requested."),
+			want: "True Succeeded: Done.",
+		},
+		"the API server's reason for a refusal": {
+			record: submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{Reason: "QuotaExceeded", Message: "no room"}),
+			want:   "False QuotaExceeded: no room",
+		},
+		"a webhook's reason that is none for a condition is left out": {
+			record: submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{Reason: "not on my cluster!", Message: "no"}),
+			want:   "False SchedulingFailure: no",
+		},
+		"a refusal without reason": {
+			record: submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{Message: "no"}),
+			want:   "False SchedulingFailure: no",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := concluded(pi().Obj(), test.record.Obj(), test.facts)
+			if diff := cmp.Diff([]string{"Succeeded=" + test.want}, tell(got)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			wantAcceptable(t, got)
+		})
+	}
+}
+
+func TestEveryStateIsAReason(t *testing.T) {
+	for _, state := range lifecycle.States {
+		wantAcceptable(t, concluded(pi().Obj(), submitted().In(state, "").Obj(), apache.Facts{}))
+		wantAcceptable(t, concluded(pi().Obj(), submitted().Ended(state, v1alpha1.AttemptEnd{}).Obj(), apache.Facts{}))
+	}
+}
+
+// What has nothing to say is absent, also where it had before.
+func TestConditionsComeAndGo(t *testing.T) {
+	silent := apache.Facts{SilentHandler: "restart"}
+	for name, test := range map[string]struct {
+		record *story
+		facts  apache.Facts
+		want   string
+	}{
+		"a warning": {
+			submitted(), apache.Facts{Warnings: []string{"This is dropped.", "So is that."}},
+			"Warning=True SpecNotHonored: This is dropped. So is that.",
+		},
+		"events that were refused": {
+			submitted().Rejected(2), apache.Facts{},
+			"EventsDelivered=False Rejected: The sink refused 2 event(s) for good; the controller's log holds them.",
+		},
+		"a handler that is silent": {
+			submitted(), silent,
+			`HandlerAnswered=False NoAnswer: The handler "restart" was asked and has not acted; ` +
+				"see that it runs, or change where it runs in the ConfigMap config-handlers.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app, succeeded := pi().Obj(), "Succeeded=Unknown Submitted: "+accepted
+			got := concluded(app, test.record.Obj(), test.facts)
+			if diff := cmp.Diff([]string{succeeded, test.want}, tell(got)); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			wantAcceptable(t, got)
+			got = concluded(app, submitted().Obj(), apache.Facts{})
+			if diff := cmp.Diff([]string{succeeded}, tell(got)); diff != "" {
+				t.Errorf("conditions when all is well again (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestConditionsOfOthersStay(t *testing.T) {
+	others := metav1.Condition{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Quota"}
+	app := pi().With(func(app *sparkv1.SparkApplication) { app.Status.Conditions = []metav1.Condition{others} }).Obj()
+	got := concluded(app, submitted().Obj(), apache.Facts{})
+	if len(got) != 2 || !slices.Contains(got, others) {
+		t.Errorf("conditions are %v", tell(got))
+	}
+}
+
+func TestConditionsKeepTheirTimeWhileTheirStatusLasts(t *testing.T) {
+	app, later := pi().Obj(), start.Add(time.Minute)
+	concluded(app, submitted().Obj(), apache.Facts{})
+	concluded(app, submitted().Requested().Obj(), apache.Facts{Now: later})
+	if got := app.Status.Conditions[0]; !got.LastTransitionTime.Time.Equal(start) || got.Reason != "DriverRequested" {
+		t.Errorf("the status did not change, and the condition is %+v", got)
+	}
+	concluded(app, submitted().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{}).Obj(), apache.Facts{Now: later})
+	if got := app.Status.Conditions[0]; !got.LastTransitionTime.Time.Equal(later) {
+		t.Errorf("the status changed, and the condition is %+v", got)
+	}
+}
+
+func TestConditionsSpeakOfTheGeneration(t *testing.T) {
+	generation := func(n int64) func(*sparkv1.SparkApplication) {
+		return func(app *sparkv1.SparkApplication) { app.Generation = n }
+	}
+	app := pi().With(generation(3)).Obj()
+	concluded(app, submitted().Obj(), apache.Facts{})
+	if got := app.Status; got.ObservedGeneration != 3 || got.Conditions[0].ObservedGeneration != 3 {
+		t.Errorf("generation 3 is observed as %d, and in the condition as %d", got.ObservedGeneration, got.Conditions[0].ObservedGeneration)
+	}
+	app.Generation, app.DeletionTimestamp = 4, &metav1.Time{Time: start}
+	concluded(app, submitted().Obj(), apache.Facts{})
+	if got := app.Status; got.ObservedGeneration != 3 || got.Conditions[0].ObservedGeneration != 3 {
+		t.Errorf("a deletion changes no spec, and yet generation %d is observed", got.ObservedGeneration)
+	}
+}
+
+func TestConditionsHoldWhateverIsSaid(t *testing.T) {
+	long := strings.Repeat("é", 40_000)
+	got := concluded(pi().Obj(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: long}).Obj(),
+		apache.Facts{Warnings: []string{long}})
+	wantAcceptable(t, got)
+	for _, condition := range got {
+		if !strings.HasSuffix(condition.Message, "é...") {
+			t.Errorf("the message of %s is cut within a character, or in silence", condition.Type)
+		}
+	}
+}
+
+func TestUndecodablePatch(t *testing.T) {
+	app := pi().With(func(app *sparkv1.SparkApplication) {
+		app.ResourceVersion, app.Generation = "17", 4
+		app.Undecodable = "json: cannot unmarshal string into Go struct field"
+	}).Obj()
+	patch, err := apache.UndecodablePatch(app, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type status struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	}
+	var got struct {
+		Metadata map[string]string `json:"metadata"`
+		Status   status            `json:"status"`
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(patch)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatalf("the patch says more than it should: %v: %s", err, patch)
+	}
+	if diff := cmp.Diff(map[string]string{"resourceVersion": "17"}, got.Metadata); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	want := []metav1.Condition{{
+		Type: "Succeeded", Status: metav1.ConditionUnknown, Reason: "Undecodable", ObservedGeneration: 4,
+		Message: "Correct the field and apply the application again: " +
+			"json: cannot unmarshal string into Go struct field",
+		LastTransitionTime: metav1.NewTime(start),
+	}}
+	if diff := cmp.Diff(want, got.Status.Conditions); diff != "" {
+		t.Errorf("conditions (-want +got):\n%s", diff)
+	}
+	wantAcceptable(t, got.Status.Conditions)
+}
+
+func TestUndecodablePatchIsBounded(t *testing.T) {
+	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
+	patch, err := apache.UndecodablePatch(app, start)
+	if err != nil || len(patch) > 8<<10 {
+		t.Errorf("the patch has %d bytes, %v", len(patch), err)
+	}
+}

@@ -1,0 +1,104 @@
+package apache_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const launchLabel = "firesteel.dev/launch-id"
+
+// TestGoldenExamples keeps all that is created for an example, but the owners that the reconciler adds.
+func TestGoldenExamples(t *testing.T) {
+	for _, name := range []string{"pi.yaml", "word-count.yaml"} {
+		t.Run(name, func(t *testing.T) {
+			objects := objectsOf(t, example(t, name))
+			for _, object := range objects {
+				if object.GetLabels()[launchLabel] != "of-this-attempt" {
+					t.Errorf("%s has not the launch's label", object.GetName())
+				}
+			}
+			wantGolden(t, name, manifests(t, objects))
+		})
+	}
+}
+
+func example(t *testing.T, name string) *sparkv1.SparkApplication {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var app sparkv1.SparkApplication
+	if err := yaml.Unmarshal(text, &app); err != nil {
+		t.Fatal(err)
+	}
+	if app.Undecodable != "" || len(apache.Neglected(&app)) > 0 {
+		t.Fatalf("the example is not all understood: %s %q", app.Undecodable, apache.Neglected(&app))
+	}
+	app.Namespace, app.UID = "default", "2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70"
+	return &app
+}
+
+// objectsOf are the objects of a first attempt, in the order of their creation.
+func objectsOf(t *testing.T, app *sparkv1.SparkApplication) []submission.Object {
+	t.Helper()
+	plan, err := apache.Plan(app, v1alpha1.Attempt{Since: at(0)}, apache.Defaults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Labels = map[string]string{launchLabel: "of-this-attempt"}
+	objects, err := submission.Build(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apache.Decorate(objects)
+	all := append([]submission.Object{}, objects.Before...)
+	return append(append(all, objects.Driver), objects.Owned...)
+}
+
+func manifests(t *testing.T, objects []submission.Object) string {
+	t.Helper()
+	var text bytes.Buffer
+	for i, object := range objects {
+		manifest, err := yaml.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			text.WriteString("---\n")
+		}
+		text.Write(manifest)
+	}
+	return text.String()
+}
+
+func wantGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got); go test -update writes it anew:\n%s", name, diff)
+	}
+}

@@ -1,0 +1,181 @@
+package apache_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+const (
+	never   = -time.Millisecond
+	longest = 100 * 365 * 24 * time.Hour
+)
+
+// upstream is the policy of a spec that says nothing.
+func upstream() lifecycle.Policy {
+	return lifecycle.Policy{
+		Restart: lifecycle.Restart{
+			Policy: lifecycle.RestartNever, MaxAttempts: 3, Backoff: 30 * time.Second, ResetAfter: never,
+		},
+		Timeouts: lifecycle.Timeouts{
+			DriverStart: 5 * time.Minute, DriverReady: 5 * time.Minute,
+			ExecutorStart: 5 * time.Minute, ForceTermination: 5 * time.Minute,
+		},
+		Retain: lifecycle.RetainNever, RetainFor: never, TTL: never,
+	}
+}
+
+func policyWith(change func(*lifecycle.Policy)) lifecycle.Policy {
+	policy := upstream()
+	change(&policy)
+	return policy
+}
+
+func tolerating(change func(*sparkv1.ApplicationTolerations)) *sparkv1.SparkApplication {
+	var tolerations sparkv1.ApplicationTolerations
+	change(&tolerations)
+	return pi().Tolerating(tolerations).Obj()
+}
+
+func TestPolicy(t *testing.T) {
+	for name, test := range map[string]struct {
+		app  *sparkv1.SparkApplication
+		want lifecycle.Policy
+	}{
+		"a spec without tolerations has the Apache operator's defaults": {
+			app: pi().Obj(), want: upstream(),
+		},
+		"empty sections have the same defaults": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.RestartConfig = &sparkv1.RestartConfig{}
+				t.ApplicationTimeoutConfig = &sparkv1.ApplicationTimeoutConfig{}
+				t.InstanceConfig = &sparkv1.ExecutorInstanceConfig{}
+			}),
+			want: upstream(),
+		},
+		"every restart setting counts": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.RestartConfig = &sparkv1.RestartConfig{
+					RestartPolicy: sparkv1.RestartOnInfrastructureFailure, MaxRestartAttempts: ptr(int64(9)),
+					RestartBackoffMillis: ptr(int64(1000)), RestartCounterResetMillis: ptr(int64(0)),
+					MaxRestartOnFailure: ptr(int64(2)), RestartBackoffMillisForFailure: ptr(int64(2000)),
+					MaxRestartOnSchedulingFailure:            ptr(int64(0)),
+					RestartBackoffMillisForSchedulingFailure: ptr(int64(0)),
+				}
+			}),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Restart = lifecycle.Restart{
+					Policy: lifecycle.RestartOnInfrastructureFailure, MaxAttempts: 9, Backoff: time.Second, ResetAfter: 0,
+					OnFailure:           lifecycle.Limit{MaxAttempts: ptr(int64(2)), Backoff: ptr(2 * time.Second)},
+					OnSchedulingFailure: lifecycle.Limit{MaxAttempts: ptr(int64(0)), Backoff: ptr(time.Duration(0))},
+				}
+			}),
+		},
+		"timeouts are set one by one, and zero stays zero": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.ApplicationTimeoutConfig = &sparkv1.ApplicationTimeoutConfig{
+					DriverStartTimeoutMillis: ptr(int64(0)), DriverReadyTimeoutMillis: ptr(int64(1500)),
+					TerminationRequeuePeriodMillis: ptr(int64(7)),
+				}
+			}),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.DriverStart, p.Timeouts.DriverReady = 0, 1500*time.Millisecond
+			}),
+		},
+		"a retention and a time to live of zero are not the same as none": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.ResourceRetainDurationMillis, t.TTLAfterStopMillis = ptr(int64(0)), ptr(int64(0))
+			}),
+			want: policyWith(func(p *lifecycle.Policy) { p.RetainFor, p.TTL = 0, 0 }),
+		},
+		"what is meant to be for ever does not overflow": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.RestartConfig = &sparkv1.RestartConfig{
+					MaxRestartAttempts:   ptr(int64(math.MaxInt64)),
+					RestartBackoffMillis: ptr(int64(math.MaxInt64)), RestartBackoffMillisForFailure: ptr(int64(math.MaxInt64)),
+				}
+				t.TTLAfterStopMillis = ptr(int64(math.MaxInt64))
+			}),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Restart.MaxAttempts, p.Restart.Backoff = math.MaxInt64, longest
+				p.Restart.OnFailure.Backoff = ptr(longest)
+				p.TTL = longest
+			}),
+		},
+		"what is far below zero is never, too: a time to live must not become zero": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.RestartConfig = &sparkv1.RestartConfig{RestartCounterResetMillis: ptr(int64(-1e16))}
+				t.ResourceRetainDurationMillis, t.TTLAfterStopMillis = ptr(int64(-1e13)), ptr(int64(math.MinInt64))
+			}),
+			want: upstream(),
+		},
+		"the older spelling of the retain policy is understood": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) { t.ResourceRetentionPolicy = sparkv1.RetainAlways }),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Retain = lifecycle.RetainAlways
+			}),
+		},
+		"today's spelling of the retain policy wins": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.ResourceRetentionPolicy, t.ResourceRetainPolicy = sparkv1.RetainAlways, sparkv1.RetainOnFailure
+			}),
+			want: policyWith(func(p *lifecycle.Policy) { p.Retain = lifecycle.RetainOnFailure }),
+		},
+		"a property names the main container": {
+			app: pi().Conf("spark.kubernetes.driver.podTemplateContainerName", "main").Obj(),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.MainContainer = "main"
+			}),
+		},
+		"suspend is passed on": {
+			app:  pi().Spec(func(s *sparkv1.ApplicationSpec) { s.Suspend = true }).Obj(),
+			want: policyWith(func(p *lifecycle.Policy) { p.Suspend = true }),
+		},
+		"cluster mode may be said": {
+			app:  pi().Spec(func(s *sparkv1.ApplicationSpec) { s.DeploymentMode = sparkv1.ClusterMode }).Obj(),
+			want: upstream(),
+		},
+		"client mode is refused": {
+			app: pi().Spec(func(s *sparkv1.ApplicationSpec) { s.DeploymentMode = sparkv1.ClientMode }).Obj(),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Refused = &lifecycle.Cause{
+					Class: lifecycle.ClassApplication, Reason: "ClientModeUnsupported",
+					Message: "Client mode is not supported yet. Remove spec.deploymentMode or set it to ClusterMode.",
+				}
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app)); diff != "" {
+				t.Errorf("Policy (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPolicyKnowsEveryEnumValue(t *testing.T) {
+	for restart, want := range map[sparkv1.RestartPolicy]lifecycle.RestartPolicy{
+		sparkv1.RestartAlways: lifecycle.RestartAlways, sparkv1.RestartNever: lifecycle.RestartNever,
+		sparkv1.RestartOnFailure:               lifecycle.RestartOnFailure,
+		sparkv1.RestartOnInfrastructureFailure: lifecycle.RestartOnInfrastructureFailure,
+	} {
+		if got := apache.Policy(pi().Restart(restart).Obj()).Restart.Policy; got != want {
+			t.Errorf("restart policy %s became %s", restart, got)
+		}
+	}
+	for retain, want := range map[sparkv1.RetainPolicy]lifecycle.Retain{
+		sparkv1.RetainAlways: lifecycle.RetainAlways, sparkv1.RetainNever: lifecycle.RetainNever,
+		sparkv1.RetainOnFailure: lifecycle.RetainOnFailure,
+	} {
+		app := tolerating(func(t *sparkv1.ApplicationTolerations) { t.ResourceRetainPolicy = retain })
+		if got := apache.Policy(app).Retain; got != want {
+			t.Errorf("retain policy %s became %s", retain, got)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package restart_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// application builds a SparkApplication whose first attempt failed and may be followed by another.
+type application struct{ app sparkv1.SparkApplication }
+
+func failed() *application {
+	a := &application{}
+	a.app.Namespace, a.app.Name, a.app.UID, a.app.ResourceVersion = "team-a", "pi", "uid-of-pi", "17"
+	a.app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
+		RestartConfig: &sparkv1.RestartConfig{RestartPolicy: sparkv1.RestartOnFailure},
+	}
+	a.app.Status.Firesteel = &v1alpha1.Record{
+		Attempt: v1alpha1.Attempt{Since: metav1.NewMicroTime(start)}, Sequence: 2,
+		Transitions: []v1alpha1.Transition{
+			{Sequence: 1, Time: metav1.NewMicroTime(start), State: string(lifecycle.Submitted)},
+			{
+				Sequence: 2, Time: metav1.NewMicroTime(start.Add(time.Minute)), State: string(lifecycle.Failed),
+				End: &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed, RestartAllowed: true},
+			},
+		},
+	}
+	return a
+}
+
+func (a *application) With(change func(*sparkv1.SparkApplication)) *application {
+	change(&a.app)
+	return a
+}
+
+func (a *application) Obj() *sparkv1.SparkApplication { return a.app.DeepCopy() }
+
+var pi = events.Object{
+	Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication",
+	Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
+}
+
+// told is the event that asks for the verdict.
+func told(t *testing.T, object events.Object) cloudevents.Event {
+	t.Helper()
+	event, err := events.ForTransition(object, failed().app.Status.Firesteel.Transitions[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+// writes are the statuses that were sent to the API server.
+func writes(client *fake.Clientset) []*sparkv1.SparkApplication {
+	var sent []*sparkv1.SparkApplication
+	for _, action := range client.Actions() {
+		if update, is := action.(clienttesting.UpdateAction); is {
+			sent = append(sent, update.GetObject().(*sparkv1.SparkApplication))
+		}
+	}
+	return sent
+}
+
+func TestVerdict(t *testing.T) {
+	due := metav1.NewMicroTime(start.Add(time.Minute + 30*time.Second))
+	for name, test := range map[string]struct {
+		app  *application
+		want v1alpha1.Verdict
+	}{
+		"another attempt, not before the back-off is over": {
+			failed(), v1alpha1.Verdict{Restart: true, NotBefore: &due, Reason: "Restart policy OnFailure covers Failed."},
+		},
+		"none where the policy was edited meanwhile": {
+			failed().With(func(app *sparkv1.SparkApplication) {
+				app.Spec.ApplicationTolerations.RestartConfig.RestartPolicy = sparkv1.RestartNever
+			}),
+			v1alpha1.Verdict{Reason: "Restart policy Never does not cover Failed."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(test.app.Obj())
+			if err := restart.NewHandler(client)(context.Background(), told(t, pi)); err != nil {
+				t.Fatal(err)
+			}
+			want := test.app.Obj()
+			want.Status.Firesteel.Verdict = &test.want
+			if diff := cmp.Diff([]*sparkv1.SparkApplication{want}, writes(client)); diff != "" {
+				t.Errorf("written, with the resourceVersion that was read (-want +got):\n%s", diff)
+			}
+			if action := client.Actions()[1]; action.GetSubresource() != "status" {
+				t.Errorf("wrote %s/%s", action.GetResource().Resource, action.GetSubresource())
+			}
+		})
+	}
+}
+
+func TestNothingIsDone(t *testing.T) {
+	reborn := pi
+	reborn.UID = "uid-of-another"
+	elsewhere := pi
+	elsewhere.Name = "another"
+	kubeflows := pi
+	kubeflows.Group = "sparkoperator.k8s.io"
+	cluster := pi
+	cluster.Resource, cluster.Kind = "sparkclusters", "SparkCluster"
+	for name, test := range map[string]struct {
+		app   *application
+		about events.Object
+		calls int // of the API server
+	}{
+		"for an event of another API":            {failed(), kubeflows, 0},
+		"for an event of another kind":           {failed(), cluster, 0},
+		"for an application that is gone":        {failed(), elsewhere, 1},
+		"for an earlier one of the same name":    {failed(), reborn, 1},
+		"for one that is being deleted":          {failed().With(deleting), pi, 1},
+		"for one that cannot be decoded":         {failed().With(func(a *sparkv1.SparkApplication) { a.Undecodable = "no" }), pi, 1},
+		"for one that nobody has looked at":      {failed().With(func(a *sparkv1.SparkApplication) { a.Status.Firesteel = nil }), pi, 1},
+		"for one that still runs":                {failed().With(running), pi, 1},
+		"for an end that the spec says is final": {failed().With(final), pi, 1},
+		"a second time":                          {failed().With(answered), pi, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(test.app.Obj())
+			if err := restart.NewHandler(client)(context.Background(), told(t, test.about)); err != nil {
+				t.Fatal(err)
+			}
+			if sent := writes(client); len(sent) > 0 || len(client.Actions()) != test.calls {
+				t.Errorf("the API server was asked %v, want %d reads", client.Actions(), test.calls)
+			}
+		})
+	}
+}
+
+func deleting(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: start} }
+
+func running(app *sparkv1.SparkApplication) {
+	app.Status.Firesteel.Transitions[1].State = string(lifecycle.RunningHealthy)
+	app.Status.Firesteel.Transitions[1].End = nil
+}
+
+func final(app *sparkv1.SparkApplication) {
+	app.Status.Firesteel.Transitions[1].End.RestartAllowed = false
+}
+
+func answered(app *sparkv1.SparkApplication) {
+	app.Status.Firesteel.Verdict = &v1alpha1.Verdict{Reason: "mine"}
+}
+
+func TestDuplicatesDoNothing(t *testing.T) {
+	client := fake.NewSimpleClientset(failed().Obj())
+	handle := restart.NewHandler(client)
+	for range 3 {
+		if err := handle(context.Background(), told(t, pi)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sent := writes(client); len(sent) != 1 {
+		t.Errorf("three events, and %d writes", len(sent))
+	}
+}
+
+func TestForgedEventsAreRefusedForGood(t *testing.T) {
+	for name, forge := range map[string]func(*cloudevents.Event){
+		"without a source of ours":      func(event *cloudevents.Event) { event.SetSource("/somebody/else") },
+		"that contradicts its source":   func(event *cloudevents.Event) { event.SetSubject("team-a/another") },
+		"that contradicts its own name": func(event *cloudevents.Event) { event.SetExtension(events.ExtensionName, "another") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(failed().Obj())
+			event := told(t, pi)
+			forge(&event)
+			if err := restart.NewHandler(client)(context.Background(), event); !events.IsPermanent(err) {
+				t.Errorf("error is %v, and an event that can never work would be sent again", err)
+			}
+			if len(client.Actions()) > 0 {
+				t.Errorf("the API server was asked %v", client.Actions())
+			}
+		})
+	}
+}
+
+// Somebody wrote in between: what he wrote decides.
+func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		meanwhile func(*sparkv1.SparkApplication)
+		want      []string // the resourceVersions that were written with
+	}{
+		"and written where nothing changed that matters": {func(*sparkv1.SparkApplication) {}, []string{"17", "18"}},
+		"and let be where another verdict was given":     {answered, []string{"17"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(failed().Obj())
+			tries := 0
+			client.PrependReactor("update", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+				if tries++; tries > 1 {
+					return false, nil, nil
+				}
+				newer := failed().With(test.meanwhile).Obj()
+				newer.ResourceVersion = "18"
+				resource := sparkv1.SchemeGroupVersion.WithResource("sparkapplications")
+				if err := client.Tracker().Update(resource, newer, newer.Namespace); err != nil {
+					t.Error(err)
+				}
+				return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
+			})
+			if err := restart.NewHandler(client)(context.Background(), told(t, pi)); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, app := range writes(client) {
+				got = append(got, app.ResourceVersion)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
+	for _, verb := range []string{"get", "update"} {
+		t.Run(verb, func(t *testing.T) {
+			client := fake.NewSimpleClientset(failed().Obj())
+			client.PrependReactor(verb, "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewTooManyRequests("later", 1)
+			})
+			err := restart.NewHandler(client)(context.Background(), told(t, pi))
+			if !apierrors.IsTooManyRequests(err) || events.IsPermanent(err) {
+				t.Errorf("error is %v, want one that has the event sent again", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package sparkapplication
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestStripPodKeepsWhatTheLifecycleReads(t *testing.T) {
+	kept := metav1.ObjectMeta{
+		Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
+		Labels:            map[string]string{"spark-role": "driver"},
+		OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
+		DeletionTimestamp: &metav1.Time{Time: start},
+	}
+	status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
+	pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
+	pod.Annotations = map[string]string{"large": "text"}
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+	got, err := stripPod(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, got); diff != "" {
+		t.Errorf("Pod (-want +got):\n%s", diff)
+	}
+}
+
+func TestStripLeavesTombstonesAlone(t *testing.T) {
+	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
+	for name, strip := range map[string]cache.TransformFunc{"Pods": stripPod, "applications": stripApplication} {
+		got, err := strip(tombstone)
+		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+	if got := lastKnown(tombstone); got != tombstone.Obj {
+		t.Errorf("the last that is known is %v", got)
+	}
+	if got := lastKnown(tombstone.Obj); got != tombstone.Obj {
+		t.Errorf("the last that is known of an object is %v", got)
+	}
+}
+
+func TestUnfinished(t *testing.T) {
+	live := int64(60_000)
+	for name, test := range map[string]struct {
+		app  any
+		want bool
+	}{
+		"what is no application":     {"text", true},
+		"what nobody has looked at":  {pi().Obj(), true},
+		"what runs":                  {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), true},
+		"what is kept":               {pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), true},
+		"what has something to tell": {pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), true},
+		"what is told and over":      {pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), false},
+		"what is over and deleted":   {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) { a.DeletionTimestamp = &metav1.Time{Time: start} }), true},
+		"what is over and has a life": {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
+			a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{TTLAfterStopMillis: &live}
+		}), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := unfinished(test.app); got != test.want {
+				t.Errorf("unfinished: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func with(a *application, change func(*sparkv1.SparkApplication)) *sparkv1.SparkApplication {
+	app := a.Obj()
+	change(app)
+	return app
+}

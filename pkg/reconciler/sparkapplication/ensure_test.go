@@ -1,0 +1,240 @@
+package sparkapplication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+)
+
+// service builds a Service of an attempt, or a namesake of one.
+type service struct{ service corev1.Service }
+
+func ofLaunch(id string) *service {
+	s := &service{}
+	s.service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
+	s.service.Namespace, s.service.Name, s.service.UID = "team-a", "pi-0-driver-svc", "uid-of-service"
+	s.service.Labels = map[string]string{labelLaunch: id, apache.LabelApplication: "pi"}
+	return s
+}
+
+func (s *service) Label(key, value string) *service {
+	s.service.Labels[key] = value
+	return s
+}
+
+func (s *service) Unlabelled() *service {
+	s.service.Labels = nil
+	return s
+}
+
+func (s *service) Going() *service {
+	s.service.DeletionTimestamp = &metav1.Time{Time: start}
+	return s
+}
+
+func (s *service) OwnedBy(kind, name string) *service {
+	owner := schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: kind}
+	s.service.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name}, owner),
+	}
+	return s
+}
+
+func (s *service) Obj() *corev1.Service { return s.service.DeepCopy() }
+
+// verbsOn are what was asked of the API server, in order.
+func verbsOn(client *fake.Clientset) string {
+	var asked []string
+	for _, action := range client.Actions() {
+		asked = append(asked, action.GetVerb())
+	}
+	return strings.Join(asked, " ")
+}
+
+func TestEnsure(t *testing.T) {
+	for name, test := range map[string]struct {
+		existing *service
+		asks     string
+		refusal  string
+		going    bool
+	}{
+		"creates what is not there": {asks: "create"},
+		"takes what this launch made": {
+			existing: ofLaunch("this"), asks: "create get",
+		},
+		"waits for what this launch made and somebody deletes": {
+			existing: ofLaunch("this").Going(), asks: "create get", going: true,
+		},
+		"replaces what an earlier launch left": {
+			existing: ofLaunch("earlier"), asks: "create get delete create",
+		},
+		"waits for what an earlier launch left and is going": {
+			existing: ofLaunch("earlier").Going(), asks: "create get", going: true,
+		},
+		"leaves another application's alone": {
+			existing: ofLaunch("theirs").Label(apache.LabelApplication, "other").OwnedBy("SparkApplication", "other"),
+			asks:     "create get",
+			refusal:  "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to SparkApplication other",
+		},
+		"leaves another application's alone that is going": {
+			existing: ofLaunch("theirs").Label(apache.LabelApplication, "other").OwnedBy("SparkApplication", "other").Going(),
+			asks:     "create get",
+			refusal:  "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to SparkApplication other",
+		},
+		"leaves the Apache operator's alone": {
+			existing: ofLaunch("").Label(apache.LabelApplication, "pi").OwnedBy("Pod", "pi-0-driver"),
+			asks:     "create get",
+			refusal:  "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to Pod pi-0-driver",
+		},
+		"leaves alone what has no owner": {
+			existing: ofLaunch("").Unlabelled(), asks: "create get",
+			refusal: "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to " +
+				"somebody else (it has no owner); delete it or rename the application",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.existing != nil {
+				client = fake.NewClientset(test.existing.Obj())
+			}
+			made, err := (&Reconciler{kube: client}).ensure(context.Background(), ofLaunch("this").Obj())
+			var refused *refusedError
+			switch {
+			case errors.As(err, &refused):
+				if err.Error() != test.refusal || refused.reason() != "NameTaken" {
+					t.Errorf("refused for %s with %q, want %q", refused.reason(), err, test.refusal)
+				}
+			case test.refusal != "", errors.Is(err, errGoing) != test.going, err != nil && !test.going:
+				t.Errorf("error is %v", err)
+			case err == nil && made.GetLabels()[labelLaunch] != "this":
+				t.Errorf("the object is of launch %q", made.GetLabels()[labelLaunch])
+			}
+			if got := verbsOn(client); got != test.asks {
+				t.Errorf("asked the API server to %s, want %s", got, test.asks)
+			}
+		})
+	}
+}
+
+func TestEnsureDeletesByUID(t *testing.T) {
+	client := fake.NewClientset(ofLaunch("earlier").Obj())
+	if _, err := (&Reconciler{kube: client}).ensure(context.Background(), ofLaunch("this").Obj()); err != nil {
+		t.Fatal(err)
+	}
+	deletion := client.Actions()[2].(clienttesting.DeleteActionImpl)
+	want := metav1.NewPreconditionDeleteOptions("uid-of-service")
+	if diff := cmp.Diff(*want, deletion.DeleteOptions); diff != "" {
+		t.Errorf("options of the deletion (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
+	services := schema.GroupResource{Resource: "services"}
+	exists := apierrors.NewAlreadyExists(services, "pi-0-driver-svc")
+	conflict := apierrors.NewConflict(services, "pi-0-driver-svc", errors.New("another uid"))
+	const retried, refused, going = "retried", "refused", "going"
+	for name, test := range map[string]struct {
+		existing *service
+		verb     string
+		err      error
+		want     string
+	}{
+		"a quota refuses for good":              {nil, "create", apierrors.NewForbidden(services, "", errors.New("exceeded quota")), refused},
+		"an overload passes":                    {nil, "create", apierrors.NewTooManyRequests("later", 1), retried},
+		"what went in between is tried again":   {nil, "create", exists, going},
+		"a look that fails is retried":          {ofLaunch("earlier"), "get", apierrors.NewInternalError(errors.New("oh")), retried},
+		"a deletion that fails is retried":      {ofLaunch("earlier"), "delete", apierrors.NewInternalError(errors.New("oh")), retried},
+		"a deletion of another is tried again":  {ofLaunch("earlier"), "delete", conflict, going},
+		"a deletion that came late is no error": {ofLaunch("earlier"), "delete", apierrors.NewNotFound(services, "s"), going},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.existing != nil {
+				client = fake.NewClientset(test.existing.Obj())
+			}
+			client.PrependReactor(test.verb, "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, test.err
+			})
+			_, err := (&Reconciler{kube: client}).ensure(context.Background(), ofLaunch("this").Obj())
+			got, last := retried, new(refusedError)
+			switch {
+			case err == nil:
+				got = "done"
+			case errors.As(err, &last):
+				got = refused
+			case errors.Is(err, errGoing):
+				got = going
+			}
+			if got != test.want {
+				t.Errorf("%v is %s, want %s", err, got, test.want)
+			}
+		})
+	}
+}
+
+func TestEnsureOfWhatHasNoClient(t *testing.T) {
+	if _, err := (&Reconciler{kube: fake.NewClientset()}).ensure(context.Background(), &corev1.Node{}); err == nil {
+		t.Error("a Node was created")
+	}
+}
+
+func status(code int32, reason metav1.StatusReason, message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason, Message: message}}
+}
+
+func TestRefusedForGood(t *testing.T) {
+	for code, want := range map[int32]bool{
+		http.StatusBadRequest: true, http.StatusUnauthorized: false, http.StatusForbidden: true,
+		http.StatusNotFound: false, http.StatusRequestTimeout: false, http.StatusConflict: false,
+		http.StatusRequestEntityTooLarge: true, http.StatusUnprocessableEntity: true,
+		http.StatusTooManyRequests: false, http.StatusInternalServerError: false,
+		http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false, 0: false,
+	} {
+		if got := refusedForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
+			t.Errorf("%d is refused for good: %t, want %t", code, got, want)
+		}
+	}
+	if refusedForGood(errors.New("connection refused")) {
+		t.Error("an error that the API server never sent is its last word")
+	}
+}
+
+func TestReasonOfARefusal(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a quota": {
+			status(403, metav1.StatusReasonForbidden, `pods "pi-0-driver" is forbidden: exceeded quota: small`), "QuotaExceeded",
+		},
+		"a service account that is not there": {
+			status(403, metav1.StatusReasonForbidden, "error looking up service account team-a/spark"), "ServiceAccountNotFound",
+		},
+		"an invalid object":                {status(422, metav1.StatusReasonInvalid, "no"), "Invalid"},
+		"a webhook that gives a reason":    {status(400, "not on my cluster!", "denied"), "not on my cluster!"},
+		"a webhook that gives none":        {status(400, "", `admission webhook "w" denied the request`), "Refused"},
+		"a namesake that is somebody's":    {errors.New("it exists already and belongs to Pod p"), "NameTaken"},
+		"an answer of the API, wrapped up": {fmt.Errorf("create: %w", status(422, metav1.StatusReasonInvalid, "no")), "Invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refused := &refusedError{object: "Pod team-a/pi-0-driver", err: test.err}
+			if got := refused.cause(); got.Reason != test.want || got.Class != "scheduling" || got.Message != refused.Error() {
+				t.Errorf("cause is %+v, want the reason %s", got, test.want)
+			}
+		})
+	}
+}
