@@ -4,10 +4,13 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/configmap/parser"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // The config maps.
@@ -50,12 +53,18 @@ const (
 	External = "external"
 )
 
+// handlerNames are the handlers that Firesteel asks.
+var handlerNames = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion)}
+
 // NewHandlers reads config-handlers: the keys are names of handlers, the values in-process or external.
 func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
 	handlers := &Handlers{places: map[string]string{}}
 	for name, place := range configMap.Data {
 		if name == exampleKey {
 			continue
+		}
+		if !slices.Contains(handlerNames, name) {
+			return nil, fmt.Errorf("%s: there is no handler %q: write one of %v", HandlersName, name, handlerNames)
 		}
 		if place != InProcess && place != External {
 			return nil, fmt.Errorf("%s: %s is %q: write %s or %s", HandlersName, name, place, InProcess, External)

@@ -60,6 +60,9 @@ func TestHandlers(t *testing.T) {
 		"neither": {
 			data("restart", "External"), true, `config-handlers: restart is "External": write in-process or external`,
 		},
+		"a handler that there is not": {
+			data("restrat", "external"), true, `config-handlers: there is no handler "restrat": write one of [restart ttl]`,
+		},
 		"nothing": {data("restart", ""), true, `config-handlers: restart is "": write in-process or external`},
 	} {
 		t.Run(name, func(t *testing.T) {

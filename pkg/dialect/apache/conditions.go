@@ -144,7 +144,7 @@ func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
 }
 
 // UndecodablePatch is a merge patch for the status of an application that could not be decoded. It says so in the
-// condition Succeeded and leaves alone what else the status holds.
+// condition Succeeded, which takes the place of all conditions, and leaves alone what else the status holds.
 func UndecodablePatch(app *sparkv1.SparkApplication, now time.Time) ([]byte, error) {
 	condition := metav1.Condition{
 		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Undecodable",
