@@ -1,0 +1,129 @@
+package integration
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// What happens while no controller runs is taken up by the next.
+func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
+	const podCreate = 3 // its place among the writes of a life
+	for name, c := range map[string]struct {
+		// dies is where the controller dies; where it is nowhere, when the driver runs.
+		dies trap
+		// meanwhile is what happens then, and after what has to come of it.
+		meanwhile, after func(*mortal)
+		drivers          int
+		states           []string
+	}{
+		"a driver succeeds": {
+			meanwhile: func(m *mortal) { m.driver(m.name, 0).succeed() },
+			after:     func(m *mortal) { m.untilCondition(m.name, "Succeeded", metav1.ConditionTrue, "Succeeded") },
+			drivers:   1, states: plainLife,
+		},
+		"a driver vanishes": {
+			meanwhile: func(m *mortal) { m.vanish(m.name + "-0-driver") },
+			after: func(m *mortal) {
+				c := m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "Failed")
+				if !contains(c.Message, "Driver removed") {
+					m.Errorf("the condition says %q", c.Message)
+				}
+			},
+			drivers: 1, states: words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed ResourceReleased"),
+		},
+		"an application is deleted whose driver runs": {
+			meanwhile: func(m *mortal) { m.delete(m.name) },
+			after:     gone, drivers: 1, states: cutShort.states,
+		},
+		"an application is deleted whose driver is not recorded": {
+			dies: trap{at: podCreate, answered: true}, meanwhile: func(m *mortal) { m.delete(m.name) },
+			after: gone, drivers: 1, states: words("Submitted ResourceReleased"),
+		},
+		"an application is deleted whose driver was about to be made": {
+			dies: trap{at: podCreate}, meanwhile: func(m *mortal) { m.delete(m.name) },
+			after: gone, drivers: 0, states: words("Submitted ResourceReleased"),
+		},
+		"an application is edited whose driver is not recorded": {
+			dies: trap{at: podCreate, answered: true}, meanwhile: edited,
+			after: endsEdited, drivers: 2, states: plainLife,
+		},
+		"an application is edited whose driver was about to be made": {
+			dies: trap{at: podCreate}, meanwhile: edited,
+			after: endsEdited, drivers: 1, states: plainLife,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMortal(t)
+			c.dies.spring = func() { m.die() }
+			m.proxy.set(m.name, c.dies)
+			app := m.create(App(m.name))
+			if c.dies.at == 0 {
+				m.run(m.name, 0)
+				m.die()
+			}
+			<-m.dead
+			c.meanwhile(m)
+			m.revive()
+			c.after(m)
+			m.told(app, c.states...)
+			if drivers := m.witness.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+				m.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
+			}
+		})
+	}
+}
+
+func gone(m *mortal) {
+	m.Helper()
+	untilGone(m.scene, m.apps(), m.name)
+	m.empty()
+}
+
+func edited(m *mortal) {
+	m.edit(m.name, func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"edited"} })
+}
+
+func endsEdited(m *mortal) {
+	m.Helper()
+	d := m.run(m.name, 0)
+	if arguments := d.Spec.Containers[0].Args; arguments[len(arguments)-1] != "edited" {
+		m.Errorf("the driver has arguments %v", arguments)
+	}
+	d.succeed()
+	m.untilState(m.name, "ResourceReleased")
+}
+
+// vanish removes a Pod without a trace.
+func (s *scene) vanish(pod string) {
+	s.Helper()
+	now := int64(0)
+	s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+}
+
+func TestTheControllerEndsWhenItIsAskedTo(t *testing.T) {
+	m := newMortal(t)
+	hangs := make(chan struct{})
+	m.sink.answer(m.ns, func(*http.Request, delivery) int {
+		<-hangs
+		return http.StatusAccepted
+	})
+	app := m.create(App(m.name))
+	m.untilState(m.name, "DriverRequested")
+	m.must(m.controller.Stop())
+	select {
+	case <-m.controller.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("it still runs after 10s")
+	}
+	close(hangs)
+	m.revive()
+	m.run(m.name, 0).succeed()
+	m.untilState(m.name, "ResourceReleased")
+	m.told(app, plainLife...)
+}

@@ -1,0 +1,231 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Bad input is told on the object, in words that name what is wrong and what to do, and disturbs nobody else.
+func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		bad *application
+		// before is what exists when the bad application comes; the good one runs by then.
+		before func(*scene)
+		// reason is the condition's, says are parts of its message, and event is the reason of the Kubernetes Event.
+		reason string
+		says   []string
+		event  string
+	}{
+		"nothing to run": {
+			bad: App("bad").Main("", ""), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"mainClass is missing", "name the class"},
+		},
+		"a file that only the submitter has": {
+			bad: App("bad").Main("Main", "/home/me/my.jar"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{`"/home/me/my.jar"`, "write local:///path"},
+		},
+		"a label that the submission sets": {
+			bad: App("bad").Conf("spark.kubernetes.driver.label.spark-role", "boss"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.driver.label.spark-role", `"boss"`, "leave it out"},
+		},
+		"an address that the submission sets": {
+			bad: App("bad").Conf("spark.driver.bindAddress", "0.0.0.0"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.driver.bindAddress", `"0.0.0.0"`, "leave it out"},
+		},
+		"client mode": {
+			bad: App("bad").Client(), reason: "Failed", event: "Failed",
+			says: []string{"Client mode is not supported", "Remove spec.deploymentMode"},
+		},
+		"a template that the API server refuses": {
+			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),
+			reason: "Invalid", event: "SchedulingFailure", says: []string{"bad-0-driver", "spec.tolerations[0].operator", `"Sometimes"`},
+		},
+		"a service account that does not exist": {
+			bad:    App("bad").Conf("spark.kubernetes.authenticate.driver.serviceAccountName", "nobody"),
+			reason: "ServiceAccountNotFound", event: "SchedulingFailure", says: []string{"bad-0-driver", `"nobody" not found`},
+		},
+		"a quota on pods": {
+			bad: App("bad"), before: func(s *scene) { s.limit("pods", "1") },
+			reason: "QuotaExceeded", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "exceeded quota: quota", "limited: pods=1"},
+		},
+		"a quota on the Service after the Pod": {
+			bad: App("bad"), before: func(s *scene) { s.limit("services", "1") },
+			reason: "QuotaExceeded", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "exceeded quota: quota", "limited: services=1"},
+		},
+		"an admission policy": {
+			bad: App("bad"), before: func(s *scene) { s.forbid("bad-0-driver", "no bad drivers here") },
+			reason: "Invalid", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "no bad drivers here"},
+		},
+		"a Pod of its name that is somebody else's": {
+			bad: App("bad"), before: func(s *scene) { s.foreignPod("bad-0-driver") },
+			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "belongs to", "rename the application"},
+		},
+		"a Service of its name that is somebody else's": {
+			bad: App("bad"), before: func(s *scene) { s.foreignService("bad-0-driver-svc") },
+			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "belongs to", "rename the application"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			good := s.create(App("good"))
+			s.untilState("good", "DriverRequested")
+			if c.before != nil {
+				c.before(s)
+			}
+			bad := s.create(c.bad)
+			condition := s.untilCondition("bad", "Succeeded", metav1.ConditionFalse, c.reason)
+			event := s.untilKubeEvent("bad", corev1.EventTypeWarning, c.event)
+			for _, part := range c.says {
+				for what, text := range map[string]string{"condition": condition.Message, "Event": event.Message} {
+					if !strings.Contains(text, part) {
+						t.Errorf("the %s says %q, and not %q", what, text, part)
+					}
+				}
+			}
+			s.untilState("bad", "ResourceReleased")
+			s.untilDelivered("the bad application's end", func(heard []delivery) bool {
+				its := firstTaken(heard, bad)
+				return len(its) > 0 && its[len(its)-1].Attributes["sparkfinal"] == "true"
+			})
+			s.noDriverOf("bad")
+
+			s.run("good", 0).succeed()
+			s.untilState("good", "ResourceReleased")
+			s.told(good, plainLife...)
+		})
+	}
+}
+
+// limit sets a quota, and waits until it is enforced.
+func (s *scene) limit(kind corev1.ResourceName, count string) {
+	s.Helper()
+	quotas := s.kube.CoreV1().ResourceQuotas(s.ns)
+	_, err := quotas.Create(s.Context(), quota(kind, count), metav1.CreateOptions{})
+	s.must(err)
+	until(s, quotas, "quota", "count what there is", func(q *corev1.ResourceQuota) bool {
+		used := q.Status.Used[kind]
+		return used.String() == count
+	})
+}
+
+// forbid has an admission policy refuse a Pod of that name, and waits until it does.
+func (s *scene) forbid(pod, because string) {
+	s.Helper()
+	_, err := s.kubectl(fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: %[1]s}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}}
+    resourceRules:
+      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations:
+    - {expression: 'object.metadata.name != "%[2]s"', message: %[3]s}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: %[1]s}
+spec: {policyName: %[1]s, validationActions: [Deny]}
+`, s.ns, pod, because), "create", "-f", "-")
+	s.must(err)
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		_, err := s.kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil, nil
+	}))
+}
+
+func plainPod(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"mine": "true"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "image"}}},
+	}
+}
+
+func (s *scene) foreignPod(name string) {
+	s.Helper()
+	_, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), plainPod(name), metav1.CreateOptions{})
+	s.must(err)
+}
+
+func (s *scene) foreignService(name string) {
+	s.Helper()
+	_, err := s.kube.CoreV1().Services(s.ns).Create(s.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"mine": "true"}},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+}
+
+// noDriverOf checks that an application has no driver, and that what is somebody else's is still there.
+func (s *scene) noDriverOf(app string) {
+	s.Helper()
+	pods, err := s.kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: driverSelector + ",spark.operator/spark-app-name=" + app})
+	s.must(err)
+	for _, pod := range pods.Items {
+		s.Errorf("there is a driver %s", pod.Name)
+	}
+}
+
+func TestAnImageThatDoesNotExistIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi").Conf("spark.kubernetes.container.image", "example.com/no/such:image"))
+	d := s.driver("pi", 0)
+	for _, reason := range []string{"ErrImagePull", "ImagePullBackOff"} {
+		d.set(func(status *corev1.PodStatus) {
+			waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
+			status.ContainerStatuses[0].State = waiting
+		})
+	}
+	condition := s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "ImagePullFailed")
+	for _, part := range []string{`"example.com/no/such:image"`, "correct the image's name or its pull secret"} {
+		if !strings.Contains(condition.Message, part) {
+			t.Errorf("the condition says %q, and not %q", condition.Message, part)
+		}
+	}
+	s.untilKubeEvent("pi", corev1.EventTypeWarning, "ImagePullFailed")
+}
+
+// What cannot be decoded is told on the object, and begins once it is mended.
+func TestAnObjectThatCannotBeDecodedWaitsForItsCorrection(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	_, err := s.kubectl(`
+apiVersion: spark.apache.org/v1
+kind: SparkApplication
+metadata:
+  name: bad
+spec:
+  mainClass: org.apache.spark.examples.SparkPi
+  driverSpec:
+    podTemplateSpec:
+      spec:
+        containers: oops
+  runtimeVersions:
+    sparkVersion: 4.1.1
+`, "create", "-f", "-")
+	s.must(err)
+	s.create(App("good"))
+	s.run("good", 0)
+	event := s.untilKubeEvent("bad", corev1.EventTypeWarning, "Undecodable")
+	if !strings.Contains(event.Message, "containers") {
+		t.Errorf("the Event says %q, and not which field", event.Message)
+	}
+	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapp/bad")
+	s.must(err)
+
+	_, err = s.apps().Patch(t.Context(), "bad", types.MergePatchType, []byte(`{"spec":{"driverSpec":null}}`), metav1.PatchOptions{})
+	s.must(err)
+	s.run("bad", 0).succeed()
+	s.untilCondition("bad", "Succeeded", metav1.ConditionTrue, "Succeeded")
+}

@@ -1,0 +1,190 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// budget is what the controller may ask of the API server for one life: a number of requests of each kind.
+type budget map[string]int
+
+// plainBudget is DESIGN's for a life without restart that lasts less than 30 s. Some creates run in parallel, and so
+// have no order, but each is its own.
+func plainBudget(creates ...string) budget {
+	b := budget{
+		"patch sparkapplications":         2,
+		"update sparkapplications/status": 6,
+		"delete pods":                     1,
+		"create events":                   4,
+	}
+	for _, create := range creates {
+		b["create "+create]++
+	}
+	return b
+}
+
+func TestALifeStaysWithinItsWriteBudget(t *testing.T) {
+	t.Parallel()
+	for version, objects := range map[string][]string{
+		"4.1.1": {"pods", "services", "configmaps"},
+		"4.2.0": {"pods", "services", "configmaps", "networkpolicies"},
+	} {
+		t.Run("on Spark "+version, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			app := s.create(App("pi").Spark(version))
+			s.run("pi", 0).succeed()
+			s.untilState("pi", "ResourceReleased")
+			s.told(app, plainLife...)
+			s.delete("pi")
+			untilGone(s, s.apps(), "pi")
+			if age := time.Since(app.CreationTimestamp.Time); age > 28*time.Second {
+				t.Skipf("the machine is too slow: the life took %s, and at rest the cursor is written", age)
+			}
+			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded") // Events come late where there is much to do
+			s.within(plainBudget(objects...), s.requestsAtRest())
+		})
+	}
+}
+
+// An application at rest has its cursor written once, and costs nothing from then on.
+func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi"))
+	s.run("pi", 0)
+	s.told(app, plainLife[:5]...)
+	s.untilKubeEvent("pi", corev1.EventTypeNormal, "DriverRequested")
+	before := len(s.requestsAtRest())
+	rested := s.untilAcknowledged("pi", 5)
+	if age := time.Since(rested.Status.Firesteel.Transitions[4].Time.Time); age < 29*time.Second {
+		t.Errorf("the cursor was written %s after the last transition", age)
+	}
+	after := s.requestsAtRest()[before:]
+	if len(after) != 1 || after[0].Kind() != "update sparkapplications/status" {
+		t.Errorf("at rest the controller asked for %v, want one status write", after)
+	}
+}
+
+func TestTheControllerIsSmallAtRest(t *testing.T) {
+	const limit = 60 << 10 // KiB
+	s := newScene(t)
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.requestsAtRest()
+	total, own := residentKiB(s, process.Pid(), "VmRSS:"), residentKiB(s, process.Pid(), "RssAnon:")
+	if t.Logf("%d KiB are resident, %d of them without a file", total, own); total > limit {
+		t.Errorf("%d KiB are resident at rest, want at most %d", total, limit)
+	}
+}
+
+func residentKiB(s *scene, pid int, what string) (size int) {
+	s.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	s.must(err)
+	_, after, _ := strings.Cut(string(text), what)
+	_, err = fmt.Sscan(after, &size)
+	s.must(err)
+	return size
+}
+
+// requestsAtRest are the controller's requests about the scene, once no more come.
+func (s *scene) requestsAtRest() []controlplane.Request {
+	s.Helper()
+	var requests []controlplane.Request
+	quietSince := time.Now()
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		now := s.requests()
+		if len(now) != len(requests) {
+			requests, quietSince = now, time.Now()
+		}
+		return time.Since(quietSince) > 1500*time.Millisecond, nil
+	}))
+	return requests
+}
+
+// untilAsked waits until the controller has asked for something a number of times.
+func (s *scene) untilAsked(kind string, times int) {
+	s.Helper()
+	var asked []string
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		asked = nil
+		for _, request := range s.requests() {
+			if request.Kind() == kind {
+				asked = append(asked, request.String())
+			}
+		}
+		return len(asked) >= times, nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %q %d times; it was asked %v", kind, times, asked)
+	}
+}
+
+// requests are the controller's about the scene, until now.
+func (s *scene) requests() []controlplane.Request {
+	s.Helper()
+	all, err := s.audit.Requests()
+	s.must(err)
+	return slices.DeleteFunc(slices.Clone(all), func(r controlplane.Request) bool { return r.Namespace != s.ns })
+}
+
+// within checks requests against a budget, and prints the account. What the budget does not name, costs nothing, or
+// was refused, is beyond it.
+func (s *scene) within(allowed budget, requests []controlplane.Request) {
+	s.Helper()
+	spent := map[string]int{}
+	for _, request := range requests {
+		spent[request.Kind()]++
+		if request.Code >= 400 {
+			s.Errorf("refused: %s", request)
+		}
+	}
+	if patched := spent["patch events"]; patched > 0 { // an Event that is repeated
+		spent["create events"] += patched
+		delete(spent, "patch events")
+	}
+	s.Log("\n" + account(allowed, spent))
+	for kind, count := range spent {
+		switch limit, named := allowed[kind]; {
+		case !named:
+			s.Errorf("%s is not in the budget, and was asked %d times", kind, count)
+		case count > limit:
+			s.Errorf("%s: %d, and the budget is %d", kind, count, limit)
+		}
+	}
+	for kind := range allowed {
+		if spent[kind] == 0 {
+			s.Errorf("%s was never asked: does the audit log hold all?", kind)
+		}
+	}
+}
+
+func account(allowed budget, spent map[string]int) string {
+	kinds := map[string]bool{}
+	for kind := range allowed {
+		kinds[kind] = true
+	}
+	for kind := range spent {
+		kinds[kind] = true
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-34s %6s %6s\n", "request", "spent", "budget")
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Fprintf(&table, "%-34s %6d %6d\n", kind, spent[kind], allowed[kind])
+	}
+	return table.String()
+}

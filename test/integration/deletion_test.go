@@ -1,0 +1,244 @@
+package integration
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").ConfigMap("settings", "key", "value"))
+	s.run("pi", 0)
+	s.delete("pi")
+	untilGone(s, s.apps(), "pi")
+	s.empty()
+	for _, request := range s.requestsAtRest() {
+		if request.Code >= 400 {
+			t.Errorf("refused: %s", request)
+		}
+	}
+	s.told(app, cutShort.states...)
+	heard, _ := s.sink.heard(s.ns)
+	last := heard[len(heard)-1].Attributes
+	if last["sparkfinal"] != "true" || last["sparkoutcome"] != "Deleted" {
+		t.Errorf("the last event says final=%q outcome=%q, want true, Deleted", last["sparkfinal"], last["sparkoutcome"])
+	}
+}
+
+func TestAnApplicationGoesHoweverItIsDeleted(t *testing.T) {
+	t.Parallel()
+	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+		t.Run(string(propagation), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			app := s.create(App("pi"))
+			s.run("pi", 0)
+			s.must(s.apps().Delete(t.Context(), "pi", metav1.DeleteOptions{PropagationPolicy: &propagation}))
+			untilGone(s, s.apps(), "pi")
+			s.empty()
+			s.told(app, cutShort.states...)
+		})
+	}
+}
+
+// Whatever an application of a name was about to do when it was deleted, the next one of that name is not harmed.
+func TestAnApplicationMayBeCreatedAndDeletedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	for rest := range 8 {
+		s.create(App("pi"))
+		<-time.After(time.Duration(rest) * 15 * time.Millisecond) // to be deleted at another step each time
+		s.delete("pi")
+		untilGone(s, s.apps(), "pi")
+	}
+	s.live(restarted, "po")
+	app := s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.told(app, plainLife...)
+	s.empty()
+}
+
+func TestAnApplicationDeletedBeforeItsLaunchLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").Suspended())
+	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "Suspended")
+	s.delete("pi")
+	untilGone(s, s.apps(), "pi")
+	s.empty()
+	s.told(app, "Submitted", "ResourceReleased")
+}
+
+func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi"))
+	s.run("pi", 0)
+	s.kubelet.pause(s.ns)
+	s.delete("pi")
+	s.untilTerminating("pi-0-driver")
+	until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
+		return app.DeletionTimestamp != nil && len(app.Status.Conditions) > 0 &&
+			contains(app.Status.Conditions[0].Message, "driver Pod's deletion was accepted")
+	})
+	if _, err := s.apps().Create(t.Context(), App("pi").Obj(), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("create while the old one is deleted: %v, want that it exists already", err)
+	}
+	s.kubelet.resume(t.Context(), s.ns)
+	untilGone(s, s.apps(), "pi")
+	s.empty()
+}
+
+// A namesake waits for the driver of the application before it, which still holds the names of all objects.
+func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
+	t.Parallel()
+	for name, goAway := range map[string]func(*scene){
+		// The main container has ended, so the application need not wait for the Pod.
+		"whose application ended": func(s *scene) {
+			s.run("pi", 0).set(func(status *corev1.PodStatus) {
+				ended(status, 0)
+				status.Phase = corev1.PodRunning // a sidecar takes its time
+			})
+			s.untilState("pi", "ResourceReleased")
+			s.delete("pi")
+		},
+		// Somebody removes the finalizer, and the garbage collector deletes a driver that runs.
+		"whose application was torn away": func(s *scene) {
+			s.run("pi", 0)
+			s.delete("pi")
+			_, err := s.apps().Patch(s.Context(), "pi", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				s.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			s.create(App("pi"))
+			s.driver("pi", 0)
+			s.kubelet.pause(s.ns)
+			goAway(s)
+			untilGone(s, s.apps(), "pi")
+			old := s.untilTerminating("pi-0-driver")
+
+			app := s.create(App("pi"))
+			s.untilState("pi", "Submitted")
+			s.untilAsked("get pods", 2) // it looks again while it waits
+			s.kubelet.resume(t.Context(), s.ns)
+			if d := s.run("pi", 0); d.UID == old.UID {
+				t.Error("the namesake took over the old driver")
+			} else {
+				d.succeed()
+			}
+			s.untilState("pi", "ResourceReleased")
+			s.told(app, plainLife...)
+		})
+	}
+}
+
+// What an earlier launch left behind, and nobody collected yet, is replaced.
+func TestLeftoversOfAnEarlierLaunchAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	meta := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Namespace: s.ns, Labels: map[string]string{
+			"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi",
+		}}
+	}
+	old := map[string]types.UID{}
+	for _, leftover := range []struct {
+		kind   int
+		object runtime.Object
+	}{
+		{1, &corev1.Service{ObjectMeta: meta("pi-0-driver-svc"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}},
+		{2, &corev1.ConfigMap{ObjectMeta: meta("pi-0-spark-drv-conf-map")}},
+		{3, &corev1.PersistentVolumeClaim{ObjectMeta: meta("pi-0-driver-pvc-0"), Spec: claim("1Gi")}},
+		{4, &networkingv1.NetworkPolicy{ObjectMeta: meta("pi-0-policy")}},
+	} {
+		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(leftover.object)
+		s.must(err)
+		stored, err := s.dynamic.Resource(made[leftover.kind]).Namespace(s.ns).
+			Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+		s.must(err)
+		old[stored.GetName()] = stored.GetUID()
+	}
+	s.create(App("pi").Spark("4.2.0").OnDemandClaim())
+	d := s.run("pi", 0)
+	if owned := s.ownedBy(d.Pod); len(owned) != len(old) {
+		t.Errorf("the driver has %v, want one object for each of %v", owned, old)
+	}
+	d.succeed()
+	s.untilState("pi", "ResourceReleased")
+}
+
+func claim(size string) corev1.PersistentVolumeClaimSpec {
+	return corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
+	}
+}
+
+// untilTerminating waits until the deletion of a Pod was accepted.
+func (s *scene) untilTerminating(pod string) *corev1.Pod {
+	s.Helper()
+	return until(s, s.kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+}
+
+func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
+	t.Parallel()
+	const grace = 5 * time.Second // as the suite sets it
+	t.Run("that passes", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t).sharesController()
+		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
+		s.create(App("pi"))
+		s.run("pi", 0).succeed()
+		released := s.untilState("pi", "ResourceReleased").Status.Firesteel
+		s.delete("pi")
+		untilGone(s, s.apps(), "pi")
+		if waited := time.Since(released.Transitions[len(released.Transitions)-1].Time.Time); waited < grace {
+			t.Errorf("it went %s after its release, want at least %s", waited, grace)
+		}
+	})
+	t.Run("or until they are delivered", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t).sharesController()
+		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
+		app := s.create(App("pi"))
+		s.run("pi", 0)
+		s.delete("pi")
+		s.untilState("pi", "ResourceReleased")
+		s.sink.answer(s.ns, taking)
+		untilGone(s, s.apps(), "pi")
+		s.told(app, cutShort.states...)
+	})
+}
+
+func always(status int) answering {
+	return func(*http.Request, delivery) int { return status }
+}
+
+func TestANamespaceTakesItsApplicationsWithIt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("one"))
+	s.create(App("two").Suspended())
+	s.run("one", 0)
+	s.must(s.kube.CoreV1().Namespaces().Delete(t.Context(), s.ns, metav1.DeleteOptions{}))
+	untilGone(s, s.kube.CoreV1().Namespaces(), s.ns)
+}

@@ -1,0 +1,128 @@
+package integration
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+func TestEventsWaitForASinkThatIsDown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.sink.answer(s.ns, func(*http.Request, delivery) int { panic(http.ErrAbortHandler) })
+	app := s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	if record := s.untilState("pi", "ResourceReleased").Status.Firesteel; record.Acknowledged != 0 || len(record.Transitions) != len(plainLife) {
+		t.Errorf("the record has %d transitions and its cursor at %d, want all %d and 0",
+			len(record.Transitions), record.Acknowledged, len(plainLife))
+	}
+	s.sink.answer(s.ns, taking)
+	s.told(app, plainLife...)
+	s.untilAcknowledged("pi", int64(len(plainLife)))
+}
+
+func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.sink.answer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
+	app := s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.told(app, plainLife...)
+	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
+	if c := s.condition("pi", "EventsDelivered"); c != nil {
+		t.Errorf("it has the condition %+v", c)
+	}
+}
+
+// inTurn answers each event with one status after another.
+func inTurn(statuses ...int) answering {
+	var mutex sync.Mutex
+	tries := map[string]int{}
+	return func(_ *http.Request, d delivery) int {
+		mutex.Lock()
+		defer mutex.Unlock()
+		tries[d.ID]++
+		return statuses[(tries[d.ID]-1)%len(statuses)]
+	}
+}
+
+func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
+	t.Parallel()
+	const tries = 5
+	s := newScene(t).sharesController()
+	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+		if d.State == "DriverStarted" {
+			return http.StatusBadRequest
+		}
+		return http.StatusAccepted
+	})
+	s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.untilCondition("pi", "EventsDelivered", metav1.ConditionFalse, "Rejected")
+	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
+	heard := s.untilDelivered("the events after it", func(heard []delivery) bool {
+		return len(heard) > 0 && heard[len(heard)-1].State == "ResourceReleased"
+	})
+	if refused := len(heard) - len(plainLife) + 1; refused != tries {
+		t.Errorf("the event was tried %d times, want %d:\n%s", refused, tries, listed(heard))
+	}
+}
+
+func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	release := make(chan struct{})
+	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+		if d.Application == "slow" {
+			<-release
+		}
+		return http.StatusAccepted
+	})
+	slow, quick := s.create(App("slow")), s.create(App("quick"))
+	s.run("slow", 0).succeed() // its events are late, itself it is not
+	s.run("quick", 0).succeed()
+	s.told(quick, plainLife...)
+	if heard, _ := s.sink.heard(s.ns); len(about(heard, slow)) > 0 {
+		t.Errorf("the slow subscriber answered:\n%s", listed(heard))
+	}
+	close(release)
+	s.told(slow, plainLife...)
+}
+
+// An application whose events nobody takes is not restarted for ever: its record has room for so many only.
+func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	const recordLimit = 64 << 10
+	s := newScene(t).sharesController()
+	s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
+	s.kubelet.fail(s.ns)
+	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1000, 0))
+	held := until(s, s.apps(), "pi", "wait for the sink", func(app *sparkv1.SparkApplication) bool {
+		c := meta.FindStatusCondition(app.Status.Conditions, "Succeeded")
+		return c != nil && contains(c.Message, "until the sink takes")
+	})
+	record := held.Status.Firesteel
+	text, err := json.Marshal(record)
+	s.must(err)
+	if t.Logf("after %d attempts the record has %d bytes", record.Attempt.ID+1, len(text)); len(text) > recordLimit {
+		t.Errorf("the record has %d bytes, more than %d", len(text), recordLimit)
+	}
+	s.sink.answer(s.ns, taking)
+	until(s, s.apps(), "pi", "be restarted", func(app *sparkv1.SparkApplication) bool {
+		return app.Status.Firesteel.Attempt.ID > record.Attempt.ID
+	})
+	s.delete("pi")
+	untilGone(s, s.apps(), "pi")
+	heard, _ := s.sink.heard(s.ns)
+	s.check(consistent(heard, app))
+	if told := len(firstTaken(heard, app)); int64(told) <= record.Sequence {
+		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
+	}
+}

@@ -1,0 +1,114 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// What another operator began is not begun again.
+func TestAnApplicationOfAnotherOperatorIsNotLaunched(t *testing.T) {
+	s := newScene(t)
+	app := s.create(App("theirs"))
+	app.Finalizers = []string{"sparkapplications.spark.apache.org/finalizer"}
+	app, err := s.apps().Update(t.Context(), app, metav1.UpdateOptions{})
+	s.must(err)
+	app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: "RunningHealthy"}
+	_, err = s.apps().UpdateStatus(t.Context(), app, metav1.UpdateOptions{})
+	s.must(err)
+
+	s.ownController(controller{sink: s.sink.url()})
+	s.create(App("ours"))
+	s.run("ours", 0)
+	if theirs := s.get("theirs"); stateOf(theirs) != "RunningHealthy" || theirs.Status.Firesteel != nil {
+		t.Errorf("it was touched:\n%s", described(theirs))
+	}
+	if drivers := s.witness.driversOf(s.ns, "theirs"); len(drivers) > 0 {
+		t.Errorf("it was given %d drivers", len(drivers))
+	}
+	s.delete("theirs")
+	untilGone(s, s.apps(), "theirs")
+}
+
+// Where another operator's CRD drops the record, nothing is launched, and everybody is told what to apply. With
+// Firesteel's CRD the application begins.
+func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
+	s := newScene(t)
+	s.withoutRecord()
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.create(App("pi"))
+	s.untilKubeEvent("pi", corev1.EventTypeWarning, "WrongCustomResourceDefinition")
+	s.requestsAtRest()
+	if writes := len(s.requests()); writes > 8 {
+		t.Errorf("the controller asked %d times about an application that it can do nothing for: %v", writes, s.requests())
+	}
+	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) > 0 {
+		t.Errorf("it was given %d drivers", len(drivers))
+	}
+
+	process.Kill() // or wait for the minute between its tries
+	s.withRecord()
+	s.ownController(controller{sink: s.sink.url()})
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+}
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// withoutRecord has the CRD prune status.firesteel until the end of the test.
+func (s *scene) withoutRecord() {
+	s.Helper()
+	const name = "sparkapplications.spark.apache.org"
+	crd, err := s.dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	s.must(err)
+	for _, version := range versions {
+		unstructured.RemoveNestedField(version.(map[string]any),
+			"schema", "openAPIV3Schema", "properties", "status", "properties", "firesteel")
+	}
+	s.must(unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
+	_, err = s.dynamic.Resource(crds).Update(s.Context(), crd, metav1.UpdateOptions{})
+	s.must(err)
+	s.Cleanup(func() { s.installCRD(context.Background()) })
+	s.untilRecordIsKept(false)
+}
+
+func (s *scene) withRecord() {
+	s.Helper()
+	s.installCRD(s.Context())
+	s.untilRecordIsKept(true)
+}
+
+func (s *scene) installCRD(ctx context.Context) {
+	if _, err := s.plane.Kubectl(ctx, "", "apply", "--filename="+configFolder+"/300-sparkapplication.yaml"); err != nil {
+		s.Error(err)
+	}
+}
+
+// untilRecordIsKept waits until the API server works with the CRD that it has.
+func (s *scene) untilRecordIsKept(kept bool) {
+	s.Helper()
+	probe := s.create(App("probe"))
+	record := v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: metav1.NowMicro()}}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"firesteel": record}})
+	s.must(err)
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		stored, err := s.apps().Patch(ctx, probe.Name, types.MergePatchType, patch, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}, "status")
+		if err != nil {
+			return false, err
+		}
+		return (stored.Status.Firesteel != nil) == kept, nil
+	}))
+	s.must(s.apps().Delete(s.Context(), probe.Name, metav1.DeleteOptions{}))
+}

@@ -1,0 +1,185 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// The handlers run as processes of their own behind a broker. One dies, and moves back into the controller.
+func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-handlers", "restart", "external")
+	s.configured("config-handlers", "ttl", "external")
+	s.ownController(controller{sink: s.sink.url()})
+	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0).TTL(0))
+
+	s.run("pi", 0).exit(1)
+	s.untilDelivered("the question to be asked again", func(heard []delivery) bool { return asked(heard, 0) >= 3 })
+	if state := stateOf(s.get("pi")); state != "Failed" {
+		t.Errorf("without a verdict it is %s, want Failed", state)
+	}
+	restart := s.handler("restart")
+	s.sink.answer(s.ns, restart.trigger("sparkrestartallowed", "true"))
+	s.run("pi", 1)
+
+	restart.Kill()
+	s.sink.answer(s.ns, taking)
+	s.driver("pi", 1).exit(1)
+	s.untilDelivered("the dead handler to be asked", func(heard []delivery) bool { return asked(heard, 1) >= 1 })
+	s.configured("config-handlers", "restart", "in-process")
+	s.run("pi", 2).succeed()
+	s.untilState("pi", "ResourceReleased")
+
+	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
+	untilGone(s, s.apps(), "pi")
+	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
+		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Failed
+		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased`)...)
+}
+
+// asked counts the deliveries of the end of an attempt.
+func asked(heard []delivery, attempt int) int {
+	count := 0
+	for _, d := range heard {
+		if d.State == "Failed" && d.Attributes["sparkattempt"] == fmt.Sprint(attempt) {
+			count++
+		}
+	}
+	return count
+}
+
+func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	restart, ttl := s.handler("restart"), s.handler("ttl")
+	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
+	s.run("pi", 0).exit(1)
+	s.run("pi", 1)
+	heard := s.untilDelivered("the second attempt to run", func(heard []delivery) bool {
+		return len(firstTaken(heard, app)) == len(restarted.states)-2
+	})
+	failed := firstTaken(heard, app)[5]
+	before := s.get("pi")
+
+	forged := func(change map[string]string) delivery {
+		d := failed
+		d.Attributes = map[string]string{}
+		for key, value := range failed.Attributes {
+			d.Attributes[key] = value
+		}
+		for key, value := range change {
+			d.Attributes[key] = value
+		}
+		return d
+	}
+	source := failed.Attributes["source"]
+	for name, c := range map[string]struct {
+		handler *handler
+		event   delivery
+		answer  int
+	}{
+		"a duplicate":                    {restart, failed, http.StatusNoContent},
+		"a failure that never happened":  {restart, forged(map[string]string{"id": "x", "sparkattempt": "1", "sequence": "0000000011"}), http.StatusNoContent},
+		"an early end of the time":       {ttl, forged(map[string]string{"type": "dev.firesteel.application.expired.v1"}), http.StatusNoContent},
+		"another incarnation":            {restart, forged(map[string]string{"source": source[:len(source)-3] + "000"}), http.StatusNoContent},
+		"another API":                    {restart, forged(map[string]string{"source": strings.Replace(source, "spark.apache.org", "example.org", 1)}), http.StatusNoContent},
+		"an application that is not":     {ttl, forged(map[string]string{"source": strings.Replace(source, "/pi/", "/po/", 1), "subject": s.ns + "/po", "sparkname": "po"}), http.StatusNoContent},
+		"a subject that contradicts":     {restart, forged(map[string]string{"subject": "default/pi"}), http.StatusBadRequest},
+		"a source that leads elsewhere":  {ttl, forged(map[string]string{"source": "/apis/../../secrets"}), http.StatusBadRequest},
+		"an event without specification": {restart, forged(map[string]string{"specversion": ""}), http.StatusBadRequest},
+	} {
+		if got := s.post(c.handler.url, c.event); got != c.answer {
+			t.Errorf("%s: answered with %d, want %d", name, got, c.answer)
+		}
+	}
+	if after := s.get("pi"); after.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the application was changed:\n%s", described(after))
+	}
+}
+
+// handler is a handler function as a process of its own.
+type handler struct {
+	*controlplane.Process
+	scene *scene
+	url   string
+}
+
+// handler runs a handler function as its service account.
+func (s *scene) handler(name string) *handler {
+	s.Helper()
+	secret, err := token(s.Context(), s.kube, "handler-"+name)
+	s.must(err)
+	ports, err := controlplane.FreePorts(1)
+	s.must(err)
+	process, err := s.startProcess("handler", s.plane.Config(secret), []string{fmt.Sprintf("PORT=%d", ports[0])}, name)
+	s.must(err)
+	s.Cleanup(process.Kill)
+	h := &handler{Process: process, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		return h.healthy(ctx), nil
+	}))
+	return h
+}
+
+func (h *handler) healthy(ctx context.Context) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url+"healthz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+}
+
+// trigger takes all events and passes those on that have an attribute, as a broker's Trigger does.
+func (h *handler) trigger(attribute, value string) answering {
+	return func(_ *http.Request, d delivery) int {
+		if d.Attributes[attribute] != value {
+			return http.StatusAccepted
+		}
+		return h.scene.post(h.url, d)
+	}
+}
+
+// post sends an event as it was delivered, and returns the answer; 502 where there is none.
+func (s *scene) post(url string, d delivery) int {
+	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(d.Body))
+	if err != nil {
+		return http.StatusBadGateway
+	}
+	for key, value := range d.Attributes {
+		switch {
+		case key == "content-type":
+			request.Header.Set(key, value)
+		case value != "":
+			request.Header.Set("ce-"+key, value)
+		}
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return http.StatusBadGateway
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+// configured sets a key of a config map for the time of the test.
+func (s *scene) configured(configMap, key, value string) {
+	s.Helper()
+	s.must(s.configure(s.Context(), configMap, key, value))
+	s.Cleanup(func() {
+		if err := s.configure(context.Background(), configMap, key, ""); err != nil {
+			s.Error(err)
+		}
+	})
+}

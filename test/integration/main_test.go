@@ -1,0 +1,190 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+const (
+	systemNamespace = "firesteel-system"
+	configFolder    = "../../config"
+	// assets is the variable that names the folder of the control plane's programs.
+	assets = "KUBEBUILDER_ASSETS"
+)
+
+// installed is what of config these tests need: all but the controller's Deployment, which no node would run.
+var installed = []string{"1*.yaml", "2*.yaml", "3*.yaml", "4*.yaml", "handlers/*.yaml"}
+
+// suite is what all tests share.
+type suite struct {
+	dir       string
+	plane     *controlplane.ControlPlane
+	kube      kubernetes.Interface
+	spark     versioned.Interface
+	dynamic   dynamic.Interface
+	audit     *controlplane.Audit
+	sink      *sink
+	kubelet   *kubelet
+	witness   *witness
+	processes processes
+	common    common
+}
+
+var shared *suite
+
+func TestMain(m *testing.M) {
+	// Tests wait most of the time, so more of them than there are processors may run at once.
+	if err := flag.Set("test.parallel", "24"); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (code int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if os.Getenv(assets) == "" {
+		fmt.Fprintf(os.Stderr, "%s names no folder with etcd and kube-apiserver: run make test-integration, which builds them\n", assets)
+		return 1
+	}
+	dir, err := os.MkdirTemp("", "firesteel-integration-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if code == 0 {
+			os.RemoveAll(dir)
+			return
+		}
+		fmt.Fprintln(os.Stderr, "logs are in", dir)
+	}()
+	shared = &suite{dir: dir}
+	defer shared.stop()
+	if err := shared.start(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code = m.Run()
+	if err := shared.withinRoles(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
+func (s *suite) start(ctx context.Context) error {
+	group, ctx2 := errgroup.WithContext(ctx)
+	group.Go(func() error { return build(ctx2, s.dir, "controller", "handler") })
+	group.Go(func() (err error) {
+		s.plane, err = newPlane(ctx2, filepath.Join(s.dir, "plane"), installed...)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.connect(ctx)
+}
+
+// newPlane starts a control plane and applies files of config to it.
+func newPlane(ctx context.Context, dir string, patterns ...string) (*controlplane.ControlPlane, error) {
+	var manifests []string
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(filepath.Join(configFolder, pattern))
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, files...)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return controlplane.Start(ctx, os.Getenv(assets), dir, manifests...)
+}
+
+func (s *suite) connect(ctx context.Context) error {
+	var errs [4]error
+	s.kube, errs[0] = kubernetes.NewForConfig(s.plane.Admin())
+	s.spark, errs[1] = versioned.NewForConfig(s.plane.Admin())
+	s.dynamic, errs[2] = dynamic.NewForConfig(s.plane.Admin())
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	// Short, so that a test can see it pass.
+	if err := s.configure(ctx, "config-events", "deletion-grace", "5s"); err != nil {
+		return err
+	}
+	s.audit = s.plane.Audit(userOf("controller"))
+	s.sink = newSink()
+	s.kubelet = newKubelet(ctx, s.kube)
+	var err error
+	s.witness, err = newWitness(ctx, s.kube)
+	return err
+}
+
+func (s *suite) stop() {
+	s.processes.stop()
+	if s.sink != nil {
+		s.sink.close()
+	}
+	if s.plane != nil {
+		s.plane.Stop()
+	}
+}
+
+// configure sets a key of one of the controller's config maps; an empty value removes it.
+func (s *suite) configure(ctx context.Context, configMap, key, value string) error {
+	maps := s.kube.CoreV1().ConfigMaps(systemNamespace)
+	existing, err := maps.Get(ctx, configMap, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if existing.Data == nil {
+		existing.Data = map[string]string{}
+	}
+	existing.Data[key] = value
+	if value == "" {
+		delete(existing.Data, key)
+	}
+	_, err = maps.Update(ctx, existing, metav1.UpdateOptions{})
+	return err
+}
+
+// token is for a service account of Firesteel's namespace.
+func token(ctx context.Context, kube kubernetes.Interface, account string) (string, error) {
+	day := int64(24 * 60 * 60)
+	answer, err := kube.CoreV1().ServiceAccounts(systemNamespace).CreateToken(ctx, account,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("token for service account %s: %w", account, err)
+	}
+	return answer.Status.Token, nil
+}
+
+func build(ctx context.Context, dir string, commands ...string) error {
+	arguments := []string{"build", "-o", dir + "/"}
+	for _, command := range commands {
+		arguments = append(arguments, "../../cmd/"+command)
+	}
+	output, err := exec.CommandContext(ctx, "go", arguments...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, output)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+)
+
+// proxy stands between one controller and the API server. It shows the controller one namespace only, so that
+// several can run beside each other, and it is where requests get lost.
+type proxy struct {
+	server *httptest.Server
+
+	mutex  sync.Mutex
+	writes map[string][]string
+	traps  map[string]trap
+}
+
+// trap springs at a write about an application, once.
+type trap struct {
+	// at is the number of the write, from 1; 0 for none.
+	at int
+	// answered says that the API server carries the write out, so that it is the answer that is lost.
+	answered bool
+	// spring is called while the write waits.
+	spring func()
+}
+
+// clusterWide are the paths of the controller's lists and watches.
+var clusterWide = []string{"/apis/spark.apache.org/v1/sparkapplications", "/api/v1/pods"}
+
+func newProxy(config *rest.Config, namespace string) (*proxy, error) {
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := rest.TransportFor(&rest.Config{Host: config.Host, TLSClientConfig: config.TLSClientConfig})
+	if err != nil {
+		return nil, err
+	}
+	p := &proxy{writes: map[string][]string{}, traps: map[string]trap{}}
+	p.server = httptest.NewServer(&httputil.ReverseProxy{
+		Transport:     transport,
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			if slices.Contains(clusterWide, r.Out.URL.Path) {
+				group, resource := path.Split(r.Out.URL.Path)
+				r.Out.URL.Path = group + "namespaces/" + namespace + "/" + resource
+			}
+			r.SetURL(target)
+			r.Out.Header.Set("Authorization", "Bearer "+config.BearerToken) // clients don't send one without TLS
+		},
+		ModifyResponse: func(response *http.Response) error {
+			if sprung, _ := response.Request.Context().Value(sprungKey{}).(*trap); sprung != nil {
+				sprung.spring()
+				panic(http.ErrAbortHandler)
+			}
+			return nil
+		},
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	})
+	forward := p.server.Config.Handler
+	p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		p.serve(forward, w, request)
+	})
+	return p, nil
+}
+
+func (p *proxy) close() {
+	p.server.CloseClientConnections()
+	p.server.Close()
+}
+
+// config is how a controller connects.
+func (p *proxy) config() *rest.Config {
+	return &rest.Config{Host: p.server.URL}
+}
+
+// set arms the trap of an application, in place of the one that it had.
+func (p *proxy) set(application string, t trap) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.traps[application] = t
+}
+
+// written are the writes about an application until now.
+func (p *proxy) written(application string) []string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Clone(p.writes[application])
+}
+
+type sprungKey struct{}
+
+func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http.Request) {
+	sprung := p.note(request)
+	switch {
+	case sprung == nil:
+		forward.ServeHTTP(w, request)
+	case sprung.answered:
+		forward.ServeHTTP(w, request.WithContext(context.WithValue(context.WithoutCancel(request.Context()), sprungKey{}, sprung)))
+	default:
+		sprung.spring()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// note counts a write. Kubernetes Events are no step of a life: they are sent beside it, and may be lost.
+func (p *proxy) note(request *http.Request) *trap {
+	rest := shortPath(request.URL.Path)
+	if request.Method == http.MethodGet || strings.HasPrefix(rest, "events") {
+		return nil
+	}
+	application := subject(request, rest)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.writes[application] = append(p.writes[application], request.Method+" "+rest)
+	armed := p.traps[application]
+	if armed.at != len(p.writes[application]) {
+		return nil
+	}
+	return &armed
+}
+
+// shortPath is what comes after the namespace.
+func shortPath(long string) string {
+	_, rest, _ := strings.Cut(long, "/namespaces/")
+	_, rest, _ = strings.Cut(rest, "/")
+	return rest
+}
+
+var (
+	ofApplication = regexp.MustCompile(`^sparkapplications/([^/]+)`)
+	ofDriver      = regexp.MustCompile(`^pods/(.+)-\d+-driver$`)
+	ofSettings    = regexp.MustCompile(`^configmaps/(.+)-settings$`)
+)
+
+// subject finds out which application a write is about: from its path, or else from the labels of what it creates.
+func subject(request *http.Request, path string) string {
+	for _, pattern := range []*regexp.Regexp{ofApplication, ofDriver, ofSettings} {
+		if found := pattern.FindStringSubmatch(path); found != nil {
+			return found[1]
+		}
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return ""
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	return labelled(body)
+}
+
+// labelled is the value of the label that names the application, in an object in Protobuf: the field's number and its
+// length come before it.
+func labelled(body []byte) string {
+	_, after, found := bytes.Cut(body, []byte(apache.LabelApplication))
+	if !found || len(after) < 2 || len(after) < 2+int(after[1]) {
+		return ""
+	}
+	return string(after[2 : 2+after[1]])
+}

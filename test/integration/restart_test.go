@@ -1,0 +1,132 @@
+package integration
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 2, 0))
+	for attempt := range 3 {
+		s.run("pi", attempt).exit(int32(attempt + 1))
+	}
+	released := s.untilState("pi", "ResourceReleased")
+
+	condition := s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "Failed")
+	if !contains(condition.Message, "exited with code 3") {
+		t.Errorf("the condition says %q, want the last attempt's exit code", condition.Message)
+	}
+	if got := released.Status.CurrentState.Message; got != "The maximum number of restart attempts (2) has been exceeded." {
+		t.Errorf("the state's message is %q", got)
+	}
+	attempt := "ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Failed"
+	if diff := cmp.Diff(words(attempt+" ResourceReleased"), history(released)); diff != "" {
+		t.Errorf("history of the last attempt (-want +got):\n%s", diff)
+	}
+	want := &sparkv1.AttemptInfo{ID: 2, RestartCounter: 2, FailureRestartCounter: 2}
+	if diff := cmp.Diff(want, released.Status.CurrentAttemptSummary.AttemptInfo); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+	if previous := released.Status.PreviousAttemptSummary; previous == nil || previous.AttemptInfo.ID != 1 {
+		t.Errorf("previous attempt: %+v", previous)
+	}
+	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
+	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 3 {
+		t.Errorf("three attempts had %d drivers", len(drivers))
+	}
+}
+
+func TestARestartWaitsForItsBackoffAndNotLonger(t *testing.T) {
+	t.Parallel()
+	const backoff, late = 2 * time.Second, 2 * time.Second
+	s := newScene(t).sharesController()
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, backoff))
+	s.run("pi", 0).exit(1)
+	s.driver("pi", 1)
+	record := s.untilState("pi", "DriverRequested").Status.Firesteel
+	times := map[string]time.Time{}
+	for _, transition := range record.Transitions {
+		times[transition.State] = transition.Time.Time
+	}
+	if waited := times["DriverRequested"].Sub(times["Failed"]); waited < backoff || waited > backoff+late {
+		t.Errorf("the next driver was requested %s after the failure, want %s", waited, backoff)
+	}
+}
+
+func TestRestartPoliciesTellEndsApart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		policy  sparkv1.RestartPolicy
+		end     func(*scene)
+		restart bool
+	}{
+		"Never does not restart a failure":                       {sparkv1.RestartNever, failing, false},
+		"OnFailure does not restart a success":                   {sparkv1.RestartOnFailure, succeeding, false},
+		"OnFailure restarts an eviction":                         {sparkv1.RestartOnFailure, evicting, true},
+		"Always restarts a success":                              {sparkv1.RestartAlways, succeeding, true},
+		"OnInfrastructureFailure does not restart a failure":     {sparkv1.RestartOnInfrastructureFailure, failing, false},
+		"OnInfrastructureFailure restarts a driver's late start": {sparkv1.RestartOnInfrastructureFailure, waiting, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			s.create(App("pi").Restart(c.policy, 1, 0).DriverStartsWithin(4 * time.Second))
+			c.end(s)
+			if c.restart {
+				s.driver("pi", 1)
+				return
+			}
+			s.untilState("pi", "ResourceReleased")
+			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 1 {
+				t.Errorf("it had %d drivers", len(drivers))
+			}
+		})
+	}
+}
+
+func failing(s *scene)    { s.run("pi", 0).exit(1) }
+func succeeding(s *scene) { s.run("pi", 0).succeed() }
+func evicting(s *scene)   { s.run("pi", 0).evict() }
+func waiting(s *scene)    { s.untilState("pi", "DriverStartTimedOut") }
+
+// No attempt starts while the driver before it may live: here its node is lost.
+func TestARestartWaitsForALostDriver(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(time.Second).ForceGoneWithin(3 * time.Second))
+	lost := s.driver("pi", 0)
+	s.kubelet.pause(s.ns)
+	s.untilState("pi", "DriverStartTimedOut")
+	s.untilTerminating(lost.Name)
+	// In the end it is deleted by force, and only then the next attempt starts: the witness sees to it.
+	s.untilState("pi", "ScheduledToRestart")
+	if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), lost.Name, metav1.GetOptions{}); err == nil {
+		t.Error("the next attempt is scheduled, and the lost driver is still there")
+	}
+}
+
+func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
+	t.Parallel()
+	const ttl, late = 2 * time.Second, 3 * time.Second
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").TTL(ttl))
+	s.run("pi", 0).succeed()
+	record := s.untilState("pi", "ResourceReleased").Status.Firesteel
+	ended := record.Transitions[len(record.Transitions)-2].Time.Time
+	untilGone(s, s.apps(), "pi")
+	if lived := time.Since(ended); lived < ttl || lived > ttl+late {
+		t.Errorf("it was deleted %s after its end, want %s", lived, ttl)
+	}
+	s.empty()
+	s.told(app, plainLife...)
+	s.untilDelivered("the clock event", func(heard []delivery) bool {
+		return len(heard) > 0 && heard[len(heard)-1].Type == "dev.firesteel.application.expired.v1"
+	})
+}

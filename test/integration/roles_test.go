@@ -1,0 +1,105 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// roles are the files with the cluster roles of service accounts in Firesteel's namespace.
+var roles = map[string]string{
+	"controller":      "200-clusterrole.yaml",
+	"handler-restart": "handlers/restart.yaml",
+	"handler-ttl":     "handlers/ttl.yaml",
+}
+
+// unseen are the rules that no request of these tests shows the need of, and why they are there.
+var unseen = map[string]string{
+	"update sparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"list pods":                           "where the API server cannot stream what exists",
+	"list sparkapplications":              "where the API server cannot stream what exists",
+	"get podgroups":                       "Volcano is not installed",
+	"create podgroups":                    "Volcano is not installed",
+	"delete podgroups":                    "Volcano is not installed",
+}
+
+// withinRoles checks all requests against the roles: none was refused for want of a rule, and, where all tests ran, no
+// role has a rule that it does not need.
+func (s *suite) withinRoles() error {
+	var errs []error
+	for account, file := range roles {
+		requests, err := s.plane.Audit(userOf(account)).Requests()
+		if err != nil {
+			return err
+		}
+		role, err := clusterRole(filepath.Join(configFolder, file))
+		if err != nil {
+			return err
+		}
+		used, beyond := kindsOf(requests)
+		for kind := range beyond {
+			errs = append(errs, fmt.Errorf("%s does not allow %s what it asks for: %s", file, account, kind))
+		}
+		for _, kind := range role {
+			if allTestsRan() && unseen[kind] == "" && !used[kind] {
+				errs = append(errs, fmt.Errorf("%s allows %s what it never asks for: %s", file, account, kind))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func allTestsRan() bool {
+	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+}
+
+// userOf is the name that the API server knows a service account of Firesteel's namespace by.
+func userOf(account string) string {
+	return "system:serviceaccount:" + systemNamespace + ":" + account
+}
+
+// kindsOf are the kinds of requests, and of those among them that no role allows.
+func kindsOf(requests []controlplane.Request) (used, beyond map[string]bool) {
+	used, beyond = map[string]bool{}, map[string]bool{}
+	for _, request := range requests {
+		used[request.Kind()] = true
+		if request.Forbidden {
+			beyond[request.Kind()] = true
+		}
+	}
+	return used, beyond
+}
+
+// clusterRole are the kinds of requests that the cluster role in a file allows.
+func clusterRole(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []string
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal(document, &role); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if role.Kind != "ClusterRole" {
+			continue
+		}
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					kinds = append(kinds, verb+" "+resource)
+				}
+			}
+		}
+	}
+	return kinds, nil
+}

@@ -1,0 +1,337 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// patience is how long a test waits for anything. Nothing takes as long unless it never comes.
+const patience = 60 * time.Second
+
+// poll is how often a test looks at what cannot be watched.
+const poll = 50 * time.Millisecond
+
+// scene is a namespace, and what one test does and sees in it.
+type scene struct {
+	*testing.T
+	*suite
+	ns string
+}
+
+var scenes atomic.Int64
+
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// newScene makes a namespace in which pods can be created. It goes with the test.
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
+	s := &scene{T: t, suite: shared, ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
+	s.ns = strings.TrimSuffix(s.ns, "-")
+	_, err := s.kube.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
+	s.must(err)
+	until(s, s.kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
+	t.Cleanup(s.leave)
+	return s
+}
+
+func (s *scene) leave() {
+	for _, charge := range s.witness.against(s.ns) {
+		s.Error(charge)
+	}
+	ctx := context.Background()
+	s.kubelet.resume(ctx, s.ns)
+	s.sink.answer(s.ns, taking)
+	if err := s.kube.CoreV1().Namespaces().Delete(ctx, s.ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		s.Error(err)
+	}
+}
+
+// sharesController has the controller that all parallel tests share take care of the scene.
+func (s *scene) sharesController() *scene {
+	s.Helper()
+	process, err := s.common.join(func() (*controlplane.Process, error) {
+		return s.startController(context.Background(), controller{sink: s.sink.url()})
+	})
+	s.must(err)
+	s.Cleanup(s.common.leave)
+	s.tellOnFailure(process)
+	return s
+}
+
+// ownController runs a controller for this test alone.
+func (s *scene) ownController(c controller) *controlplane.Process {
+	s.Helper()
+	process, err := s.startController(s.Context(), c)
+	s.must(err)
+	s.Cleanup(process.Kill)
+	s.tellOnFailure(process)
+	return process
+}
+
+func (s *scene) tellOnFailure(process *controlplane.Process) {
+	s.Cleanup(func() {
+		if s.Failed() {
+			s.Logf("%s on %s:\n%s", process.Log, s.ns, linesAbout(process, s.ns))
+		}
+	})
+}
+
+func (s *scene) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *scene) apps() sparkclient.SparkApplicationInterface {
+	return s.spark.SparkV1().SparkApplications(s.ns)
+}
+
+func (s *scene) create(a *application) *sparkv1.SparkApplication {
+	s.Helper()
+	app, err := s.apps().Create(s.Context(), a.Obj(), metav1.CreateOptions{})
+	s.must(err)
+	return app
+}
+
+func (s *scene) serviceAccount(name string) {
+	s.Helper()
+	_, err := s.kube.CoreV1().ServiceAccounts(s.ns).Create(s.Context(),
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	s.must(err)
+}
+
+func (s *scene) get(name string) *sparkv1.SparkApplication {
+	s.Helper()
+	app, err := s.apps().Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	return app
+}
+
+// edit changes a live application.
+func (s *scene) edit(name string, change func(*sparkv1.SparkApplication)) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		app, err := s.apps().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		change(app)
+		_, err = s.apps().Update(ctx, app, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
+}
+
+func (s *scene) delete(name string) {
+	s.Helper()
+	s.must(s.apps().Delete(s.Context(), name, metav1.DeleteOptions{}))
+}
+
+// kubectl runs kubectl in the scene's namespace.
+func (s *scene) kubectl(input string, arguments ...string) (string, error) {
+	return s.plane.Kubectl(s.Context(), input, append([]string{"--namespace=" + s.ns}, arguments...)...)
+}
+
+// untilState waits for an application's state, and returns the application in it.
+func (s *scene) untilState(name, state string) *sparkv1.SparkApplication {
+	s.Helper()
+	return until(s, s.apps(), name, "be "+state, func(app *sparkv1.SparkApplication) bool { return stateOf(app) == state })
+}
+
+func stateOf(app *sparkv1.SparkApplication) string {
+	if app.Status.CurrentState == nil {
+		return ""
+	}
+	return app.Status.CurrentState.CurrentStateSummary
+}
+
+// untilCondition waits for a condition of an application, with that reason.
+func (s *scene) untilCondition(name, condition string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	s.Helper()
+	var found metav1.Condition
+	until(s, s.apps(), name, fmt.Sprintf("have the condition %s=%s/%s", condition, status, reason), func(app *sparkv1.SparkApplication) bool {
+		c := meta.FindStatusCondition(app.Status.Conditions, condition)
+		if c == nil || c.Status != status || c.Reason != reason {
+			return false
+		}
+		found = *c
+		return true
+	})
+	return found
+}
+
+// condition is a condition of an application; nil where it has none of that type.
+func (s *scene) condition(name, condition string) *metav1.Condition {
+	s.Helper()
+	return meta.FindStatusCondition(s.get(name).Status.Conditions, condition)
+}
+
+// untilKubeEvent waits for a Kubernetes Event on an application.
+func (s *scene) untilKubeEvent(name, kind, reason string) *corev1.Event {
+	s.Helper()
+	selector := fields.Set{"involvedObject.name": name, "reason": reason}.AsSelector().String()
+	return follow(s, s.kube.CoreV1().Events(s.ns), selector, fmt.Sprintf("an Event %s on %s", reason, name),
+		func(event *corev1.Event) bool { return event.Type == kind })
+}
+
+// untilDelivered waits until the sink's deliveries of the namespace are as they should be.
+func (s *scene) untilDelivered(what string, holds func([]delivery) bool) []delivery {
+	s.Helper()
+	deadline := time.After(patience)
+	for {
+		heard, news := s.sink.heard(s.ns)
+		if holds(heard) {
+			return heard
+		}
+		select {
+		case <-news:
+		case <-deadline:
+			s.Fatalf("waited for %s; the sink heard:\n%s", what, listed(heard))
+		}
+	}
+}
+
+func listed(heard []delivery) string {
+	var text strings.Builder
+	for _, d := range heard {
+		fmt.Fprintf(&text, "  %s %3d %s attempt %s -> %d\n", d.Application, d.Sequence, d.Type, d.Attributes["sparkattempt"], d.Answer)
+	}
+	return text.String()
+}
+
+// watcher is a typed client.
+type watcher interface {
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+}
+
+// until waits until an object is as it should be.
+func until[T runtime.Object](s *scene, client watcher, name, what string, holds func(T) bool) T {
+	s.Helper()
+	return follow(s, client, "metadata.name="+name, name+" to "+what, holds)
+}
+
+// follow waits until one of the objects that a selector selects is as it should be.
+func follow[T runtime.Object](s *scene, client watcher, selector, what string, holds func(T) bool) T {
+	s.Helper()
+	var last T
+	found := false
+	s.watch(client, selector, what, func() string { return described(last) }, func(event watch.Event) bool {
+		object, ok := event.Object.(T)
+		if !ok || event.Type == watch.Deleted {
+			return false
+		}
+		last = object
+		found = holds(object)
+		return found
+	})
+	return last
+}
+
+// getter is a typed client.
+type getter[T runtime.Object] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+}
+
+// untilGone waits until an object exists no more.
+func untilGone[T runtime.Object](s *scene, client getter[T], name string) {
+	s.Helper()
+	var last T
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		var err error
+		last, err = client.Get(ctx, name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %s to be gone; it is\n%s", name, described(last))
+	}
+}
+
+// watch goes through the revisions of objects, from what they are now on, until one is the last.
+func (s *scene) watch(client watcher, selector, what string, state func() string, last func(watch.Event) bool) {
+	s.Helper()
+	ctx, cancel := context.WithTimeoutCause(s.Context(), patience, errors.New("it takes too long"))
+	defer cancel()
+	for ctx.Err() == nil {
+		w, err := client.Watch(ctx, metav1.ListOptions{FieldSelector: selector})
+		if err != nil {
+			continue
+		}
+		for event := range w.ResultChan() {
+			if last(event) {
+				w.Stop()
+				return
+			}
+		}
+	}
+	s.Fatalf("waited for %s: %v; it is\n%s", what, context.Cause(ctx), state())
+}
+
+func described(object any) string {
+	if object, ok := object.(metav1.Object); ok && !reflect.ValueOf(object).IsNil() {
+		object.SetManagedFields(nil)
+	}
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// made are the kinds of objects that Firesteel makes for an application.
+var made = []schema.GroupVersionResource{
+	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
+	{Version: "v1", Resource: "persistentvolumeclaims"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+}
+
+// empty waits until nothing is left of any application.
+func (s *scene) empty() {
+	s.Helper()
+	var left []string
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		left = nil
+		for _, kind := range made {
+			list, err := s.dynamic.Resource(kind).Namespace(s.ns).List(context.WithoutCancel(ctx), metav1.ListOptions{})
+			if err != nil {
+				return false, err
+			}
+			for _, object := range list.Items {
+				left = append(left, kind.Resource+" "+object.GetName())
+			}
+		}
+		return len(left) == 0, nil
+	})
+	if err != nil {
+		s.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func contains(text, part string) bool { return strings.Contains(text, part) }
+
+func words(text string) []string { return strings.Fields(text) }

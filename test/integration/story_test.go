@@ -1,0 +1,109 @@
+package integration
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// told waits until the sink has taken the transition that says the application's true end, or that came after it, and
+// checks the whole story up to there.
+func (s *scene) told(app *sparkv1.SparkApplication, states ...string) {
+	s.Helper()
+	heard := s.untilDelivered("the end of "+app.Name, func(heard []delivery) bool {
+		return len(firstTaken(heard, app)) >= len(states)
+	})
+	if got := statesOf(firstTaken(heard, app)); !slices.Equal(got, states) {
+		s.Errorf("the sink was told %v, want %v", got, states)
+	}
+	s.check(consistent(heard, app))
+}
+
+// check reports an error, where there is one.
+func (s *scene) check(err error) {
+	s.Helper()
+	if err != nil {
+		s.Error(err)
+	}
+}
+
+// firstTaken are the first deliveries of an application's transitions that the sink took.
+func firstTaken(heard []delivery, app *sparkv1.SparkApplication) []delivery {
+	var first []delivery
+	seen := map[int64]bool{}
+	for _, d := range about(heard, app) {
+		if d.Sequence > 0 && d.taken() && !seen[d.Sequence] {
+			seen[d.Sequence] = true
+			first = append(first, d)
+		}
+	}
+	return first
+}
+
+// about are the deliveries of one incarnation of an application.
+func about(heard []delivery, app *sparkv1.SparkApplication) []delivery {
+	var its []delivery
+	for _, d := range heard {
+		if strings.HasSuffix(d.Attributes["source"], "/"+string(app.UID)) {
+			its = append(its, d)
+		}
+	}
+	return its
+}
+
+func statesOf(heard []delivery) []string {
+	var states []string
+	for _, d := range heard {
+		states = append(states, d.State)
+	}
+	return states
+}
+
+// consistent checks what holds for any story: the same id has the same bytes, the first deliveries are in order, and
+// no transition is missing among them.
+func consistent(heard []delivery, app *sparkv1.SparkApplication) error {
+	bytes := map[string]string{}
+	for _, d := range about(heard, app) {
+		if before, known := bytes[d.ID]; known && before != d.bytes() {
+			return fmt.Errorf("event %s was told in two ways:\n%s\n\nand\n%s", d.ID, before, d.bytes())
+		}
+		bytes[d.ID] = d.bytes()
+	}
+	for i, d := range firstTaken(heard, app) {
+		if d.Sequence != int64(i+1) {
+			return fmt.Errorf("the %dth transition that the sink took has sequence %d:\n%s", i+1, d.Sequence, listed(heard))
+		}
+	}
+	return nil
+}
+
+// history are the states in an application's status, in order, of the attempt that ran last.
+func history(app *sparkv1.SparkApplication) []string {
+	type entry struct {
+		key   int
+		state string
+	}
+	var entries []entry
+	for key, state := range app.Status.StateTransitionHistory {
+		var number int
+		_, _ = fmt.Sscan(key, &number)
+		entries = append(entries, entry{number, state.CurrentStateSummary})
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
+	var states []string
+	for _, e := range entries {
+		states = append(states, e.state)
+	}
+	return states
+}
+
+// untilAcknowledged waits until the record says that the sink has taken a transition.
+func (s *scene) untilAcknowledged(name string, sequence int64) *sparkv1.SparkApplication {
+	s.Helper()
+	return until(s, s.apps(), name, fmt.Sprintf("have its cursor at %d", sequence), func(app *sparkv1.SparkApplication) bool {
+		return app.Status.Firesteel != nil && app.Status.Firesteel.Acknowledged >= sequence
+	})
+}
