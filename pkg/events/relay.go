@@ -129,6 +129,7 @@ type Relay struct {
 	mu      sync.Mutex
 	stopped bool
 	moved   chan struct{}
+	warned  time.Time
 	streams map[types.UID]*stream
 }
 

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"time"
+
 	"context"
 	"encoding/json"
 
@@ -120,9 +122,20 @@ func (r *Relay) noteFailure(s *stream, event cloudevents.Event, err error) {
 	}
 	r.mu.Lock()
 	s.lastError = err.Error()
+	warn := r.config.Clock.Since(r.warned) >= warnEvery
+	if warn {
+		r.warned = r.config.Clock.Now()
+	}
 	r.mu.Unlock()
-	r.config.Logger.Debugw("event is sent again later", "object", s.object.Key(), "id", event.ID(), "error", err)
+	log := r.config.Logger.Debugw
+	if warn {
+		log = r.config.Logger.Warnw
+	}
+	log("event is not taken by the sink and is sent again", "object", s.object.Key(), "id", event.ID(), "error", err)
 }
+
+// warnEvery is how often a sink that fails is worth a line to everybody; it fails for each object and try.
+const warnEvery = time.Minute
 
 func closed(done <-chan struct{}) bool {
 	select {

@@ -57,8 +57,6 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	if os.Getenv(assets) == "" {
 		fmt.Fprintf(os.Stderr, "%s names no folder with etcd and kube-apiserver: run make test-integration, which builds them\n", assets)
 		return 1
@@ -77,6 +75,8 @@ func run(m *testing.M) (code int) {
 	}()
 	shared = &suite{dir: dir}
 	defer shared.stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	if err := shared.start(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -90,10 +90,10 @@ func run(m *testing.M) (code int) {
 }
 
 func (s *suite) start(ctx context.Context) error {
-	group, ctx2 := errgroup.WithContext(ctx)
-	group.Go(func() error { return build(ctx2, s.dir, "controller", "handler") })
+	group, starting := errgroup.WithContext(ctx)
+	group.Go(func() error { return build(starting, s.dir, "controller", "handler") })
 	group.Go(func() (err error) {
-		s.plane, err = newPlane(ctx2, filepath.Join(s.dir, "plane"), installed...)
+		s.plane, err = newPlane(starting, filepath.Join(s.dir, "plane"), installed...)
 		return err
 	})
 	if err := group.Wait(); err != nil {

@@ -97,10 +97,20 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
+	if condition.Message == "" && current.State == string(lifecycle.ScheduledToRestart) {
+		condition.Message = nextStart(record)
+	}
 	if sentence := waitsFor[facts.Held]; sentence != "" {
 		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
 	}
 	return condition
+}
+
+func nextStart(record *v1alpha1.Record) string {
+	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil {
+		return fmt.Sprintf("Attempt %d starts at %s.", record.Attempt.ID, verdict.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID)
 }
 
 func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
@@ -143,12 +153,11 @@ func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
 	return ended.End.RestartAllowed && !denied
 }
 
-// UndecodablePatch is a merge patch for the status of an application that could not be decoded. It says so in the
+// SetAsidePatch is a merge patch for the status of an application for which nothing is done. It says why in the
 // condition Succeeded, which takes the place of all conditions, and leaves alone what else the status holds.
-func UndecodablePatch(app *sparkv1.SparkApplication, now time.Time) ([]byte, error) {
+func SetAsidePatch(app *sparkv1.SparkApplication, reason, message string, now time.Time) ([]byte, error) {
 	condition := metav1.Condition{
-		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: "Undecodable",
-		Message:            clipped("Correct the field and apply the application again: " + app.Undecodable),
+		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: clipped(message),
 		ObservedGeneration: app.Generation, LastTransitionTime: metav1.NewTime(now),
 	}
 	return json.Marshal(map[string]any{

@@ -131,7 +131,7 @@ func TestConditionSucceeded(t *testing.T) {
 		},
 		"unknown in the next attempt": {
 			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(true).Restarting(),
-			want:   "Unknown ScheduledToRestart: ",
+			want:   "Unknown ScheduledToRestart: Attempt 1 waits for its start.",
 		},
 		"a verdict on the attempt before says nothing about this one": {
 			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(false).
@@ -265,12 +265,12 @@ func TestConditionsHoldWhateverIsSaid(t *testing.T) {
 	}
 }
 
-func TestUndecodablePatch(t *testing.T) {
+func TestSetAsidePatch(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
 	}).Obj()
-	patch, err := apache.UndecodablePatch(app, start)
+	patch, err := apache.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,9 +301,9 @@ func TestUndecodablePatch(t *testing.T) {
 	wantAcceptable(t, got.Status.Conditions)
 }
 
-func TestUndecodablePatchIsBounded(t *testing.T) {
+func TestSetAsidePatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
-	patch, err := apache.UndecodablePatch(app, start)
+	patch, err := apache.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
 	if err != nil || len(patch) > 8<<10 {
 		t.Errorf("the patch has %d bytes, %v", len(patch), err)
 	}

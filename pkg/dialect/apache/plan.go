@@ -38,7 +38,7 @@ type Defaults struct {
 func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defaults) (submission.Plan, error) {
 	version := app.Spec.RuntimeVersions.SparkVersion
 	image := defaults.Image
-	if image == "" {
+	if image == "" && version != "" {
 		image = "apache/spark:" + version
 	}
 	resource, pyFiles := mainResource(app.Spec)

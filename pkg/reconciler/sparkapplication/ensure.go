@@ -94,7 +94,7 @@ func ownerOf(object submission.Object) string {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return fmt.Sprintf("%s %s", owner.Kind, owner.Name)
 	}
-	return "somebody else (it has no owner); delete it or rename the application"
+	return "somebody else: it has no owner"
 }
 
 func describe(object submission.Object) string {
@@ -196,7 +196,18 @@ func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v",
 func (e *refusedError) Unwrap() error { return e.err }
 
 func (e *refusedError) cause() *lifecycle.Cause {
-	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: e.Error()}
+	message := e.Error()
+	if remedy := remedies[e.reason()]; remedy != "" {
+		message += "; " + remedy
+	}
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: message}
+}
+
+// remedies say what to do about a refusal, where that can be known.
+var remedies = map[string]string{
+	"QuotaExceeded": "raise the quota, or have the application ask for less",
+	reasonNoAccount: "create it, or name another in spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
+	"NameTaken":     "rename the application, or delete what has the name",
 }
 
 // reasonNoAccount is the reason where the driver's service account does not exist.

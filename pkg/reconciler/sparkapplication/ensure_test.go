@@ -103,7 +103,7 @@ func TestEnsure(t *testing.T) {
 		"leaves alone what has no owner": {
 			existing: ofLaunch("").Unlabelled(), asks: "create get",
 			refusal: "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to " +
-				"somebody else (it has no owner); delete it or rename the application",
+				"somebody else: it has no owner",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,8 +232,12 @@ func TestReasonOfARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			refused := &refusedError{object: "Pod team-a/pi-0-driver", err: test.err}
-			if got := refused.cause(); got.Reason != test.want || got.Class != "scheduling" || got.Message != refused.Error() {
-				t.Errorf("cause is %+v, want the reason %s", got, test.want)
+			message := refused.Error()
+			if remedy := remedies[test.want]; remedy != "" {
+				message += "; " + remedy
+			}
+			if got := refused.cause(); got.Reason != test.want || got.Class != "scheduling" || got.Message != message {
+				t.Errorf("cause is %+v, want the reason %s and the message %s", got, test.want, message)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func (r *Reconciler) prepare(
 ) (*launch, *lifecycle.Cause, error) {
 	objects, fence, err := build(ctx, app, record.Attempt)
 	if err != nil {
-		return nil, &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: err.Error()}, nil
+		return nil, &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err)}, nil
 	}
 	fenced := app.Status.Firesteel
 	if fenced == nil || fenced.Launch == nil || fenced.Attempt.ID != record.Attempt.ID {

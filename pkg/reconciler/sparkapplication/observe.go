@@ -67,7 +67,7 @@ func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alp
 const (
 	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
 	rememberedPods = 2048
-	// eventDelay is how long the event of a created Pod may take to arrive.
+	// eventDelay is how long the event of what Firesteel itself did may take to arrive.
 	eventDelay = 10 * time.Second
 )
 
@@ -98,13 +98,13 @@ func (s *sightings) deleted(uid types.UID) (*corev1.Pod, bool) {
 
 func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
 
-func (s *sightings) justCreated(uid types.UID) bool { return s.within(s.creations, uid, eventDelay) }
+func (s *sightings) justCreated(uid types.UID) bool { return s.justNow(s.creations, uid) }
 
 func (s *sightings) sawParting(uid types.UID) { s.partings.Add(uid, s.clock.Now()) }
 
-func (s *sightings) justParted(uid types.UID) bool { return s.within(s.partings, uid, retryAfter) }
+func (s *sightings) justParted(uid types.UID) bool { return s.justNow(s.partings, uid) }
 
-func (s *sightings) within(instants *lru.Cache, uid types.UID, limit time.Duration) bool {
+func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
 	at, known := instants.Get(uid)
-	return known && s.clock.Since(at.(time.Time)) < limit
+	return known && s.clock.Since(at.(time.Time)) < eventDelay
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -96,8 +97,8 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplica
 // advance decides, persists, acts, and does so again with what came of it.
 func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication) (*sparkv1.SparkApplication, error) {
 	app = r.written.newest(app)
-	if app.Undecodable != "" {
-		return app, r.reportUndecodable(ctx, app)
+	if reason, message := setAside(app); reason != "" {
+		return app, r.report(ctx, app, reason, message)
 	}
 	if foreign(app) || app.DeletionTimestamp != nil && app.Status.Firesteel == nil {
 		return app, nil
@@ -213,6 +214,11 @@ func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplic
 		return 0
 	}
 	released := lifecycle.Current(app.Status.Firesteel).Time
+	if progress.LastError != "" {
+		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "EventsUndelivered",
+			"The deletion waits for the sink to take %d event(s), at most %s: %s",
+			progress.Pending, config.FromContext(ctx).Events.DeletionGrace, progress.LastError)
+	}
 	grace := released.Add(config.FromContext(ctx).Events.DeletionGrace).Sub(r.clock.Now())
 	if grace <= 0 {
 		logging.FromContext(ctx).Errorw("Application goes with events undelivered",
@@ -220,13 +226,6 @@ func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplic
 			"record", app.Status.Firesteel)
 	}
 	return grace
-}
-
-// foreign says that another operator began with the application. Submitted is no beginning yet: Firesteel itself
-// leaves it behind where its record is dropped.
-func foreign(app *sparkv1.SparkApplication) bool {
-	state := app.Status.CurrentState
-	return app.Status.Firesteel == nil && state != nil && state.CurrentStateSummary != string(lifecycle.Submitted)
 }
 
 func objectOf(app *sparkv1.SparkApplication) events.Object {
