@@ -12,7 +12,7 @@ CLUSTER ?= local
 export CLUSTER
 
 # Packages whose tests need nothing but Go.
-UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/...
+UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/parity/...
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help
@@ -50,7 +50,11 @@ test-unit: ## Run the tests that need nothing but Go.
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test ./test/integration/...
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 ./test/integration/...
+
+.PHONY: parity
+parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
 
 .PHONY: test-e2e
 test-e2e: ## Run the tests on a cluster, with real Spark.

@@ -40,7 +40,7 @@ func basicDriver(d *driver) {
 
 func (d *driver) basicPod() {
 	name := d.conf.text(d.plan.Names.DriverPod, driverPodNameKey)
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 && name != "" {
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 && (name != "" || d.conf.set(driverPodNameKey)) {
 		d.conf.refuse(driverPodNameKey, name, "is no name of a pod", strings.Join(problems, "; "))
 	}
 	d.written[driverPodNameKey] = name
@@ -89,6 +89,7 @@ func (d *driver) driverLabels() map[string]string {
 		if d.rules.LabelPlaceholders {
 			labels[p.name] = d.replaceIDs(p.value)
 		}
+		d.checkLabelValue(driverLabelPrefix+p.name, labels[p.name])
 	}
 	return labels
 }
@@ -159,12 +160,12 @@ func (d *driver) sparkUser() string {
 	}
 }
 
-// securityContext says whether the driver's processes may gain privileges, where a property or the version of Spark
-// does.
+// securityContext says whether the driver's processes may gain privileges, over what the template says, where the
+// version of Spark does.
 func (d *driver) securityContext() {
 	const ofBothRoles = "spark.kubernetes.securityContext.allowPrivilegeEscalation"
 	const ofDriver = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"
-	if !d.rules.NoPrivilegeEscalation && !d.conf.set(ofDriver) && !d.conf.set(ofBothRoles) {
+	if !d.rules.NoPrivilegeEscalation {
 		return
 	}
 	allowed := d.conf.boolean(false, ofDriver, ofBothRoles)

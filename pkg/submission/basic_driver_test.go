@@ -13,6 +13,13 @@ func TestTheDriverPodsName(t *testing.T) {
 	wantEqual(t, "name", objects.Driver.Name, "mine")
 	wantEqual(t, "property", propertiesOf(t, objects)[driverPodNameKey], "mine")
 	wantRefused(t, pi("spark.kubernetes.driver.pod.name=My_Pod"), driverPodNameKey, "My_Pod")
+	wantRefused(t, pi("spark.kubernetes.driver.pod.name="), driverPodNameKey)
+}
+
+func TestLabelsThatTheAPIServerWouldRefuseAreRefused(t *testing.T) {
+	const label = "spark.kubernetes.driver.label.a"
+	wantRefused(t, pi(label+"=b c"), label, "b c")
+	wantRefused(t, version(pi(label+"={{APP_ID}}"), "3.5.7"), label, "{{APP_ID}}")
 }
 
 func TestLabelsOfTheDriver(t *testing.T) {
@@ -22,7 +29,6 @@ func TestLabelsOfTheDriver(t *testing.T) {
 	}{
 		"a user's":                         {pi("spark.kubernetes.driver.label.a.b/c=d"), "a.b/c", "d"},
 		"an empty one":                     {pi("spark.kubernetes.driver.label.a="), "a", ""},
-		"a placeholder before 4.0":         {version(pi("spark.kubernetes.driver.label.a={{APP_ID}}"), "3.5.7"), "a", "{{APP_ID}}"},
 		"a placeholder from 4.0 on":        {pi("spark.kubernetes.driver.label.a=x-{{APP_ID}}{{EXECUTOR_ID}}"), "a", "x-spark-7d3c0a5e9b1f4c2f8a6e1d2b3c4f5061"},
 		"the application's name":           {pi("spark.app.name=Word Count"), "spark-app-name", "word-count"},
 		"an application without a name":    {without(pi(), "spark.app.name"), "spark-app-name", "spark"},
@@ -137,7 +143,7 @@ func TestPrivilegeEscalation(t *testing.T) {
 		"is denied over the template's permission": {version(pi(), "4.3.0"), &yes, &no},
 		"is allowed by a property":                 {version(pi(ofBoth+"true"), "4.3.0"), nil, &yes},
 		"is the driver's property first":           {version(pi(ofBoth+"true", ofDriver+"false"), "4.3.0"), nil, &no},
-		"is denied by a property at any version":   {version(pi(ofDriver+"false"), "3.5.7"), nil, &no},
+		"is no property's before Spark 4.3":        {version(pi(ofDriver+"false"), "4.2.0"), &yes, &yes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := templated(row.plan, corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{

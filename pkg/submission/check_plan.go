@@ -29,7 +29,7 @@ func (d *driver) checkPlan() {
 // checkLabelValue refuses what the driver pod could not have as a label.
 func (d *driver) checkLabelValue(field, value string) {
 	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-		d.conf.refuse(field, value, "is no label value", strings.Join(problems, "; "))
+		d.conf.refuse(field, value, "is no label value", "mend it: "+strings.Join(problems, "; "))
 	}
 }
 

@@ -100,11 +100,12 @@ func (c *conf) oneOf(key string, values ...string) string {
 // single entries only, never in maps.
 func (c *conf) withPrefix(prefix string) []pair {
 	var pairs []pair
-	for _, key := range sortedKeys(c.values) {
+	for key, value := range c.values {
 		if name, found := strings.CutPrefix(key, prefix); found {
-			pairs = append(pairs, pair{name, c.values[key]})
+			pairs = append(pairs, pair{name, value})
 		}
 	}
+	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.name, b.name) })
 	return pairs
 }
 

@@ -22,7 +22,7 @@ type expansion struct {
 }
 
 // expand returns the value of key with ${spark.other} replaced by the value of that property. References to other than
-// Spark properties stay as they are, as in Spark.
+// Spark properties, and to those that are not set, stay as they are, as in Spark.
 func (c *conf) expand(key, value string) string {
 	if !strings.Contains(value, "${") {
 		return value
@@ -50,7 +50,7 @@ func (e *expansion) follow(text, key string) string {
 	value, set := e.conf.values[key]
 	switch {
 	case !set:
-		return e.refuse(text, "refers to a property that is not set", "set "+key+" or write the value itself")
+		return text
 	case slices.Contains(e.open, key):
 		return e.refuse(text, "refers to itself", "write the value itself")
 	case e.left == 0:

@@ -10,12 +10,14 @@ import (
 )
 
 var (
-	booleans     = format[bool]{parseBoolean, "is neither true nor false", "write true or false"}
-	counts       = format[int]{parseCount, "is not a whole number from 0 on", "write one"}
-	positives    = format[int]{parsePositive, "is not a positive whole number", "write a whole number from 1 on"}
-	nonNegatives = format[float64]{parseFactor, "is not a number from 0 on", "write a fraction such as 0.1"}
-	aboveZero    = format[float64]{parseAboveZero, "is not a number above 0", "write a fraction such as 0.1"}
-	quantities   = format[resource.Quantity]{
+	booleans  = format[bool]{parseBoolean, "is neither true nor false", "write true or false"}
+	counts    = format[int]{parseCount, "is not a whole number from 0 on", "write one"}
+	positives = format[int]{parsePositive, "is not a positive whole number", "write a whole number from 1 on"}
+	// SparkSubmit's own checks take no blanks, unlike typed entries.
+	unpaddedPositives = format[int]{parseUnpaddedPositive, "is not a positive whole number", "write a whole number from 1 on"}
+	nonNegatives      = format[float64]{parseFactor, "is not a number from 0 on", "write a fraction such as 0.1"}
+	aboveZero         = format[float64]{parseAboveZero, "is not a number above 0", "write a fraction such as 0.1"}
+	quantities        = format[resource.Quantity]{
 		parseQuantity, "is not a Kubernetes quantity", "write one such as 500m, 2 or 10Gi",
 	}
 )
@@ -42,6 +44,11 @@ func parsePositive(text string) (int, bool) {
 	return number, ok && number > 0
 }
 
+func parseUnpaddedPositive(text string) (int, bool) {
+	number, ok := parsePositive(text)
+	return number, ok && text == strings.TrimSpace(text)
+}
+
 func parseFactor(text string) (float64, bool) {
 	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	return number, err == nil && number >= 0
@@ -52,8 +59,9 @@ func parseAboveZero(text string) (float64, bool) {
 	return number, ok && number > 0
 }
 
+// parseQuantity passes over blanks around a quantity, as the API server does.
 func parseQuantity(text string) (resource.Quantity, bool) {
-	quantity, err := resource.ParseQuantity(text)
+	quantity, err := resource.ParseQuantity(strings.TrimSpace(text))
 	return quantity, err == nil
 }
 

@@ -15,6 +15,7 @@ func TestReferencesToOtherPropertiesAreReplaced(t *testing.T) {
 		"in the middle":                  {[]string{"spark.kubernetes.container.image=r/${spark.a}:1", "spark.a=x"}, "r/x:1"},
 		"one within another":             {[]string{"spark.kubernetes.container.image=${spark.a}", "spark.a=${spark.b}", "spark.b=y"}, "y"},
 		"the same twice":                 {[]string{"spark.kubernetes.container.image=${spark.a}${spark.a}", "spark.a=x"}, "xx"},
+		"but not those to nothing":       {[]string{"spark.kubernetes.container.image=x${spark.missing}"}, "x${spark.missing}"},
 		"but not those to other sources": {[]string{"spark.kubernetes.container.image=${other}${x:y}"}, "${other}${x:y}"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +32,6 @@ func TestReferencesThatCannotBeReplacedAreRefused(t *testing.T) {
 	for name, properties := range map[string][]string{
 		"to the environment":      {image + "${env:IMAGE}"},
 		"to a system property":    {image + "${system:user.name}"},
-		"to nothing":              {image + "${spark.missing}"},
 		"to itself":               {image + "${spark.kubernetes.container.image}"},
 		"to itself in two steps":  {image + "${spark.a}", "spark.a=${spark.b}", "spark.b=${spark.a}"},
 		"to more than fit a line": bomb(image),

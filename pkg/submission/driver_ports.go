@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -11,6 +12,8 @@ import (
 const (
 	driverPortKey             = "spark.driver.port"
 	driverBlockManagerPortKey = "spark.driver.blockManager.port"
+	uiPortKey                 = "spark.ui.port"
+	connectPortKey            = "spark.connect.grpc.binding.port"
 	connectPortName           = "spark-connect"
 )
 
@@ -18,6 +21,7 @@ const (
 type namedPort struct {
 	name   string
 	number int32
+	key    string // the property that sets it
 }
 
 // driverPorts returns the ports of the driver's container, in Spark's order.
@@ -33,14 +37,30 @@ func (d *driver) servicePorts() []namedPort {
 
 func (d *driver) portsWith(blockManagerKeys ...string) []namedPort {
 	ports := []namedPort{
-		{"driver-rpc-port", d.port(7078, driverPortKey)},
-		{"blockmanager", d.port(7079, blockManagerKeys...)},
-		{"spark-ui", d.port(4040, "spark.ui.port")},
+		{"driver-rpc-port", d.port(7078, driverPortKey), driverPortKey},
+		{"blockmanager", d.port(7079, blockManagerKeys...), blockManagerKeys[0]},
+		{"spark-ui", d.port(4040, uiPortKey), uiPortKey},
 	}
 	if d.rules.ConnectPort {
-		ports = append(ports, namedPort{connectPortName, d.port(15002, "spark.connect.grpc.binding.port")})
+		ports = append(ports, namedPort{connectPortName, d.port(15002, connectPortKey), connectPortKey})
 	}
 	return ports
+}
+
+// checkPortsDiffer refuses what the API server would refuse in a Service, after the pod was created.
+func (d *driver) checkPortsDiffer(ports []namedPort) {
+	for i, port := range ports {
+		for _, other := range ports[:i] {
+			if port.number != other.number {
+				continue
+			}
+			key := port.key
+			if !d.conf.set(key) {
+				key, port, other = other.key, other, port
+			}
+			d.conf.refuse(key, d.conf.values[key], "is the port "+other.name+" as well", "choose another number")
+		}
+	}
 }
 
 // port reads a port. Where the driver's Service is left out nobody needs to know the number beforehand, and 0 will do.
@@ -49,7 +69,13 @@ func (d *driver) port(fallback int32, keys ...string) int32 {
 	if slices.Contains(d.excludedSteps(), driverServiceStep) {
 		lowest = 0
 	}
-	return read(d.conf, fallback, portsFrom(lowest), keys...)
+	form := portsFrom(lowest)
+	// Spark reads these by the plain reader, which takes neither blanks nor references.
+	if given, set := d.conf.values[keys[0]]; set && keys[0] != uiPortKey && strings.TrimLeft(given, "+0123456789") != "" {
+		d.conf.refuse(keys[0], given, form.problem, form.remedy)
+		return fallback
+	}
+	return read(d.conf, fallback, form, keys...)
 }
 
 func portsFrom(lowest int) format[int32] {

@@ -59,3 +59,9 @@ func TestWithoutServiceADriverMayTakeAnyFreePort(t *testing.T) {
 	ofPod, _ := portNumbers(mustBuild(t, plan))
 	wantEqual(t, "ports", ofPod, map[string]int32{"driver-rpc-port": 7078, "blockmanager": 7079, "spark-connect": 15002})
 }
+
+func TestPortsOfTheServiceDiffer(t *testing.T) {
+	wantRefused(t, pi("spark.driver.port=7079"), driverPortKey, "7079")
+	wantRefused(t, pi("spark.ui.port=7078"), uiPortKey, "7078")
+	mustBuild(t, pi("spark.blockManager.port=7078")) // which the Service does not look at
+}

@@ -28,6 +28,7 @@ func driverService(d *driver) {
 	d.owned = append(d.owned, service)
 
 	ports := d.servicePorts()
+	d.checkPortsDiffer(ports)
 	d.written[driverHostKey] = name + "." + d.plan.Namespace + ".svc"
 	d.written[driverPortKey] = strconv.Itoa(int(ports[0].number))
 	d.written[driverBlockManagerPortKey] = strconv.Itoa(int(ports[1].number))

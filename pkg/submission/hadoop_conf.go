@@ -7,8 +7,8 @@ const hadoopConfDir = "/opt/hadoop/conf"
 // hadoopConf mounts the config map that holds Hadoop's configuration, and has the executors mount it too. It mirrors
 // HadoopConfDriverFeatureStep; the other source that Spark knows is a directory of the submitting host.
 func hadoopConf(d *driver) {
-	name := d.conf.text("", "spark.kubernetes.hadoop.configMapName")
-	if name == "" {
+	name, named := d.configMapNamedBy("spark.kubernetes.hadoop.configMapName")
+	if !named {
 		return
 	}
 	const volume = "hadoop-properties"
@@ -16,6 +16,15 @@ func hadoopConf(d *driver) {
 	d.addMount(corev1.VolumeMount{Name: volume, MountPath: hadoopConfDir})
 	d.addEnv("HADOOP_CONF_DIR", hadoopConfDir)
 	d.written["spark.kubernetes.executor.hadoopConfigMapName"] = name
+}
+
+// configMapNamedBy returns the name of an existing config map and whether the property gives one.
+func (d *driver) configMapNamedBy(key string) (name string, named bool) {
+	name = d.conf.text("", key)
+	if d.conf.set(key) && name == "" {
+		d.conf.refuse(key, "", "names no config map", "name one, or leave it out")
+	}
+	return name, name != ""
 }
 
 // configMapVolume is a volume with the keys of a config map as files: all of them, or just items.

@@ -32,8 +32,8 @@ func (d *driver) mountKrb5() {
 	if path, set := d.conf.values[krb5PathKey]; set {
 		d.conf.refuse(krb5PathKey, path, clientLocalProblem, "put krb5.conf into a config map and name it by "+krb5ConfigMapKey)
 	}
-	name := d.conf.text("", krb5ConfigMapKey)
-	if name == "" {
+	name, named := d.configMapNamedBy(krb5ConfigMapKey)
+	if !named {
 		return
 	}
 	const volume = "krb5-file"

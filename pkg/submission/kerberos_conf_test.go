@@ -57,3 +57,8 @@ func TestKerberosThatNeedsTheSubmittingHostIsRefused(t *testing.T) {
 	plan.ProxyUser = "alice"
 	wantRefused(t, plan, `proxyUser "alice"`)
 }
+
+func TestAConfigMapWithoutANameIsRefused(t *testing.T) {
+	wantRefused(t, pi(krb5ConfigMapKey+"="), krb5ConfigMapKey)
+	wantRefused(t, pi("spark.kubernetes.hadoop.configMapName="), "spark.kubernetes.hadoop.configMapName")
+}

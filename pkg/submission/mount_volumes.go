@@ -20,10 +20,11 @@ const (
 // executor by executor.
 func mountVolumes(d *driver) {
 	d.readVolumes(executorVolumePrefix)
+	accessMode := d.claimAccessMode() // read even where no claim needs it
 	for i, volume := range d.readVolumes(driverVolumePrefix) {
 		if claim := volume.source.PersistentVolumeClaim; claim != nil {
 			d.nameClaim(claim, i)
-			d.addClaim(volume)
+			d.addClaim(volume, accessMode)
 		}
 		d.addVolume(volume.mount.Name, volume.source)
 		d.addMount(volume.mount)
@@ -38,7 +39,7 @@ func (d *driver) nameClaim(claim *corev1.PersistentVolumeClaimVolumeSource, i in
 
 // addClaim adds the claim itself where the properties say what it is to be: with a storage class and a size Spark
 // makes even a claim that has a name of its own. The driver deletes it in the end, by its label.
-func (d *driver) addClaim(volume sparkVolume) {
+func (d *driver) addClaim(volume sparkVolume, accessMode corev1.PersistentVolumeAccessMode) {
 	if volume.storageClass == nil || volume.claimSize == nil {
 		return
 	}
@@ -49,7 +50,7 @@ func (d *driver) addClaim(volume sparkVolume) {
 		ObjectMeta: meta,
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: volume.storageClass,
-			AccessModes:      []corev1.PersistentVolumeAccessMode{d.claimAccessMode()},
+			AccessModes:      []corev1.PersistentVolumeAccessMode{accessMode},
 			Resources: corev1.VolumeResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceStorage: *volume.claimSize},
 			},

@@ -23,6 +23,8 @@ type Rules struct {
 	ClaimAccessMode corev1.PersistentVolumeAccessMode
 	// ExcludedSteps: spark.kubernetes.driver.pod.excludedFeatureSteps drops feature steps.
 	ExcludedSteps bool
+	// ImagePlaceholder: Spark itself puts its version in place of {{SPARK_VERSION}} in images.
+	ImagePlaceholder bool
 	// ConnectPort: the driver's container and Service have the port spark-connect.
 	ConnectPort bool
 	// ConnectProtocol of that port in the Service; empty means that none is given.
@@ -48,17 +50,19 @@ var versionRules = []Rules{
 	{
 		Major: 4, Minor: 1, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
-		ExcludedSteps: true, ConnectPort: true,
+		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true,
 	},
 	{
 		Major: 4, Minor: 2, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
-		ExcludedSteps: true, ConnectPort: true, ConnectProtocol: "grpc", NetworkPolicy: true, BinaryUnits: true,
+		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
+		NetworkPolicy: true, BinaryUnits: true,
 	},
 	{
 		Major: 4, Minor: 3, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
-		ExcludedSteps: true, ConnectPort: true, ConnectProtocol: "grpc", NetworkPolicy: true, BinaryUnits: true,
+		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
+		NetworkPolicy: true, BinaryUnits: true,
 		NoPrivilegeEscalation: true, ProxyUserRuns: true,
 	},
 }

@@ -52,12 +52,16 @@ func (d *driver) keepSparkProperties() {
 }
 
 // nameImages puts the default image where neither role's property names one, so that executors find it too, and the
-// version of Spark in place of its placeholder.
+// version in place of its placeholder. Where Spark does that by itself the properties keep the placeholder, unless the
+// version is a text that no Spark would put there.
 func (d *driver) nameImages() {
 	values := d.conf.values
 	complete := d.conf.set(driverImageKey) && d.conf.set(executorImageKey)
 	if d.plan.DefaultImage != "" && !d.conf.set(imageKey) && !complete {
 		values[imageKey] = d.plan.DefaultImage
+	}
+	if d.rules.ImagePlaceholder && releaseNumber.MatchString(d.plan.SparkVersion) {
+		return
 	}
 	for key, value := range maps.Clone(values) {
 		if strings.HasPrefix(key, "spark.kubernetes.") && strings.HasSuffix(key, "container.image") {
@@ -65,6 +69,8 @@ func (d *driver) nameImages() {
 		}
 	}
 }
+
+var releaseNumber = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 // setMaster completes spark.master. The driver takes from it no more than the kind of cluster; the address that it
 // calls is spark.kubernetes.driver.master.
@@ -115,10 +121,10 @@ func (d *driver) checkSizes() {
 		d.checkMemory(key)
 	}
 	for _, key := range []string{driverCoresKey, "spark.executor.cores"} {
-		read(d.conf, 0, positives, key)
+		read(d.conf, 0, unpaddedPositives, key)
 	}
 	if !d.conf.boolean(false, dynamicKey) {
-		read(d.conf, 0, positives, instancesKey)
+		read(d.conf, 0, unpaddedPositives, instancesKey)
 	}
 }
 
@@ -138,7 +144,7 @@ func (d *driver) checkMemory(key string) {
 }
 
 // setFileLists cleans the lists of files up and adds a Java application's own jar to its jars, if it is not among
-// them.
+// them: Spark would list it twice, but the APIs give the jar in both places.
 func (d *driver) setFileLists() {
 	values := d.conf.values
 	for _, key := range []string{jarsKey, "spark.files", "spark.archives", pyFilesKey} {

@@ -38,6 +38,8 @@ func TestPropertiesThatTheSubmissionCompletes(t *testing.T) {
 		"the jar is added to the jars":          {pi("spark.jars= local:///a.jar,, s3a://b/c.jar"), jarsKey, "local:///a.jar,s3a://b/c.jar,local:///opt/spark/examples/jars/spark-examples.jar"},
 		"but not a second time":                 {pi("spark.jars=local:///opt/spark/examples/jars/spark-examples.jar"), jarsKey, "local:///opt/spark/examples/jars/spark-examples.jar"},
 		"the version is put into images":        {pi("spark.kubernetes.executor.container.image=x:{{SPARK_VERSION}}"), executorImageKey, "x:4.0.1"},
+		"not where Spark does so itself":        {version(pi("spark.kubernetes.executor.container.image=x:{{SPARK_VERSION}}"), "4.1.0"), executorImageKey, "x:{{SPARK_VERSION}}"},
+		"unless the version is a text":          {version(pi("spark.kubernetes.executor.container.image=x:{{SPARK_VERSION}}"), "v4_1_0"), executorImageKey, "x:v4_1_0"},
 		"but into no other property":            {pi("spark.x.container.image={{SPARK_VERSION}}"), "spark.x.container.image", "{{SPARK_VERSION}}"},
 		"lists of files lose blanks and commas": {pi("spark.files=, s3a://a , s3a://b"), "spark.files", "s3a://a,s3a://b"},
 	} {

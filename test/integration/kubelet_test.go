@@ -86,7 +86,7 @@ func (k *kubelet) see(ctx context.Context, object any) {
 	case pod.Spec.NodeName == "":
 		go k.bind(ctx, pod)
 	case pod.Status.Phase == corev1.PodPending && k.fails(pod.Namespace):
-		go setStatus(ctx, k.kube, pod, func(status *corev1.PodStatus) { ended(status, 1) })
+		go k.end(ctx, pod, 1)
 	}
 }
 
@@ -96,9 +96,14 @@ func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) {
 	}, metav1.CreateOptions{})
 }
 
+// end has a Pod's containers exit with a code. A Pod that is gone is nobody's concern.
+func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, code int32) {
+	_ = setStatus(ctx, k.kube, pod, func(status *corev1.PodStatus) { ended(status, code) })
+}
+
 func (k *kubelet) remove(ctx context.Context, pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-		_ = setStatus(ctx, k.kube, pod, func(status *corev1.PodStatus) { ended(status, 143) })
+		k.end(ctx, pod, 143)
 	}
 	now := int64(0)
 	_ = k.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{

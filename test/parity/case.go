@@ -1,0 +1,68 @@
+package parity
+
+import (
+	"maps"
+	"slices"
+)
+
+// Versions are those of the recordings: the newest patch of each line that Firesteel knows.
+var Versions = []string{"3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0"}
+
+const (
+	appNameKey = "spark.app.name"
+	imageKey   = "spark.kubernetes.container.image"
+)
+
+// Case is the input of one submission.
+type Case struct {
+	// Name is the namespace of the submission as well, so it is a DNS label.
+	Name string
+	// Versions are those that can run it; empty means all.
+	Versions []string
+	// Conf are Spark properties. The name and the image come by themselves; a dash as the value leaves one out.
+	Conf properties
+	// Class and Resource are those of Spark's example if both are empty.
+	Class, Resource string
+	Args            []string
+	ProxyUser       string
+	// Driver and Executor are manifests of pod templates.
+	Driver, Executor string
+	// Refused is the field that a refusal must name, on those versions where spark-submit refuses the case.
+	Refused string
+}
+
+type properties map[string]string
+
+// absent is the value of a property that a case does not have.
+const absent = "-"
+
+// Cases returns all cases of a version: those of the tables and those drawn for it.
+func Cases(version string) []Case {
+	var cases []Case
+	for _, c := range slices.Concat(accepted, volumes, templates, refused) {
+		if len(c.Versions) == 0 || slices.Contains(c.Versions, version) {
+			cases = append(cases, complete(c))
+		}
+	}
+	for _, c := range draws(version) {
+		cases = append(cases, complete(c))
+	}
+	return cases
+}
+
+func complete(c Case) Case {
+	conf := properties{
+		appNameKey: "spark-pi",
+		imageKey:   "apache/spark:4.1.0",
+		"spark.kubernetes.submission.waitAppCompletion": "false",
+		"spark.kubernetes.namespace":                    c.Name,
+	}
+	maps.Copy(conf, c.Conf)
+	maps.DeleteFunc(conf, func(_, value string) bool { return value == absent })
+	c.Conf = conf
+	if c.Class == "" && c.Resource == "" {
+		c.Class = "org.apache.spark.examples.SparkPi"
+		c.Resource = "local:///opt/spark/examples/jars/spark-examples.jar"
+	}
+	return c
+}

@@ -1,0 +1,238 @@
+package parity
+
+const (
+	pythonFile = "local:///opt/spark/examples/src/main/python/pi.py"
+	rFile      = "local:///opt/spark/examples/src/main/r/dataframe.R"
+	noResource = "spark-internal"
+	piClass    = "org.apache.spark.examples.SparkPi"
+	features   = "org.apache.spark.deploy.k8s.features."
+)
+
+// accepted are cases of everything but volumes and templates.
+var accepted = []Case{
+	// What runs.
+	{Name: "minimal"},
+	{Name: "arguments", Args: []string{"1000", "", "a b", "--class", "-x", `"q"`, "$HOME", "{{APP_ID}}", "é\n"}},
+	{Name: "internal", Class: piClass, Resource: noResource},
+	{Name: "internal-with-jars", Class: piClass, Resource: noResource, Conf: properties{"spark.jars": "local:///a.jar"}},
+	{Name: "remote-jar", Class: "a.B", Resource: "https://repo.example/app.jar"},
+	{Name: "own-jar-listed", Conf: properties{"spark.jars": "local:///opt/spark/examples/jars/spark-examples.jar"}},
+	{Name: "jars-listed-twice", Conf: properties{"spark.jars": "local:///a.jar,local:///a.jar,local:///b.jar"}},
+	{Name: "proxy-user", ProxyUser: "alice"},
+	{Name: "python", Resource: pythonFile, Args: []string{"10"}},
+	{Name: "python-interpreter", Resource: pythonFile, Conf: properties{"spark.pyspark.python": "/opt/py/bin/python3"}},
+	{Name: "python-driver-interpreter", Resource: pythonFile, Conf: properties{
+		"spark.pyspark.python": "/opt/py/bin/python3", "spark.pyspark.driver.python": "/opt/py/bin/driver",
+	}},
+	{Name: "python-only-driver-interpreter", Resource: pythonFile, Conf: properties{
+		"spark.pyspark.driver.python": "/opt/py/bin/driver",
+	}},
+	{Name: "python-files", Resource: pythonFile, Conf: properties{
+		"spark.submit.pyFiles": "local:///a.py, local:///b.zip,,https://files.example/c.egg", "spark.jars": "local:///a.jar",
+	}},
+	{Name: "python-proxy-user", Resource: pythonFile, ProxyUser: "bob"},
+	{Name: "r", Resource: rFile},
+	{Name: "r-in-lower-case", Resource: "local:///app/main.r", Args: []string{"1"}},
+	{Name: "r-of-relative-path", Resource: "main.R"},
+	{Name: "files", Conf: properties{
+		"spark.files": "local:///a, local:///b,", "spark.archives": "local:///c.tgz#c,local:///d.zip",
+		"spark.jars": "local:///a.jar, local:///b.jar,,", "spark.submit.pyFiles": "local:///e.zip",
+	}},
+	{Name: "empty-lists", Conf: properties{"spark.files": "", "spark.archives": ",", "spark.jars": " "}},
+
+	// Names.
+	{Name: "name-of-35", Conf: properties{appNameKey: "abcdefghijklmnopqrstuvwxyz-12345678"}},
+	{Name: "name-of-36", Conf: properties{appNameKey: "abcdefghijklmnopqrstuvwxyz-123456789"}},
+	{Name: "name-of-70", Conf: properties{appNameKey: "abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopq"}},
+	{Name: "name-with-blanks", Conf: properties{appNameKey: " Spark  Pi / 3 "}},
+	{Name: "name-of-class", Conf: properties{appNameKey: piClass}},
+	{Name: "name-with-digit", Conf: properties{appNameKey: "123 job"}},
+	{Name: "name-with-hyphens", Conf: properties{appNameKey: "--x--"}},
+	{Name: "name-with-underscore", Conf: properties{appNameKey: "_a_"}},
+	{Name: "name-with-umlauts", Conf: properties{appNameKey: "é Ünï"}},
+	{Name: "name-with-hyphen-at-63", Conf: properties{appNameKey: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y"}},
+	{Name: "pod-name", Conf: properties{"spark.kubernetes.driver.pod.name": "my.driver-1"}},
+	{Name: "app-id-of-the-user", Conf: properties{"spark.app.id": "mine", "spark.app.submitTime": "1763711999871"}},
+
+	// Metadata, environment and scheduling.
+	{Name: "metadata", Conf: properties{
+		"spark.kubernetes.driver.label.team": "a", "spark.kubernetes.driver.label.example.com/x": "b", "spark.kubernetes.driver.label.e": "",
+		"spark.kubernetes.driver.annotation.note": "some text: a=b", "spark.kubernetes.driver.annotation.example.com/y": "",
+		"spark.kubernetes.executor.label.team": "b", "spark.kubernetes.executor.annotation.z": "1",
+	}},
+	{Name: "placeholders", Conf: properties{
+		"spark.kubernetes.driver.label.a":              "x-{{APP_ID}}-{{EXECUTOR_ID}}y",
+		"spark.kubernetes.driver.annotation.a":         "{{APP_ID}}/{{EXECUTOR_ID}}/{{SPARK_VERSION}}",
+		"spark.kubernetes.driverEnv.A":                 "{{APP_ID}}",
+		"spark.kubernetes.driver.service.annotation.a": "{{APP_ID}}",
+	}, Versions: []string{"4.0.5", "4.1.4", "4.2.1", "4.3.0"}},
+	{Name: "placeholders-in-annotations", Conf: properties{
+		"spark.kubernetes.driver.annotation.a": "{{APP_ID}}/{{EXECUTOR_ID}}/{{SPARK_VERSION}}", "spark.x": "{{APP_ID}}",
+	}},
+	{Name: "environment", Conf: properties{
+		"spark.kubernetes.driverEnv.B": "$(SPARK_USER)", "spark.kubernetes.driverEnv.A": "1=2", "spark.kubernetes.driverEnv.EMPTY": "",
+		"spark.kubernetes.driverEnv.SPARK_USER": "other", "spark.executorEnv.C": "3", "spark.kubernetes.driverEnv.a.b-c": "4",
+	}},
+	{Name: "node-selectors", Conf: properties{
+		"spark.kubernetes.node.selector.disk": "ssd", "spark.kubernetes.node.selector.zone": "a",
+		"spark.kubernetes.driver.node.selector.zone": "b", "spark.kubernetes.executor.node.selector.zone": "c",
+	}},
+	{Name: "scheduler", Conf: properties{"spark.kubernetes.scheduler.name": "volcano"}},
+	{Name: "scheduler-of-driver", Conf: properties{
+		"spark.kubernetes.scheduler.name": "volcano", "spark.kubernetes.driver.scheduler.name": "yunikorn",
+		"spark.kubernetes.executor.scheduler.name": "third",
+	}},
+	{Name: "service-account", Conf: properties{
+		"spark.kubernetes.authenticate.driver.serviceAccountName":   "spark",
+		"spark.kubernetes.authenticate.executor.serviceAccountName": "spark-executor",
+	}},
+	{Name: "mounted-credentials", Conf: properties{
+		"spark.kubernetes.authenticate.driver.mounted.oauthTokenFile": "/t",
+		"spark.kubernetes.authenticate.driver.mounted.caCertFile":     "/ca",
+	}},
+	{Name: "token-of-submission", Conf: properties{"spark.kubernetes.authenticate.executor.oauthToken": "secret"}},
+	{Name: "volcano", Conf: properties{
+		"spark.kubernetes.scheduler.name":              "volcano",
+		"spark.kubernetes.driver.pod.featureSteps":     features + "VolcanoFeatureStep",
+		"spark.kubernetes.executor.pod.featureSteps":   features + "VolcanoFeatureStep",
+		"spark.kubernetes.driver.annotation.mine":      "1",
+		"spark.kubernetes.driver.label.queue":          "q",
+		"spark.kubernetes.executor.annotation.another": "2",
+	}, Versions: []string{"4.2.1", "4.3.0"}}, // the archives of older ones lack the class
+
+	// The image.
+	{Name: "image-of-driver", Conf: properties{
+		"spark.kubernetes.driver.container.image": "driver:1", "spark.kubernetes.executor.container.image": "executor:1",
+	}},
+	{Name: "image-of-roles-only", Conf: properties{
+		imageKey: absent, "spark.kubernetes.driver.container.image": "driver:1", "spark.kubernetes.executor.container.image": "executor:1",
+	}},
+	{Name: "image-pull", Conf: properties{
+		"spark.kubernetes.container.image.pullPolicy": "Always", "spark.kubernetes.container.image.pullSecrets": "a, b,,c",
+	}},
+	{Name: "image-never-pulled", Conf: properties{"spark.kubernetes.container.image.pullPolicy": "Never", imageKey: "spark"}},
+	{Name: "image-with-version", Conf: properties{
+		imageKey: "apache/spark:{{SPARK_VERSION}}",
+	}, Versions: []string{"4.1.4", "4.2.1", "4.3.0"}},
+	{Name: "image-by-reference", Conf: properties{
+		imageKey: "apache/spark:${spark.x.tag}", "spark.x.tag": "${spark.x.other}", "spark.x.other": "4",
+	}},
+	{Name: "image-by-missing-reference", Conf: properties{imageKey: "spark:${spark.none}${other}"}},
+
+	// Memory, cores and devices.
+	{Name: "cores", Conf: properties{"spark.driver.cores": "2", "spark.executor.cores": "3"}},
+	{Name: "cores-requested", Conf: properties{
+		"spark.driver.cores": "2", "spark.kubernetes.driver.request.cores": "1500m", "spark.kubernetes.driver.limit.cores": "2.5",
+		"spark.kubernetes.executor.request.cores": "100m", "spark.kubernetes.executor.limit.cores": "1",
+	}},
+	{Name: "cores-limited", Conf: properties{"spark.kubernetes.driver.limit.cores": "3"}},
+	{Name: "memory", Conf: properties{"spark.driver.memory": "4g", "spark.executor.memory": "8g"}},
+	{Name: "memory-in-kibibytes", Conf: properties{"spark.driver.memory": "2097152K"}},
+	{Name: "memory-in-tebibytes", Conf: properties{"spark.driver.memory": "1tb"}},
+	{Name: "memory-without-unit", Conf: properties{"spark.driver.memory": "2048"}},
+	{Name: "memory-of-executor-without-unit", Conf: properties{"spark.executor.memory": "2048"}},
+	{Name: "memory-with-blanks", Conf: properties{"spark.driver.memory": " 2G "}},
+	{Name: "memory-rounded-down", Conf: properties{"spark.driver.memory": "1073741823b", "spark.driver.memoryOverhead": "1535k"}},
+	{Name: "memory-binary-unit", Conf: properties{
+		"spark.driver.memory": "2Gi", "spark.driver.memoryOverhead": "600Mi", "spark.executor.memory": "3gib",
+	}, Refused: "spark.driver.memory"},
+	{Name: "overhead", Conf: properties{"spark.driver.memoryOverhead": "100m", "spark.executor.memoryOverhead": "1g"}},
+	{Name: "overhead-without-unit", Conf: properties{"spark.driver.memoryOverhead": "700"}},
+	{Name: "overhead-zero", Conf: properties{"spark.driver.memoryOverhead": "0"}},
+	{Name: "overhead-of-yarn", Conf: properties{"spark.yarn.driver.memoryOverhead": "512"}},
+	{Name: "overhead-factor", Conf: properties{"spark.driver.memory": "8g", "spark.driver.memoryOverheadFactor": "0.3"}},
+	{Name: "overhead-factor-of-both", Conf: properties{"spark.driver.memory": "8g", "spark.kubernetes.memoryOverheadFactor": "0.25"}},
+	{Name: "overhead-factors", Conf: properties{
+		"spark.driver.memory": "8g", "spark.kubernetes.memoryOverheadFactor": "0.0001", "spark.driver.memoryOverheadFactor": "1",
+		"spark.executor.memoryOverheadFactor": "0.5",
+	}},
+	{Name: "overhead-factor-large", Conf: properties{"spark.driver.memoryOverheadFactor": "12345678"}},
+	{Name: "overhead-factor-of-python", Resource: pythonFile, Conf: properties{
+		"spark.driver.memory": "8g", "spark.kubernetes.memoryOverheadFactor": "2",
+	}},
+	{Name: "overhead-of-python", Resource: pythonFile, Conf: properties{"spark.driver.memory": "512m"}},
+	{Name: "overhead-of-python-factor", Resource: pythonFile, Conf: properties{"spark.driver.memoryOverheadFactor": "0.2"}},
+	{Name: "overhead-at-least", Conf: properties{"spark.driver.minMemoryOverhead": "1g", "spark.executor.minMemoryOverhead": "2g"}},
+	{Name: "overhead-at-least-nothing", Conf: properties{"spark.driver.minMemoryOverhead": "0", "spark.driver.memory": "500m"}},
+	{Name: "memory-beside-the-heap", Conf: properties{
+		"spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "1g", "spark.executor.pyspark.memory": "512m",
+	}},
+	{Name: "devices", Conf: properties{
+		"spark.driver.resource.gpu.amount": "2", "spark.driver.resource.gpu.vendor": "nvidia.com",
+		"spark.driver.resource.gpu.discoveryScript": "/opt/find", "spark.driver.resource.fpga.amount": "0",
+		"spark.executor.resource.gpu.amount": "1", "spark.executor.resource.gpu.vendor": "nvidia.com",
+		"spark.driver.resource.nic.amount": "1", "spark.driver.resource.nic.vendor": "intel.com",
+	}},
+
+	// Ports and the Service.
+	{Name: "ports", Conf: properties{
+		"spark.driver.port": "7178", "spark.driver.blockManager.port": "7179", "spark.ui.port": "4141",
+		"spark.connect.grpc.binding.port": "15102",
+	}},
+	{Name: "port-of-both-block-managers", Conf: properties{"spark.blockManager.port": "17079"}},
+	{Name: "port-of-block-managers", Conf: properties{"spark.blockManager.port": "17079", "spark.driver.blockManager.port": "17080"}},
+	{Name: "service", Conf: properties{
+		"spark.kubernetes.driver.service.label.team": "a", "spark.kubernetes.driver.service.annotation.note": "x: y",
+		"spark.kubernetes.driver.label.team": "b", "spark.kubernetes.driver.service.publishNotReadyAddresses": "true",
+		"spark.kubernetes.driver.service.deleteOnTermination": "false",
+	}},
+	{Name: "service-label-of-spark", Conf: properties{"spark.kubernetes.driver.service.label.spark-app-selector": "x"}},
+	{Name: "service-of-two-families", Conf: properties{
+		"spark.kubernetes.driver.service.ipFamilyPolicy": "RequireDualStack",
+		"spark.kubernetes.driver.service.ipFamilies":     "IPv6,IPv4",
+	}},
+	{Name: "service-preferring-two-families", Conf: properties{
+		"spark.kubernetes.driver.service.ipFamilyPolicy": "PreferDualStack",
+		"spark.kubernetes.driver.service.ipFamilies":     "IPv4,IPv6",
+	}},
+	{Name: "service-of-ipv6", Conf: properties{"spark.kubernetes.driver.service.ipFamilies": "IPv6"}},
+	{Name: "driver-host", Conf: properties{"spark.driver.host": "laptop"}},
+
+	// Steps, privileges and Hadoop.
+	{Name: "without-service", Conf: properties{
+		"spark.kubernetes.driver.pod.excludedFeatureSteps": features + "DriverServiceFeatureStep",
+	}},
+	{Name: "without-steps", Conf: properties{
+		"spark.kubernetes.driver.pod.excludedFeatureSteps": features + "NetworkPolicyFeatureStep," + features + "LocalDirsFeatureStep, " +
+			features + "DriverCommandFeatureStep,unknown.Step",
+		"spark.kubernetes.driver.secrets.s": "/s",
+	}},
+	{Name: "privilege-escalation", Conf: properties{"spark.kubernetes.securityContext.allowPrivilegeEscalation": "true"}},
+	{Name: "privilege-escalation-of-driver", Conf: properties{
+		"spark.kubernetes.securityContext.allowPrivilegeEscalation":        "true",
+		"spark.kubernetes.driver.securityContext.allowPrivilegeEscalation": "false",
+	}},
+	{Name: "hadoop-config-map", Conf: properties{"spark.kubernetes.hadoop.configMapName": "hadoop", "spark.hadoop.fs.defaultFS": "file:///"}},
+	{Name: "kerberos", Conf: properties{
+		"spark.kubernetes.kerberos.krb5.configMapName":   "krb5",
+		"spark.kubernetes.kerberos.tokenSecret.name":     "tokens",
+		"spark.kubernetes.kerberos.tokenSecret.itemKey":  "key",
+		"spark.kubernetes.executor.secrets.tokens":       "/x",
+		"spark.kubernetes.kerberos.unknown":              "y",
+		"spark.kubernetes.kerberos.tokenSecret.whatever": "z",
+	}},
+	{Name: "keytab-in-image", Conf: properties{"spark.kerberos.principal": "p@EXAMPLE", "spark.kerberos.keytab": "local:///etc/keytab"}},
+
+	// The text of the properties file.
+	{Name: "odd-values", Conf: properties{
+		"spark.a": "a=b#c!d:e", "spark.b": " lead  two ", "spark.c": `C:\x\u0041`, "spark.d": "é 漢 😀", "spark.e": "line\none\ttab\r\f",
+		"spark.f": "", "spark.g": `\`, "spark.h": "${spark.a} ${env:HOME}", "spark.i": "#!", "spark.j": "\n",
+	}},
+	{Name: "odd-keys", Conf: properties{"spark.a b": "1", "spark.c:d": "2", "spark.é": "3", "spark.": "4", `spark.x\y`: "5", "spark.#!": "6"}},
+	{Name: "foreign-keys", Conf: properties{"hadoop.x": "1", "sparkling": "2", "Spark.y": "3"}},
+	{Name: "executors", Conf: properties{
+		"spark.executor.instances": "5", "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.maxExecutors": "9",
+		"spark.dynamicAllocation.shuffleTracking.enabled": "true", "spark.kubernetes.allocation.batch.size": "20",
+		"spark.kubernetes.executor.podNamePrefix": "mine", "spark.kubernetes.executor.deleteOnTermination": "false",
+	}},
+	{Name: "no-executors-at-first", Conf: properties{"spark.executor.instances": "0", "spark.dynamicAllocation.enabled": "true"}},
+	{Name: "options-of-the-driver", Conf: properties{
+		"spark.driver.extraJavaOptions": `-Dx="a b" -XX:+UseG1GC`, "spark.driver.extraClassPath": "/a:/b/*", "spark.driver.extraLibraryPath": "/l",
+		"spark.driver.defaultJavaOptions": "-Dd=1", "spark.kubernetes.pyspark.pythonVersion": "3", "spark.driver.log.dfsDir": "/x",
+	}},
+	{Name: "client-settings", Conf: properties{
+		"spark.kubernetes.driver.master": "https://10.0.0.1:443", "spark.kubernetes.report.interval": "5s",
+		"spark.kubernetes.appKillPodDeletionGracePeriod": "3", "spark.kubernetes.driver.resourceNamePrefix": "no",
+		"spark.kubernetes.driver.annotateExitException": "true", "spark.kubernetes.configMap.maxSize": "1000",
+	}},
+}

@@ -1,0 +1,147 @@
+package parity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Difference is one field in which objects differ.
+type Difference struct{ Field, Spark, Firesteel string }
+
+func (d Difference) String() string {
+	return fmt.Sprintf("%s\n\tspark-submit: %s\n\tFiresteel:    %s", d.Field, d.Spark, d.Firesteel)
+}
+
+// Fields are the leaves of objects by their paths: Pod/spec/containers/0/name.
+type Fields map[string]any
+
+// Differences compares objects field by field.
+func Differences(spark, firesteel Fields) []Difference {
+	var result []Difference
+	for field, value := range spark {
+		if other, given := firesteel[field]; !given || other != value {
+			result = append(result, Difference{field, shown(value), shown(other)})
+		}
+	}
+	for field, value := range firesteel {
+		if _, given := spark[field]; !given {
+			result = append(result, Difference{field, shown(nil), shown(value)})
+		}
+	}
+	slices.SortFunc(result, func(a, b Difference) int { return strings.Compare(a.Field, b.Field) })
+	return result
+}
+
+func shown(value any) string {
+	if value == nil {
+		return "(none)"
+	}
+	return fmt.Sprintf("%#v", value)
+}
+
+// Flatten returns the fields of objects in their normal form.
+func Flatten(objects map[string]Object) Fields {
+	fields := Fields{}
+	for name, object := range objects {
+		flatten(name, object, fields)
+	}
+	return fields
+}
+
+func flatten(path string, value any, fields Fields) {
+	switch value := value.(type) {
+	case Object:
+		for key, entry := range value {
+			flatten(path+"/"+key, entry, fields)
+		}
+		if len(value) == 0 {
+			fields[path] = "{}"
+		}
+	case []any:
+		for i, entry := range value {
+			flatten(path+"/"+strconv.Itoa(i), entry, fields)
+		}
+	default:
+		fields[path] = value
+	}
+}
+
+// Compare returns what is wrong with what Firesteel makes of a case, beside the deviations that are meant. Built and
+// refusal are what Firesteel made of it.
+func Compare(c Case, version string, recorded *Recording, built Fields, refusal error, meant Deviations) []error {
+	switch {
+	case refusal != nil && recorded.RefusedBy == "":
+		return unmeant(c, version, refusal, meant)
+	case refusal != nil:
+		return checkRefusal(c, refusal)
+	case recorded.RefusedBy == BySpark:
+		return []error{fmt.Errorf("spark-submit refuses it (%s), Firesteel does not", recorded.Message)}
+	case recorded.RefusedBy == ByServer && c.Refused != "":
+		return []error{fmt.Errorf("the API server refuses it (%s), Firesteel does not", recorded.Message)}
+	case recorded.RefusedBy == ByServer:
+		return nil // it refuses Firesteel's, too, which the recorder checks
+	}
+	var wrong []error
+	for _, difference := range Differences(recorded.Fields, built) {
+		if !meant.AllowField(version, c.Name, difference.Field) {
+			wrong = append(wrong, errors.New(difference.String()))
+		}
+	}
+	return wrong
+}
+
+func unmeant(c Case, version string, refusal error, meant Deviations) []error {
+	var wrong []error
+	for _, problem := range Problems(refusal) {
+		if !meant.AllowRefusal(version, c.Name, problem.Field) {
+			wrong = append(wrong, fmt.Errorf("spark-submit accepts it, Firesteel does not: %w", problem))
+		}
+	}
+	return wrong
+}
+
+// checkRefusal checks that a refusal says what is wrong, and what to do.
+func checkRefusal(c Case, refusal error) []error {
+	problems := Problems(refusal)
+	var wrong []error
+	for _, problem := range problems {
+		given, set := c.Conf[problem.Field]
+		// A value may be part of what is given, an item of a list for instance; and a secret is never repeated.
+		if problem.Remedy == "" || problem.Problem == "" || set && given != "" && problem.Value == "" && !secret(problem.Field) {
+			wrong = append(wrong, fmt.Errorf("refusal without value, problem or remedy: %w", problem))
+		}
+	}
+	names := func(problem *submission.FieldError) bool { return problem.Field == c.Refused }
+	if len(problems) == 0 || c.Refused != "" && !slices.ContainsFunc(problems, names) {
+		wrong = append(wrong, fmt.Errorf("the refusal does not name %q: %w", c.Refused, refusal))
+	}
+	return wrong
+}
+
+func secret(field string) bool {
+	return field == "spark.kubernetes.authenticate.driver.oauthToken"
+}
+
+// Problems returns the fields that a refusal is about.
+func Problems(refusal error) []*submission.FieldError {
+	var (
+		problem *submission.FieldError
+		joined  interface{ Unwrap() []error }
+	)
+	if errors.As(refusal, &joined) {
+		var all []*submission.FieldError
+		for _, part := range joined.Unwrap() {
+			all = append(all, Problems(part)...)
+		}
+		return all
+	}
+	if errors.As(refusal, &problem) {
+		return []*submission.FieldError{problem}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package parity
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed deviations.yaml
+var deviationsFile []byte
+
+// Deviation is a difference from Spark that is meant.
+type Deviation struct {
+	// Cases, Fields and Refused may hold asterisks for anything. Fields are paths as Differences returns them; Refused
+	// is the field that Firesteel's refusal names, where Spark refuses nothing.
+	Cases   string `json:"cases,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Refused string `json:"refused,omitempty"`
+	// Versions are those that it holds for; empty means all.
+	Versions []string `json:"versions,omitempty"`
+	Reason   string   `json:"reason"`
+
+	used bool
+}
+
+// Deviations are all that are meant.
+type Deviations []*Deviation
+
+// LoadDeviations reads deviations.yaml.
+func LoadDeviations() (Deviations, error) {
+	var result Deviations
+	if err := yaml.UnmarshalStrict(deviationsFile, &result); err != nil {
+		return nil, fmt.Errorf("deviations.yaml: %w", err)
+	}
+	for _, deviation := range result {
+		if deviation.Reason == "" || (deviation.Field == "") == (deviation.Refused == "") {
+			return nil, fmt.Errorf("deviations.yaml: %+v needs a reason, and a field or what is refused", *deviation)
+		}
+	}
+	return result, nil
+}
+
+// AllowField tells whether a field may differ.
+func (d Deviations) AllowField(version, name, field string) bool {
+	return d.allow(version, name, func(entry *Deviation) bool { return entry.Field != "" && matches(entry.Field, field) })
+}
+
+// AllowRefusal tells whether Firesteel may refuse what Spark accepts.
+func (d Deviations) AllowRefusal(version, name, field string) bool {
+	return d.allow(version, name, func(entry *Deviation) bool { return entry.Refused != "" && matches(entry.Refused, field) })
+}
+
+func (d Deviations) allow(version, name string, fits func(*Deviation) bool) bool {
+	for _, entry := range d {
+		of := len(entry.Versions) == 0 || slices.Contains(entry.Versions, version)
+		if of && (entry.Cases == "" || matches(entry.Cases, name)) && fits(entry) {
+			entry.used = true
+			return true
+		}
+	}
+	return false
+}
+
+// Unused returns the deviations that nothing needed.
+func (d Deviations) Unused() []Deviation {
+	var result []Deviation
+	for _, entry := range d {
+		if !entry.used {
+			result = append(result, *entry)
+		}
+	}
+	return result
+}
+
+func matches(pattern, text string) bool {
+	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
+	return regexp.MustCompile("^" + expression + "$").MatchString(text)
+}

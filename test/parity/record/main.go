@@ -1,0 +1,286 @@
+// Command record runs real spark-submit of each version on all cases, and compares what it makes on a real API server
+// with the recordings and with what Firesteel makes. With -write it writes the recordings.
+//
+// KUBEBUILDER_ASSETS is the folder of kube-apiserver and etcd; Java must be on the PATH. FIRESTEEL_CACHE holds the
+// versions of Spark.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/parity"
+)
+
+// ownNamespace is where Firesteel's objects are tried.
+const ownNamespace = "built-by-firesteel"
+
+// recorder runs the cases on one API server.
+type recorder struct {
+	*server
+	cache    string
+	write    bool
+	missing  bool
+	meant    parity.Deviations
+	failures int
+}
+
+func main() {
+	write := flag.Bool("write", false, "write the recordings instead of comparing with them")
+	missing := flag.Bool("missing", false, "run only the cases without recording")
+	versions := flag.String("versions", strings.Join(parity.Versions, ","), "run only these versions of Spark")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := record(ctx, *write, *missing, strings.Split(*versions, ","))
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err)
+		os.Exit(1)
+	}
+}
+
+func record(ctx context.Context, write, missing bool, versions []string) error {
+	dir, err := os.MkdirTemp("", "parity-")
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "conf"), 0o755); err != nil {
+		return err
+	}
+	meant, err := parity.LoadDeviations()
+	if err != nil {
+		return err
+	}
+	s, err := startServer(ctx, os.Getenv("KUBEBUILDER_ASSETS"), dir)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	r := &recorder{server: s, cache: cacheFolder(), write: write, missing: missing, meant: meant}
+	if err := r.createNamespaces(ctx, versions); err != nil {
+		return err
+	}
+	for _, version := range versions {
+		if err := r.version(ctx, version); err != nil {
+			return fmt.Errorf("version %s: %w (files are in %s)", version, err, dir)
+		}
+	}
+	if r.failures > 0 {
+		return fmt.Errorf("%d differences; files are in %s", r.failures, dir)
+	}
+	return os.RemoveAll(dir)
+}
+
+func cacheFolder() string {
+	cache := os.Getenv("FIRESTEEL_CACHE")
+	if cache == "" {
+		cache = filepath.Join(os.Getenv("HOME"), ".cache", "firesteel")
+	}
+	return filepath.Join(cache, "parity")
+}
+
+func (r *recorder) createNamespaces(ctx context.Context, versions []string) error {
+	names := []string{ownNamespace}
+	for _, version := range versions {
+		for _, c := range parity.Cases(version) {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if err := r.createNamespace(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *recorder) version(ctx context.Context, version string) error {
+	home, err := sparkHome(ctx, r.cache, version)
+	if err != nil {
+		return err
+	}
+	if !r.missing {
+		if err := r.compareSpeed(ctx, home, version); err != nil {
+			return err
+		}
+	}
+	oracle, err := startOracle(ctx, r.server, home, version)
+	if err != nil {
+		return err
+	}
+	defer oracle.stop()
+	count, refused, start := 0, 0, time.Now()
+	for _, c := range parity.Cases(version) {
+		if _, err := os.Stat(parity.File(version, c.Name)); err == nil && r.missing {
+			continue
+		}
+		count++
+		recording, err := r.run(ctx, oracle, version, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if recording.RefusedBy != "" {
+			refused++
+		}
+	}
+	fmt.Printf("Spark %s: %d cases, of which it refuses %d (%s)\n", version, count, refused, time.Since(start).Round(time.Second))
+	return nil
+}
+
+// run records one case and compares the three: the recording of old, spark-submit of today, and Firesteel.
+func (r *recorder) run(ctx context.Context, o *oracle, version string, c parity.Case) (*parity.Recording, error) {
+	recording, err := r.submit(ctx, o, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.keep(version, c.Name, recording); err != nil {
+		return nil, err
+	}
+	built, refusal := c.Build(version, ownNamespace)
+	if refusal == nil {
+		completed, err := r.tryCreate(ctx, ownNamespace, built)
+		if (err == nil) != (recording.RefusedBy == "") && recording.RefusedBy != parity.BySpark {
+			r.fail("%s/%s: the API server to spark-submit: %q, to Firesteel: %v", version, c.Name, recording.Message, err)
+			return recording, nil
+		}
+		built = completed
+	}
+	fields := renamed(parity.Normal(built), ownNamespace, c.Name)
+	for _, wrong := range parity.Compare(c, version, recording, fields, refusal, r.meant) {
+		r.fail("%s/%s: %v", version, c.Name, wrong)
+	}
+	return recording, r.emptyNamespace(ctx, c.Name)
+}
+
+func (r *recorder) submit(ctx context.Context, o *oracle, c parity.Case) (*parity.Recording, error) {
+	arguments, err := r.submitArguments(c, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	by, message, err := o.submit(arguments)
+	if err != nil {
+		return nil, err
+	}
+	if by != "" {
+		return &parity.Recording{RefusedBy: by, Message: r.fixed(essence(message))}, nil
+	}
+	objects, err := r.objects(ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	fields := parity.Normal(objects)
+	for field, value := range fields {
+		if text, given := value.(string); given {
+			fields[field] = r.fixed(text)
+		}
+	}
+	return &parity.Recording{Fields: fields}, nil
+}
+
+// essence is a message without the repetitions of the API's client.
+func essence(message string) string {
+	if _, reason, found := strings.Cut(message, "Message: "); found {
+		message = reason
+	}
+	message, _, _ = strings.Cut(message, " Received status:")
+	return message[:min(len(message), 300)]
+}
+
+// fixed replaces what differs from run to run.
+func (r *recorder) fixed(text string) string {
+	text = strings.ReplaceAll(text, r.config.Host, "https://kubernetes.default.svc")
+	return parity.FixedText(strings.ReplaceAll(text, r.dir, "/tmp"))
+}
+
+// keep writes a recording, or compares it with the file.
+func (r *recorder) keep(version, name string, recording *parity.Recording) error {
+	file := parity.File(version, name)
+	text, err := recording.Text(version, name)
+	if err != nil {
+		return err
+	}
+	if r.write {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, text, 0o644)
+	}
+	known, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(known, text) {
+		fresh := filepath.Join(r.dir, strings.ReplaceAll(file, "/", "-"))
+		r.fail("%s: spark-submit does otherwise now, see %s", file, fresh)
+		return os.WriteFile(fresh, text, 0o644)
+	}
+	return nil
+}
+
+func (r *recorder) fail(format string, arguments ...any) {
+	r.failures++
+	fmt.Printf("FAIL "+format+"\n", arguments...)
+}
+
+func renamed(fields parity.Fields, from, to string) parity.Fields {
+	for field, value := range fields {
+		if text, given := value.(string); given {
+			fields[field] = strings.ReplaceAll(text, from, to)
+		}
+	}
+	return fields
+}
+
+// compareSpeed prints the CPU times of the command spark-submit and of Firesteel for the same application.
+func (r *recorder) compareSpeed(ctx context.Context, home, version string) error {
+	c := parity.Cases(version)[0]
+	arguments, err := r.submitArguments(c, r.dir)
+	if err != nil {
+		return err
+	}
+	sparks, err := r.realSubmit(ctx, home, arguments)
+	if err != nil {
+		return err
+	}
+	if err := r.emptyNamespace(ctx, c.Name); err != nil {
+		return err
+	}
+	plan, err := c.Plan(version, c.Name)
+	if err != nil {
+		return err
+	}
+	var cpu time.Duration
+	ours := testing.Benchmark(func(b *testing.B) {
+		start := cpuTime()
+		for range b.N {
+			if _, err := submission.Build(plan); err != nil {
+				b.Fatal(err)
+			}
+		}
+		cpu = (cpuTime() - start) / time.Duration(b.N)
+	})
+	fmt.Printf("Spark %s: spark-submit takes %s of CPU time; Firesteel builds the same in %s and %d bytes, %d times less\n",
+		version, sparks.Round(10*time.Millisecond), cpu, ours.AllocedBytesPerOp(), sparks/max(cpu, 1))
+	return nil
+}
+
+// cpuTime is that of this process until now.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

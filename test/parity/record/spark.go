@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/test/parity"
+)
+
+// archives are the digests of PyPI's source archives of pyspark.
+var archives = map[string]string{
+	"3.5.9": "sha256:ea27adc39ddac9413b8951e45aa748cbed6c785971b81386efc41938f6243d93",
+	"4.0.5": "sha256:a0d44b0e7faf0458ad83b7aa664e7ed8b96beed8a55d66ce3b0dfac2309dfca6",
+	"4.1.4": "sha256:bcbd5e18690cf79d438e97210ad06fb8d451a251bb77becc2b0418868d2acd73",
+	"4.2.1": "sha256:d79b7c8ee41e66a9202fe6f600ca90b931ca571ae9dbdf31c58d2672e5102da0",
+	"4.3.0": "sha256:e8c517948eff7088a7aa07449aa8eafa4a15a8d50319de2525a6fd26622476c6",
+}
+
+// sparkHome returns the folder of a version of Spark, which it downloads if the cache lacks it.
+func sparkHome(ctx context.Context, cache, version string) (string, error) {
+	home := filepath.Join(cache, "spark-"+version)
+	if _, err := os.Stat(home); err == nil {
+		return home, nil
+	}
+	fmt.Printf("downloading pyspark %s (450 MB)\n", version)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(cache, "download-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	requirement := filepath.Join(dir, "requirements.txt")
+	pinned := fmt.Sprintf("pyspark==%s --hash=%s\n", version, archives[version])
+	if err := os.WriteFile(requirement, []byte(pinned), 0o644); err != nil {
+		return "", err
+	}
+	err = command(ctx, "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
+		"--no-binary", "pyspark", "--require-hashes", "--requirement", requirement, "--dest", dir)
+	if err != nil {
+		return "", err
+	}
+	unpacked, name := filepath.Join(dir, "spark"), "pyspark-"+version
+	if err := os.Mkdir(unpacked, 0o755); err != nil {
+		return "", err
+	}
+	err = command(ctx, "tar", "--extract", "--gzip", "--file="+filepath.Join(dir, name+".tar.gz"), "--directory="+unpacked,
+		"--strip-components=2", name+"/deps/jars", name+"/deps/bin")
+	if err != nil {
+		return "", err
+	}
+	return home, os.Rename(unpacked, home)
+}
+
+func command(ctx context.Context, name string, arguments ...string) error {
+	output, err := exec.CommandContext(ctx, name, arguments...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, output)
+	}
+	return nil
+}
+
+// opened are the packages of Java that Spark's own scripts open to Spark.
+var opened = []string{
+	"java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+	"java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar",
+}
+
+// oracle is spark-submit of one version, waiting in a JVM for submissions.
+type oracle struct {
+	cmd      *exec.Cmd
+	requests io.WriteCloser
+	answers  *bufio.Scanner
+	log      string
+}
+
+func startOracle(ctx context.Context, s *server, home, version string) (*oracle, error) {
+	source, err := filepath.Abs("oracle/Oracle.java")
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{"-Xmx1g", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-cp", filepath.Join(home, "jars") + "/*"}
+	for _, name := range opened {
+		arguments = append(arguments, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
+	}
+	o := &oracle{cmd: exec.CommandContext(ctx, "java", append(arguments, source)...), log: filepath.Join(s.dir, "spark-"+version+".log")}
+	o.cmd.Env = s.sparkEnvironment(home)
+	log, err := os.Create(o.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	o.cmd.Stderr = log
+	if o.requests, err = o.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	answers, err := o.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	o.answers = bufio.NewScanner(answers)
+	o.answers.Buffer(nil, 1<<20)
+	return o, o.cmd.Start()
+}
+
+// sparkEnvironment is all that spark-submit may learn from its surroundings.
+func (s *server) sparkEnvironment(home string) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LC_ALL=C.UTF-8", "TZ=UTC", "SPARK_HOME=" + home,
+		"SPARK_CONF_DIR=" + filepath.Join(s.dir, "conf"), "SPARK_USER=spark", "KUBECONFIG=" + s.kubeconfig(),
+	}
+}
+
+// submit has a case submitted and returns who refused it, if any, and why.
+func (o *oracle) submit(arguments []string) (by, message string, err error) {
+	var request bytes.Buffer
+	for _, part := range append([]string{""}, arguments...) {
+		if request.Len() == 0 {
+			_ = binary.Write(&request, binary.BigEndian, int32(len(arguments)))
+			continue
+		}
+		_ = binary.Write(&request, binary.BigEndian, int32(len(part)))
+		request.WriteString(part)
+	}
+	if _, err := o.requests.Write(request.Bytes()); err != nil {
+		return "", "", fmt.Errorf("spark-submit, which logs to %s: %w", o.log, err)
+	}
+	if !o.answers.Scan() {
+		return "", "", fmt.Errorf("spark-submit, which logs to %s, ended: %w", o.log, o.answers.Err())
+	}
+	by, message, _ = strings.Cut(o.answers.Text(), " ")
+	if by == "accepted" {
+		by = ""
+	}
+	return by, message, nil
+}
+
+func (o *oracle) stop() {
+	_ = o.requests.Close()
+	_ = o.cmd.Wait()
+}
+
+// submitArguments are those of spark-submit for a case. Templates are files in dir.
+func (s *server) submitArguments(c parity.Case, dir string) ([]string, error) {
+	arguments := []string{"--master", "k8s://" + s.config.Host, "--deploy-mode", "cluster"}
+	if master, set := c.Conf["spark.master"]; set {
+		arguments[1] = master
+	}
+	if mode, set := c.Conf["spark.submit.deployMode"]; set {
+		arguments[3] = mode
+	}
+	for key, value := range c.Conf {
+		arguments = append(arguments, "--conf", key+"="+value)
+	}
+	for role, manifest := range map[string]string{"driver": c.Driver, "executor": c.Executor} {
+		if manifest == "" {
+			continue
+		}
+		file := filepath.Join(dir, c.Name+"-"+role+".yaml")
+		if err := os.WriteFile(file, []byte(manifest), 0o644); err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "--conf", "spark.kubernetes."+role+".podTemplateFile="+file)
+	}
+	if c.Class != "" {
+		arguments = append(arguments, "--class", c.Class)
+	}
+	if c.ProxyUser != "" {
+		arguments = append(arguments, "--proxy-user", c.ProxyUser)
+	}
+	return append(append(arguments, c.Resource), c.Args...), nil
+}
+
+// realSubmit runs the command itself and returns its CPU time.
+func (s *server) realSubmit(ctx context.Context, home string, arguments []string) (time.Duration, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(home, "bin", "spark-submit"), arguments...)
+	cmd.Env = s.sparkEnvironment(home)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("spark-submit: %w\n%s", err, output)
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
