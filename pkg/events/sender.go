@@ -1,10 +1,9 @@
 package events
 
 import (
-	"time"
-
 	"context"
 	"encoding/json"
+	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
