@@ -28,14 +28,14 @@ kubectl delete --ignore-not-found --wait -f examples/ >/dev/null
 kubectl -n firesteel-system logs --follow --since=1s deployment/print &
 follower=$!
 kubectl apply -f examples/ >/dev/null
-for application in pi word-count flaky; do
+for application in spark-pi word-count flaky; do
 	kubectl wait --for=condition=Succeeded --timeout=420s "sparkapp/$application" >/dev/null || explain "$application"
 done
 kubectl wait --for=delete --timeout=120s sparkapp/flaky >/dev/null
 stop_following
 
 say "Results, from the logs of the drivers"
-kubectl logs pi-0-driver | grep 'Pi is roughly'
+kubectl logs spark-pi-0-driver | grep 'Pi is roughly'
 echo "The most frequent words of the Gettysburg Address:"
 kubectl logs word-count-0-driver | grep -E "^[a-z']+: [0-9]+$"
 
@@ -44,9 +44,9 @@ cat <<-HINTS
 	==> Go on with
 	  export KUBECONFIG=$KUBECONFIG PATH=$(dirname "$(command -v kubectl)"):\$PATH
 	  kubectl get sparkapp
-	  kubectl describe sparkapp pi
-	  kubectl logs pi-0-driver
+	  kubectl describe sparkapp spark-pi
+	  kubectl logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
-	  kubectl delete sparkapp pi word-count
+	  kubectl delete sparkapp spark-pi word-count
 	  make cluster-down                                        # takes the local cluster away
 HINTS
