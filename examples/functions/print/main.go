@@ -27,7 +27,7 @@ func print(_ context.Context, event cloudevents.Event) error {
 	return err
 }
 
-// line reads like: 18:03:12.345 default/pi attempt 0: DriverStarted - Driver has started running.
+// line reads like: 18:03:12.345  default/pi  attempt 0  DriverStarted  Driver has started running.
 func line(event cloudevents.Event) string {
 	var data struct {
 		Message string `json:"message"`

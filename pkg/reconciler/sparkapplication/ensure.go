@@ -25,7 +25,7 @@ import (
 // errGoing says that an object of an earlier launch stands in the way and is on its way out.
 var errGoing = errors.New("an object of an earlier launch is not gone yet")
 
-// retryAfter is when a create is tried again whose obstacle is not watched. Pods are.
+// retryAfter is when an application is taken up again that waits for nothing that is watched.
 const retryAfter = time.Second
 
 func (r *Reconciler) waitFor(app *sparkv1.SparkApplication, err error) error {

@@ -139,7 +139,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 			return app, err
 		}
 	}
-	r.enqueueAfter(app, time.Second)
+	r.enqueueAfter(app, retryAfter)
 	return app, nil
 }
 
