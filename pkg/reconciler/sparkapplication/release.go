@@ -44,9 +44,24 @@ func (r *Reconciler) deleteDriver(ctx context.Context, namespace, name string, u
 	switch {
 	case err == nil:
 		return true, nil
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+	case apierrors.IsNotFound(err):
 		return false, nil
+	case apierrors.IsConflict(err): // a namesake, or a write that was faster: only one of them says that the Pod is gone
+		return false, r.provenGone(ctx, namespace, name, uid)
 	default:
 		return false, fmt.Errorf("delete driver %s/%s: %w", namespace, name, err)
+	}
+}
+
+// provenGone is nil where no Pod has the uid any more.
+func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid types.UID) error {
+	found, err := r.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && found.UID != uid:
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for driver %s/%s: %w", namespace, name, err)
+	default:
+		return fmt.Errorf("driver %s/%s was not deleted: it changed at the same time", namespace, name)
 	}
 }
