@@ -35,6 +35,7 @@ func main() {
 	if config.QPS == 0 {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
+	sparkapplication.WithoutHiddenCreates(config)
 	if *local {
 		ctx = sharedmain.WithHealthProbesDisabled(sharedmain.WithHADisabled(ctx))
 	}

@@ -442,3 +442,33 @@ func TestJitterShortensByAQuarterAtMost(t *testing.T) {
 		t.Errorf("jitter(0) = %s", got)
 	}
 }
+
+// However long a sink is dead, and however often the stories are told, the relay holds what the records hold and one
+// sender for each object.
+func TestRelayWithADeadSinkHoldsNoMoreThanTheRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const objects, transitions = 50, 12
+		relay := newTeller(t, RelayConfig{Sink: newSink(func(context.Context, cloudevents.Event, int) error { return errDown })})
+		held := func() (queued, senders int) {
+			relay.Relay.mu.Lock()
+			defer relay.Relay.mu.Unlock()
+			for _, s := range relay.streams {
+				queued += len(s.queue)
+				if s.sending {
+					senders++
+				}
+			}
+			return queued, senders
+		}
+		for range 20 {
+			for n := range objects {
+				relay.Tell(Story{Object: application(fmt.Sprintf("app-%d", n)), Record: recordOf(transitions, 0)})
+			}
+			pass(time.Hour)
+			if queued, senders := held(); queued != objects*transitions || senders != objects {
+				t.Fatalf("%d events are held by %d senders, want %d by %d", queued, senders, objects*transitions, objects)
+			}
+		}
+		relay.Shutdown()
+	})
+}

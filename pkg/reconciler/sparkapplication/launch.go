@@ -135,7 +135,7 @@ func (r *Reconciler) launch(
 			return false, err
 		}
 	}
-	driver, err := r.create(ctx, launch.objects)
+	driver, err := r.createWhileFenced(ctx, launch.objects)
 	if driver != nil {
 		seen.Launched = driver.UID
 		r.sightings.sawCreation(driver.UID)
@@ -179,6 +179,12 @@ func (r *Reconciler) stillFenced(ctx context.Context, app *sparkv1.SparkApplicat
 			errors.New("the application changed since its launch was fenced"))
 	}
 	return nil
+}
+
+func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceHolds)
+	defer cancel()
+	return r.create(ctx, objects)
 }
 
 // create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
