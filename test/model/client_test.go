@@ -1,0 +1,304 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+var errRefused = errors.New("dial tcp 127.0.0.1:6443: connection refused")
+
+// connection is a replica's way to the server: it takes its time, fails, and ends with the replica's life. Real
+// clients use it as the transport of their requests.
+type connection struct {
+	server *server
+	calm   func() bool
+
+	mu     sync.Mutex
+	random *rand.Rand
+	dead   bool
+	// crash is closed when the process dies.
+	crash   chan struct{}
+	watches sync.WaitGroup
+}
+
+func newConnection(s *server, calm func() bool, random *rand.Rand) *connection {
+	return &connection{server: s, calm: calm, random: random, crash: make(chan struct{})}
+}
+
+func (c *connection) config() *rest.Config {
+	return &rest.Config{Host: "http://model", Transport: c, QPS: -1}
+}
+
+func (c *connection) kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.dead {
+		c.dead = true
+		close(c.crash)
+	}
+}
+
+func (c *connection) isDead() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+func (c *connection) intn(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.random.IntN(n)
+}
+
+// latency takes the time of a request, and hardly ever the same: so the order of what happens is the seed's.
+func (c *connection) latency() {
+	time.Sleep(time.Duration(1+c.intn(20_000_000)) * time.Nanosecond)
+}
+
+// lag is how late a watch is: mostly little, at times so much that decisions are made on what is long past.
+func (c *connection) lag() time.Duration {
+	if !c.calm() && c.intn(10) == 0 {
+		return time.Duration(c.intn(20_000_000_000)) * time.Nanosecond
+	}
+	return time.Duration(1+c.intn(100_000_000)) * time.Nanosecond
+}
+
+// RoundTrip does what is asked, unless something goes wrong before or after it.
+func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
+	c.latency()
+	if c.isDead() {
+		return nil, errRefused
+	}
+	if request.URL.Query().Get("watch") == "true" {
+		return c.watch(request), nil
+	}
+	writes := request.Method != http.MethodGet
+	trouble := c.intn(60)
+	switch {
+	case c.calm():
+	case trouble == 0:
+		return answer(nil, apierrors.NewInternalError(errors.New("etcd took too long")))
+	case trouble == 1:
+		return answer(nil, apierrors.NewTooManyRequests("later", 1))
+	case trouble == 2 && writes:
+		return answer(nil, apierrors.NewConflict(groupResource(key{}), "", errors.New("somebody was faster")))
+	case trouble == 3:
+		_, _ = c.perform(request)
+		return nil, errors.New("read tcp: connection reset by peer")
+	case trouble == 4 && writes:
+		c.kill() // before the write
+		return nil, errRefused
+	case trouble == 5 && writes:
+		_, _ = c.perform(request)
+		c.kill() // right after it
+		return nil, errRefused
+	}
+	return answer(c.perform(request))
+}
+
+// answer is an HTTP response with an object, or with the server's word on why there is none.
+func answer(result any, err error) (*http.Response, error) {
+	code := http.StatusOK
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &status):
+		refusal := status.Status()
+		refusal.Kind, refusal.APIVersion = "Status", "v1"
+		code, result = int(refusal.Code), refusal
+	case err != nil:
+		return nil, err
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	if code == http.StatusTooManyRequests {
+		header.Set("Retry-After", "1")
+	}
+	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(bytes.NewReader(text))}, nil
+}
+
+// parse reads /api/v1/namespaces/a/pods/b/status, or the same under /apis/group/version; a list has no name.
+func parse(path string) (k key, subresource string) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	skip := 2
+	if parts[0] == "apis" {
+		skip = 3
+	}
+	parts = parts[skip:]
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		k.namespace, parts = parts[1], parts[2:]
+	}
+	k.resource = parts[0]
+	if len(parts) > 1 {
+		k.name = parts[1]
+	}
+	if len(parts) > 2 {
+		subresource = parts[2]
+	}
+	return k, subresource
+}
+
+func (c *connection) perform(request *http.Request) (any, error) {
+	k, subresource := parse(request.URL.Path)
+	var body []byte
+	if request.Body != nil {
+		var err error
+		if body, err = io.ReadAll(request.Body); err != nil {
+			return nil, err
+		}
+	}
+	switch request.Method {
+	case http.MethodGet:
+		if k.name == "" {
+			return c.list(k.resource, request)
+		}
+		return c.server.get(k)
+	case http.MethodPost:
+		given, err := decode(k.resource, body)
+		if err != nil {
+			return nil, err
+		}
+		k.name = given.GetName()
+		return c.server.create(k, given)
+	case http.MethodPut:
+		given, err := decode(k.resource, body)
+		if err != nil {
+			return nil, err
+		}
+		return c.server.update(k, given, subresource)
+	case http.MethodPatch:
+		return c.server.patch(k, body, subresource)
+	default:
+		options, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, &metav1.DeleteOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}},
+			c.server.delete(k, *options.(*metav1.DeleteOptions))
+	}
+}
+
+func decode(resource string, body []byte) (object, error) {
+	if resource == applications {
+		app := &sparkv1.SparkApplication{}
+		return app, json.Unmarshal(body, app)
+	}
+	decoded, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	decoded.GetObjectKind().SetGroupVersionKind(*kind)
+	return decoded.(object), nil
+}
+
+func (c *connection) list(resource string, request *http.Request) (any, error) {
+	selects, err := selecting(request)
+	if err != nil {
+		return nil, err
+	}
+	found, revision := c.server.list(resource, selects)
+	return map[string]any{
+		"kind": kinds[resource].Kind + "List", "apiVersion": kinds[resource].APIVersion, "items": found,
+		"metadata": metav1.ListMeta{ResourceVersion: strconv.FormatInt(revision, 10)},
+	}, nil
+}
+
+// kinds are those of the resources that are listed and watched.
+var kinds = map[string]metav1.TypeMeta{
+	applications: {Kind: "SparkApplication", APIVersion: sparkv1.SchemeGroupVersion.String()},
+	pods:         {Kind: "Pod", APIVersion: "v1"},
+}
+
+func selecting(request *http.Request) (func(object) bool, error) {
+	selector, err := labels.Parse(request.URL.Query().Get("labelSelector"))
+	if err != nil {
+		return nil, err
+	}
+	return func(o object) bool { return selector.Matches(labels.Set(o.GetLabels())) }, nil
+}
+
+// watch serves a watch from the log, late, until it is cut.
+func (c *connection) watch(request *http.Request) *http.Response {
+	k, _ := parse(request.URL.Path)
+	revision, _ := strconv.ParseInt(request.URL.Query().Get("resourceVersion"), 10, 64)
+	selects, _ := selecting(request)
+	reader, writer := io.Pipe()
+	c.watches.Go(func() {
+		defer writer.Close()
+		if request.URL.Query().Get("sendInitialEvents") == "true" {
+			revision = c.sendInitial(writer, k.resource, selects)
+		}
+		c.serve(writer, k.resource, revision, selects, request.Context().Done())
+	})
+	header := http.Header{"Content-Type": {"application/json"}}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: reader}
+}
+
+// sendInitial sends what there is, and the bookmark that says that this was all.
+func (c *connection) sendInitial(to io.Writer, resource string, selects func(object) bool) int64 {
+	found, revision := c.server.list(resource, selects)
+	for _, o := range found {
+		send(to, watch.Added, o)
+	}
+	end := &metav1.PartialObjectMetadata{TypeMeta: kinds[resource]}
+	end.ResourceVersion = strconv.FormatInt(revision, 10)
+	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	send(to, watch.Bookmark, end)
+	return revision
+}
+
+// send says no where nobody listens any more.
+func send(to io.Writer, kind watch.EventType, o object) bool {
+	text, err := json.Marshal(map[string]any{"type": kind, "object": o})
+	if err != nil {
+		return false
+	}
+	_, err = to.Write(text)
+	return err == nil
+}
+
+func (c *connection) serve(to io.Writer, resource string, revision int64, selects func(object) bool, done <-chan struct{}) {
+	for {
+		changes, more := c.server.after(resource, revision)
+		for _, change := range changes {
+			select {
+			case <-time.After(c.lag()):
+			case <-done:
+			case <-c.crash:
+			}
+			revision = change.revision
+			if c.isDead() || !c.calm() && c.intn(100) == 0 {
+				return // cut
+			}
+			if selects(change.object) && !send(to, change.kind, change.object) {
+				return
+			}
+		}
+		select {
+		case <-more:
+		case <-done:
+			return
+		case <-c.crash:
+			return
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"go.uber.org/zap"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+)
+
+// replica is a controller process: all that cmd/controller runs, and none of it shared with another.
+type replica struct {
+	connection *connection
+	stop       context.CancelFunc
+	running    sync.WaitGroup
+}
+
+// startReplica starts a replica that takes itself for the leader.
+func startReplica(t *testing.T, connection *connection, sink events.Sink) *replica {
+	ctx, stop := context.WithCancel(t.Context())
+	r := &replica{connection: connection, stop: stop}
+	ctx = logging.WithLogger(ctx, zap.NewNop().Sugar())
+	ctx = controller.WithEventRecorder(ctx, silent{})
+	ctx = filteredfactory.WithSelectors(ctx, sparkapplication.DriverSelector)
+	config := connection.config()
+	sparkapplication.WithoutHiddenCreates(config)
+	ctx, informers := injection.Default.SetupInformers(ctx, config)
+
+	impl := sparkapplication.NewController(r.newRelay(t, sink))(ctx, &configmap.ManualWatcher{})
+	r.running.Go(func() {
+		wait, err := controller.RunInformers(ctx.Done(), informers...)
+		if err == nil {
+			_ = impl.RunContext(ctx, impl.Concurrency)
+		}
+		wait()
+	})
+	return r
+}
+
+func (r *replica) newRelay(t *testing.T, sink events.Sink) sparkapplication.NewRelay {
+	return func(ctx context.Context, _ *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		relay, err := events.NewRelay(events.RelayConfig{
+			Sink: sentBy{sink, r.connection}, Handlers: broker, OnProgress: progress,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.running.Go(func() { relay.Run(ctx) })
+		return relay
+	}
+}
+
+// end ends the process, and waits until nothing of it runs.
+func (r *replica) end() {
+	r.connection.kill()
+	r.stop()
+	r.running.Wait()
+	r.connection.watches.Wait()
+}
+
+// silent records no Kubernetes Events: they are no part of what must not be lost.
+type silent struct{}
+
+func (silent) Event(runtime.Object, string, string, string)          {}
+func (silent) Eventf(runtime.Object, string, string, string, ...any) {}
+func (silent) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {
+}

@@ -1,0 +1,322 @@
+package model
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+const (
+	applications = "sparkapplications"
+	pods         = "pods"
+)
+
+// object is anything that the server stores.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// key names an object.
+type key struct{ resource, namespace, name string }
+
+// change is an entry of the server's log, from which watches are served.
+type change struct {
+	revision int64
+	kind     watch.EventType
+	resource string
+	object   object
+}
+
+// server is a model of the API server and of its garbage collector.
+type server struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	revision int64
+	births   int
+	objects  map[key]object
+	log      []change
+	// news is closed, and made anew, at each change.
+	news chan struct{}
+	// witness sees every application as it is written.
+	witness *witness
+}
+
+func newServer(t *testing.T) *server {
+	return &server{t: t, objects: map[key]object{}, news: make(chan struct{}), witness: newWitness(t)}
+}
+
+func (s *server) get(k key) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, known := s.objects[k]
+	if !known {
+		return nil, apierrors.NewNotFound(groupResource(k), k.name)
+	}
+	return clone(stored), nil
+}
+
+// list returns what a selector lets through, and the revision that it is of.
+func (s *server) list(resource string, selects func(object) bool) ([]object, int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []object
+	for k, stored := range s.objects {
+		if k.resource == resource && selects(stored) {
+			found = append(found, clone(stored))
+		}
+	}
+	slices.SortFunc(found, func(a, b object) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return found, s.revision
+}
+
+func (s *server) create(k key, given object) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.objects[k]; taken {
+		return nil, apierrors.NewAlreadyExists(groupResource(k), k.name)
+	}
+	s.births++
+	made := clone(given)
+	made.SetUID(types.UID(fmt.Sprintf("uid-%d", s.births)))
+	made.SetCreationTimestamp(metav1.Now())
+	made.SetGeneration(1)
+	if pod, is := made.(*corev1.Pod); is {
+		pod.Status.Phase = corev1.PodPending
+		s.checkOneDriver(pod)
+	}
+	s.store(k, made, watch.Added)
+	if owner := ownerOf(made); owner != "" && !s.exists(owner) {
+		s.end(k, made, nil) // the garbage collector's work
+	}
+	return clone(made), nil
+}
+
+// checkOneDriver holds that a driver is only created where none of the same application is alive.
+func (s *server) checkOneDriver(driver *corev1.Pod) {
+	for k, stored := range s.objects {
+		other, is := stored.(*corev1.Pod)
+		if is && k.resource == pods && ownerOf(other) == ownerOf(driver) && alive(other) {
+			s.t.Errorf("driver %s is created while %s (%s) of the same application is alive", driver.Name, other.Name, other.UID)
+		}
+	}
+}
+
+// alive says that a driver may run, now or later. One whose containers ended, or that no node will start, cannot.
+func alive(pod *corev1.Pod) bool {
+	return pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+func ownerOf(o metav1.Object) types.UID {
+	for _, owner := range o.GetOwnerReferences() {
+		return owner.UID
+	}
+	return ""
+}
+
+func (s *server) exists(uid types.UID) bool {
+	for _, stored := range s.objects {
+		if stored.GetUID() == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// change writes an object as change makes it of the stored one, where the precondition holds.
+func (s *server) change(k key, condition metav1.Preconditions, change func(stored object) error) (object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, known := s.objects[k]
+	if !known {
+		return nil, apierrors.NewNotFound(groupResource(k), k.name)
+	}
+	if err := holds(k, condition, stored); err != nil {
+		return nil, err
+	}
+	changed := clone(stored)
+	if err := change(changed); err != nil {
+		return nil, err
+	}
+	if changed.GetDeletionTimestamp() != nil && len(changed.GetFinalizers()) == 0 && k.resource != pods {
+		s.remove(k, changed)
+		return clone(changed), nil
+	}
+	s.store(k, changed, watch.Modified)
+	return clone(changed), nil
+}
+
+func holds(k key, condition metav1.Preconditions, stored object) error {
+	wrongUID := condition.UID != nil && *condition.UID != stored.GetUID()
+	wrongVersion := condition.ResourceVersion != nil && *condition.ResourceVersion != "" &&
+		*condition.ResourceVersion != stored.GetResourceVersion()
+	if wrongUID || wrongVersion {
+		return apierrors.NewConflict(groupResource(k), k.name, fmt.Errorf("it is %s at %s", stored.GetUID(), stored.GetResourceVersion()))
+	}
+	return nil
+}
+
+// update takes metadata and spec of an object, or with the subresource its status.
+func (s *server) update(k key, given object, subresource string) (object, error) {
+	version := given.GetResourceVersion()
+	return s.change(k, metav1.Preconditions{ResourceVersion: &version}, func(stored object) error {
+		return s.merge(stored, given, subresource)
+	})
+}
+
+func (s *server) merge(stored, given object, subresource string) error {
+	app, is := stored.(*sparkv1.SparkApplication)
+	if !is {
+		return fmt.Errorf("nobody updates a %T", stored)
+	}
+	wanted := given.(*sparkv1.SparkApplication)
+	if subresource == "status" {
+		wanted.Status.DeepCopyInto(&app.Status)
+		return nil
+	}
+	app.Finalizers = slices.Clone(wanted.Finalizers)
+	if !sameSpec(app, wanted) {
+		wanted.Spec.DeepCopyInto(&app.Spec)
+		app.Generation++
+	}
+	return nil
+}
+
+func sameSpec(a, b *sparkv1.SparkApplication) bool {
+	one, _ := json.Marshal(a.Spec)
+	other, _ := json.Marshal(b.Spec)
+	return string(one) == string(other)
+}
+
+// patch applies a JSON merge patch to an application.
+func (s *server) patch(k key, patch []byte, subresource string) (object, error) {
+	var condition struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(patch, &condition); err != nil {
+		return nil, err
+	}
+	version := condition.Metadata.ResourceVersion
+	return s.change(k, metav1.Preconditions{ResourceVersion: &version}, func(stored object) error {
+		before, err := json.Marshal(stored)
+		if err != nil {
+			return err
+		}
+		after, err := jsonpatch.MergePatch(before, patch)
+		if err != nil {
+			return err
+		}
+		patched := &sparkv1.SparkApplication{}
+		if err := json.Unmarshal(after, patched); err != nil {
+			return err
+		}
+		return s.merge(stored, patched, subresource)
+	})
+}
+
+// delete begins the deletion of an object, and ends it where nothing holds it: a Pod is held by its node.
+func (s *server) delete(k key, options metav1.DeleteOptions) error {
+	condition := metav1.Preconditions{}
+	if options.Preconditions != nil {
+		condition = *options.Preconditions
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored, known := s.objects[k]
+	if !known {
+		return apierrors.NewNotFound(groupResource(k), k.name)
+	}
+	if err := holds(k, condition, stored); err != nil {
+		return err
+	}
+	s.end(k, stored, options.GracePeriodSeconds)
+	return nil
+}
+
+func (s *server) end(k key, stored object, grace *int64) {
+	going := clone(stored)
+	held := len(going.GetFinalizers()) > 0
+	if pod, is := going.(*corev1.Pod); is {
+		seconds := int64(30)
+		if grace != nil {
+			seconds = *grace
+		}
+		held = seconds > 0 && pod.Spec.NodeName != ""
+		pod.DeletionGracePeriodSeconds = &seconds
+	}
+	if !held {
+		s.remove(k, going)
+		return
+	}
+	if going.GetDeletionTimestamp() == nil {
+		now := metav1.Now()
+		if pod, is := going.(*corev1.Pod); is {
+			now = metav1.NewTime(now.Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second))
+		}
+		going.SetDeletionTimestamp(&now)
+		s.store(k, going, watch.Modified)
+	}
+}
+
+// remove takes an object out, and what it owned after it.
+func (s *server) remove(k key, gone object) {
+	delete(s.objects, k)
+	s.enter(k, gone, watch.Deleted)
+	for other, owned := range s.objects {
+		if ownerOf(owned) == gone.GetUID() {
+			s.end(other, owned, nil)
+		}
+	}
+}
+
+func (s *server) store(k key, o object, kind watch.EventType) {
+	s.objects[k] = o
+	s.enter(k, o, kind)
+	if app, is := o.(*sparkv1.SparkApplication); is {
+		s.witness.sawApplication(app)
+	}
+}
+
+func (s *server) enter(k key, o object, kind watch.EventType) {
+	s.revision++
+	o.SetResourceVersion(fmt.Sprint(s.revision))
+	s.log = append(s.log, change{revision: s.revision, kind: kind, resource: k.resource, object: clone(o)})
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// after is what changed of a resource after a revision, and a channel that is closed when there is more.
+func (s *server) after(resource string, revision int64) ([]change, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []change
+	first, _ := slices.BinarySearchFunc(s.log, revision+1, func(c change, wanted int64) int { return int(c.revision - wanted) })
+	for _, c := range s.log[first:] {
+		if c.resource == resource {
+			found = append(found, c)
+		}
+	}
+	return found, s.news
+}
+
+func clone(o object) object { return o.DeepCopyObject().(object) }
+
+func groupResource(k key) schema.GroupResource { return schema.GroupResource{Resource: k.resource} }

@@ -1,0 +1,314 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// TestMain silences client-go, which tells of every watch that is cut.
+func TestMain(m *testing.M) {
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	os.Exit(m.Run())
+}
+
+// stories is how many are played where FIRESTEEL_STORIES does not say.
+const stories = 25
+
+func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) {
+	first, last := uint64(1), uint64(stories)
+	if count, err := strconv.ParseUint(os.Getenv("FIRESTEEL_STORIES"), 10, 64); err == nil {
+		last = count
+	}
+	if seed, err := strconv.ParseUint(os.Getenv("FIRESTEEL_SEED"), 10, 64); err == nil {
+		first, last = seed, seed
+	}
+	for seed := first; seed <= last; seed++ {
+		t.Run(fmt.Sprintf("FIRESTEEL_SEED=%d", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { newWorld(t, seed).play() })
+		})
+	}
+}
+
+const (
+	// turbulence is how long things go wrong, and recovery how long all may take to end after that.
+	turbulence = 10 * time.Minute
+	recovery   = 3 * time.Hour
+)
+
+// world is one story: a server, a sink, two replicas, and all that acts upon them.
+type world struct {
+	t      *testing.T
+	seed   uint64
+	server *server
+	sink   *sink
+	begin  time.Time
+	over   atomic.Bool
+	actors sync.WaitGroup
+	deaths atomic.Int64
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	w := &world{t: t, seed: seed, server: newServer(t), begin: time.Now()}
+	w.sink = &sink{t: t, calm: w.calm, random: w.random(1)}
+	return w
+}
+
+// random is one actor's luck, the same for the same seed.
+func (w *world) random(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor)) }
+
+func (w *world) calm() bool { return time.Since(w.begin) > turbulence }
+
+func (w *world) play() {
+	for n := range uint64(2) {
+		w.actors.Go(func() { w.keepReplica(n) })
+	}
+	w.actors.Go(w.kubelet)
+	w.users()
+	deadline := time.Now().Add(recovery)
+	for !w.settled() && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Second)
+	}
+	w.over.Store(true)
+	w.actors.Wait()
+	w.check()
+}
+
+// keepReplica starts a replica again whenever it dies.
+func (w *world) keepReplica(n uint64) {
+	for life := uint64(0); !w.over.Load(); life++ {
+		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
+		replica := startReplica(w.t, connection, w.sink)
+		for !connection.isDead() && !w.over.Load() {
+			time.Sleep(time.Second)
+		}
+		if connection.isDead() {
+			w.deaths.Add(1)
+		}
+		replica.end()
+		time.Sleep(time.Second)
+	}
+}
+
+// settled says that nothing is left to happen.
+func (w *world) settled() bool {
+	w.server.mu.Lock()
+	defer w.server.mu.Unlock()
+	for _, stored := range w.server.objects {
+		pod, isPod := stored.(*corev1.Pod)
+		app, isApplication := stored.(*sparkv1.SparkApplication)
+		if stored.GetDeletionTimestamp() != nil || isPod && alive(pod) || isApplication && !atRest(app) {
+			return false
+		}
+	}
+	return true
+}
+
+// atRest says that an application came to an end that nothing follows, and that the sink knows it.
+func atRest(app *sparkv1.SparkApplication) bool {
+	record, policy := app.Status.Firesteel, apache.Policy(app)
+	if record == nil || record.Acknowledged < record.Sequence {
+		return false
+	}
+	switch lifecycle.State(lifecycle.Current(record).State) {
+	case lifecycle.ResourceReleased:
+		return policy.TTL < 0
+	case lifecycle.TerminatedWithoutReleaseResources:
+		return policy.TTL < 0 && policy.RetainFor < 0
+	default:
+		return false
+	}
+}
+
+func (w *world) check() {
+	w.sink.check(w.server.witness)
+	applications := 0
+	for k, stored := range w.server.objects {
+		if app, is := stored.(*sparkv1.SparkApplication); is {
+			applications++
+			if app.DeletionTimestamp != nil || !atRest(app) {
+				w.t.Errorf("%s/%s (%s) has not ended: deleted %v, record %+v",
+					app.Namespace, app.Name, app.UID, app.DeletionTimestamp, app.Status.Firesteel)
+			}
+		} else if owner := ownerOf(stored); !w.server.exists(owner) {
+			w.t.Errorf("%s %s is left of %s", k.resource, k.name, owner)
+		}
+	}
+	w.t.Logf("%d applications, %d left, %d events taken, %d revisions, %d replicas died",
+		len(w.server.witness.last), applications, len(w.sink.taken), w.server.revision, w.deaths.Load())
+	if len(w.server.witness.last) == 0 || w.deaths.Load() == 0 {
+		w.t.Error("nothing happened")
+	}
+}
+
+// users apply, edit, suspend and delete applications.
+func (w *world) users() {
+	random := w.random(2)
+	for !w.calm() {
+		pause(random, 30*time.Second)
+		k := key{applications, "team-a", fmt.Sprintf("app-%d", random.IntN(4))}
+		switch random.IntN(6) {
+		case 0, 1, 2:
+			w.expect(w.server.create(k, anApplication(k, random)))
+		case 3:
+			if err := w.server.delete(k, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				w.t.Error(err)
+			}
+		case 4:
+			w.edit(k, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = !app.Spec.Suspend })
+		case 5:
+			w.edit(k, func(app *sparkv1.SparkApplication) {
+				app.Spec.SparkConf["spark.edited"] = strconv.Itoa(random.IntN(100))
+			})
+		}
+	}
+	for n := range 4 {
+		w.edit(key{applications, "team-a", fmt.Sprintf("app-%d", n)}, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = false })
+	}
+}
+
+func (w *world) edit(k key, edit func(*sparkv1.SparkApplication)) {
+	w.expect(w.server.change(k, metav1.Preconditions{}, func(stored object) error {
+		app := stored.(*sparkv1.SparkApplication)
+		edit(app)
+		app.Generation++
+		return nil
+	}))
+}
+
+// expect lets pass what a user who is late or early is told.
+func (w *world) expect(_ object, err error) {
+	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+		w.t.Error(err)
+	}
+}
+
+func anApplication(k key, random *rand.Rand) *sparkv1.SparkApplication {
+	some := func(choices ...int64) *int64 { return ptr.To(choices[random.IntN(len(choices))]) }
+	policies := []sparkv1.RestartPolicy{sparkv1.RestartNever, sparkv1.RestartAlways, sparkv1.RestartOnFailure}
+	return &sparkv1.SparkApplication{
+		TypeMeta:   kinds[k.resource],
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name},
+		Spec: sparkv1.ApplicationSpec{
+			RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.4"},
+			MainClass:       "org.example.Main", Jars: "local:///opt/app.jar",
+			SparkConf: map[string]string{"spark.kubernetes.container.image": "spark"},
+			ApplicationTolerations: &sparkv1.ApplicationTolerations{
+				RestartConfig: &sparkv1.RestartConfig{
+					RestartPolicy:        policies[random.IntN(len(policies))],
+					MaxRestartAttempts:   some(0, 1, 3),
+					RestartBackoffMillis: some(0, 1000, 20_000),
+				},
+				ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{
+					DriverStartTimeoutMillis:          some(20_000, 60_000, 300_000),
+					ForceTerminationGracePeriodMillis: some(10_000, 60_000),
+				},
+				ResourceRetainPolicy: []sparkv1.RetainPolicy{
+					sparkv1.RetainNever, sparkv1.RetainOnFailure, sparkv1.RetainAlways,
+				}[random.IntN(3)],
+				ResourceRetainDurationMillis: some(-1, 30_000),
+				TTLAfterStopMillis:           some(-1, 0, 40_000),
+			},
+		},
+	}
+}
+
+// kubelet moves Pods through their lives, the way schedulers, nodes and administrators do.
+func (w *world) kubelet() {
+	random := w.random(3)
+	for !w.over.Load() {
+		pause(random, 4*time.Second)
+		found, _ := w.server.list(pods, func(object) bool { return true })
+		for _, o := range found {
+			k := key{pods, o.GetNamespace(), o.GetName()}
+			_, err := w.server.change(k, metav1.Preconditions{UID: ptr.To(o.GetUID())}, func(stored object) error {
+				return w.move(stored.(*corev1.Pod), random)
+			})
+			if errors.Is(err, errRemove) {
+				err = w.server.delete(k, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+			}
+			if err != nil && !errors.Is(err, errUnmoved) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+				w.t.Error(err)
+			}
+		}
+	}
+}
+
+var (
+	errUnmoved = errors.New("the Pod stays as it is")
+	errRemove  = errors.New("the Pod goes")
+)
+
+func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
+	ended := !alive(pod)
+	luck := random.IntN(10)
+	switch {
+	case pod.DeletionTimestamp != nil && pod.Annotations["node"] == "lost" && !w.calm():
+		return errUnmoved // until it is forced, or the node returns
+	case pod.DeletionTimestamp != nil && ended:
+		return errRemove
+	case pod.DeletionTimestamp != nil:
+		end(pod, 143)
+	case ended:
+		return errUnmoved
+	case luck == 0 && !w.calm():
+		return errRemove // somebody deletes it, and does not wait
+	case pod.Spec.NodeName == "":
+		pod.Spec.NodeName = "node-1"
+		if random.IntN(8) == 0 {
+			pod.Annotations = map[string]string{"node": "lost"}
+		}
+	case pod.Annotations["node"] == "lost" && !w.calm():
+		return errUnmoved
+	case pod.Status.Phase == corev1.PodPending:
+		run(pod)
+	case luck < 5:
+		return errUnmoved
+	case luck < 8:
+		end(pod, 0)
+	case luck == 8:
+		end(pod, 1)
+	default:
+		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+	}
+	return nil
+}
+
+func run(pod *corev1.Pod) {
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "spark-kubernetes-driver", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}
+}
+
+func end(pod *corev1.Pod, code int32) {
+	pod.Status.Phase = corev1.PodSucceeded
+	if code != 0 {
+		pod.Status.Phase = corev1.PodFailed
+	}
+	pod.Status.Conditions = nil
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name:  "spark-kubernetes-driver",
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Done"}},
+	}}
+}
