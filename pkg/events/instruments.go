@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -10,11 +11,18 @@ import (
 
 const scopeName = "github.com/firesteel-dev/firesteel/pkg/events"
 
+// The attributes of the metrics.
+const (
+	attributeType    = attribute.Key("cloudevents.event_type")
+	attributeHandler = attribute.Key("firesteel.handler")
+)
+
 // instruments are the relay's metrics. Several relays share them: they are all sums.
 type instruments struct {
 	sentEvents      metric.Int64Counter
 	failedSends     metric.Int64Counter
 	rejectedEvents  metric.Int64Counter
+	deliveries      metric.Float64Histogram
 	pendingEvents   metric.Int64UpDownCounter
 	awaitedHandlers metric.Int64UpDownCounter
 	overdueHandlers metric.Int64Counter
@@ -23,19 +31,22 @@ type instruments struct {
 func newInstruments(provider metric.MeterProvider) (*instruments, error) {
 	meter := provider.Meter(scopeName)
 	var i instruments
-	var errs [6]error
+	var errs [7]error
 	i.sentEvents, errs[0] = meter.Int64Counter("firesteel.events.sent",
-		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink acknowledged."))
+		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink acknowledged, by "+string(attributeType)+"."))
 	i.failedSends, errs[1] = meter.Int64Counter("firesteel.events.failed",
-		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink did not acknowledge."))
+		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink did not acknowledge, by "+string(attributeType)+"."))
 	i.rejectedEvents, errs[2] = meter.Int64Counter("firesteel.events.rejected",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that were passed over since the sink refused them for good."))
+		metric.WithUnit("{event}"), metric.WithDescription("Events that were passed over since the sink refused them for good, by "+string(attributeType)+"."))
 	i.pendingEvents, errs[3] = meter.Int64UpDownCounter("firesteel.events.pending",
 		metric.WithUnit("{event}"), metric.WithDescription("Events that the sink has yet to acknowledge."))
 	i.awaitedHandlers, errs[4] = meter.Int64UpDownCounter("firesteel.handlers.awaited",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has yet to act on."))
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has yet to act on, by "+string(attributeHandler)+"."))
 	i.overdueHandlers, errs[5] = meter.Int64Counter("firesteel.handlers.overdue",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has not acted on for minutes."))
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has not acted on for minutes, by "+string(attributeHandler)+"."))
+	i.deliveries, errs[6] = meter.Float64Histogram("firesteel.events.delivery.duration",
+		metric.WithUnit("s"), metric.WithDescription("Time from a transition to the sink's acknowledgement of its event."),
+		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800))
 	return &i, errors.Join(errs[:]...)
 }
 
@@ -45,6 +56,11 @@ func (i *instruments) posted(eventType string, err error) {
 		counter = i.failedSends
 	}
 	counter.Add(context.Background(), 1, typeAttribute(eventType))
+}
+
+// took notes the time that a delivery took, from its transition on.
+func (i *instruments) took(time time.Duration) {
+	i.deliveries.Record(context.Background(), time.Seconds())
 }
 
 func (i *instruments) rejected(eventType string) {
@@ -66,9 +82,9 @@ func (i *instruments) overdue(handler string) {
 }
 
 func typeAttribute(eventType string) metric.MeasurementOption {
-	return metric.WithAttributes(attribute.String("cloudevents.event_type", eventType))
+	return metric.WithAttributes(attributeType.String(eventType))
 }
 
 func handlerAttribute(handler string) metric.MeasurementOption {
-	return metric.WithAttributes(attribute.String("firesteel.handler", handler))
+	return metric.WithAttributes(attributeHandler.String(handler))
 }

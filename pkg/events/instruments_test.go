@@ -44,8 +44,9 @@ func TestRelayCounts(t *testing.T) {
 			"firesteel.events.failed dev.firesteel.application.driver-requested.v1":     5,
 			"firesteel.events.failed dev.firesteel.application.driver-ready.v1":         6,
 			"firesteel.events.rejected dev.firesteel.application.driver-requested.v1":   1,
-			"firesteel.events.pending ":          2,
-			"firesteel.handlers.awaited restart": 1,
+			"firesteel.events.pending ":           2,
+			"firesteel.events.delivery.duration ": 2, // of the first, which was taken the second time, and the third
+			"firesteel.handlers.awaited restart":  1,
 		}
 		if diff := cmp.Diff(want, measured(t, reader)); diff != "" {
 			t.Errorf("metrics (-want +got):\n%s", diff)
@@ -69,8 +70,15 @@ func measured(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
 	must(t, reader.Collect(context.Background(), &all))
 	values := map[string]int64{}
 	for _, metric := range all.ScopeMetrics[0].Metrics {
-		for _, point := range metric.Data.(metricdata.Sum[int64]).DataPoints {
-			values[metric.Name+" "+only(point.Attributes)] += point.Value
+		switch data := metric.Data.(type) {
+		case metricdata.Sum[int64]:
+			for _, point := range data.DataPoints {
+				values[metric.Name+" "+only(point.Attributes)] += point.Value
+			}
+		case metricdata.Histogram[float64]:
+			for _, point := range data.DataPoints {
+				values[metric.Name+" "+only(point.Attributes)] += int64(point.Count)
+			}
 		}
 	}
 	return values

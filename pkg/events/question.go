@@ -6,6 +6,7 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel/trace"
 	"knative.dev/pkg/logging"
 )
 
@@ -15,6 +16,7 @@ type question struct {
 	handler string
 	event   cloudevents.Event
 	since   time.Time
+	cause   trace.SpanContext
 	cancel  context.CancelFunc
 	// told is closed when the event's ordinary emission, in its place in the stream, is over; ahead says that it
 	// was not when the question was first asked.
@@ -30,7 +32,8 @@ func (q *question) is(a *Awaiting) bool {
 }
 
 // await begins and ends the asking, as the newest story has it.
-func (r *Relay) await(s *stream, a *Awaiting) {
+func (r *Relay) await(s *stream, story Story) {
+	a := story.Awaiting
 	if a != nil && s.question != nil && s.question.is(a) {
 		return
 	}
@@ -39,8 +42,10 @@ func (r *Relay) await(s *stream, a *Awaiting) {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	q := &question{handler: a.Handler, event: a.Event.Clone(), since: r.config.Clock.Now(), cancel: cancel}
-	q.told = r.ordinaryEmission(s, q.event)
+	q := &question{
+		handler: a.Handler, event: a.Event.Clone(), since: r.config.Clock.Now(), cause: story.Cause, cancel: cancel,
+	}
+	q.told = r.ordinaryEmission(s, q)
 	q.ahead = !closed(q.told)
 	s.question = q
 	r.instruments.awaited(q.handler, 1)
@@ -59,7 +64,8 @@ func (r *Relay) stopAsking(s *stream) {
 
 // ordinaryEmission finds an awaited event's place in the stream. A clock event, which no record holds, gets one.
 // The channel is closed when that emission is over: at once if it was before, and never without a sink.
-func (r *Relay) ordinaryEmission(s *stream, event cloudevents.Event) <-chan struct{} {
+func (r *Relay) ordinaryEmission(s *stream, q *question) <-chan struct{} {
+	event := q.event
 	if !r.HasSink() {
 		return nil
 	}
@@ -69,7 +75,7 @@ func (r *Relay) ordinaryEmission(s *stream, event cloudevents.Event) <-chan stru
 		}
 	}
 	if _, sequenced := event.Extensions()[ExtensionSequence]; !sequenced {
-		return r.enqueueClock(s, event)
+		return r.enqueueClock(s, q)
 	}
 	over := make(chan struct{})
 	close(over)
@@ -81,14 +87,14 @@ const clockEventLimit = 64
 
 var errClockEventsPiledUp = errors.New("too many clock events wait for the sink")
 
-func (r *Relay) enqueueClock(s *stream, event cloudevents.Event) <-chan struct{} {
+func (r *Relay) enqueueClock(s *stream, q *question) <-chan struct{} {
 	waiting := s.clocks()
 	if len(waiting) == clockEventLimit {
 		oldest := waiting[0]
 		r.noteRejection(s, oldest, *oldest.clock, errClockEventsPiledUp)
 		r.drop(s, func(i *item) bool { return i == oldest })
 	}
-	i := &item{clock: &event, done: make(chan struct{})}
+	i := &item{clock: &q.event, cause: q.cause, done: make(chan struct{})}
 	r.enqueue(s, i)
 	return i.done
 }
@@ -113,7 +119,7 @@ func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 				continue
 			}
 		case closed(q.told):
-			r.noteAnswer(ctx, s, q, r.post(s.ctx, q.event))
+			r.noteAnswer(ctx, s, q, r.post(s.ctx, q.event, q.cause))
 		}
 		r.pause(ctx, r.config.Repeat.delay(asked), nil, moved)
 		asked++
@@ -124,7 +130,10 @@ func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 // the first of several deeds, or when the object is gone.
 func (r *Relay) deliver(s *stream, q *question) error {
 	logger := r.config.Logger.With("object", s.object.Key(), "handler", q.handler, "event", q.event.ID())
-	return r.config.Handlers.Deliver(logging.WithLogger(r.ctx, logger), q.handler, q.event)
+	ctx, span := r.span(logging.WithLogger(r.ctx, logger), "handle", q.event, q.cause)
+	err := r.config.Handlers.Deliver(ctx, q.handler, q.event)
+	endSpan(span, err)
+	return err
 }
 
 func (r *Relay) runsHere(handler string) bool {

@@ -9,6 +9,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -22,6 +23,8 @@ type Story struct {
 	// Record is nil for an object that has none, and only awaits a clock event's handler.
 	Record   *v1alpha1.Record
 	Awaiting *Awaiting
+	// Cause is the span in which the story was told. What is sent for it is traced to that span.
+	Cause trace.SpanContext
 }
 
 // Awaiting is an event that a handler has yet to act on: one of the record's transitions, or a clock event.
@@ -70,6 +73,7 @@ type RelayConfig struct {
 	Clock  clock.WithTicker
 	Logger *zap.SugaredLogger
 	Meters metric.MeterProvider
+	Traces trace.TracerProvider
 }
 
 func (c RelayConfig) withDefaults() RelayConfig {
@@ -92,6 +96,9 @@ func (c RelayConfig) withDefaults() RelayConfig {
 	}
 	if c.Meters == nil {
 		c.Meters = otel.GetMeterProvider()
+	}
+	if c.Traces == nil {
+		c.Traces = otel.GetTracerProvider()
 	}
 	return c
 }
@@ -120,6 +127,7 @@ func (c RelayConfig) validate() error {
 type Relay struct {
 	config      RelayConfig
 	instruments *instruments
+	tracer      trace.Tracer
 	inFlight    chan struct{}
 	ctx         context.Context
 	stop        context.CancelFunc
@@ -147,6 +155,7 @@ func NewRelay(config RelayConfig) (*Relay, error) {
 	return &Relay{
 		config:      config,
 		instruments: instruments,
+		tracer:      config.Traces.Tracer(scopeName),
 		inFlight:    make(chan struct{}, config.MaxInFlight),
 		ctx:         ctx,
 		stop:        stop,
@@ -187,8 +196,8 @@ func (r *Relay) Tell(story Story) {
 	if s == nil {
 		return
 	}
-	r.hear(s, story.Record)
-	r.await(s, story.Awaiting)
+	r.hear(s, story)
+	r.await(s, story)
 	r.startSender(s)
 }
 

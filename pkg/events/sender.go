@@ -6,6 +6,7 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // startSender gives a stream its sender, where it has something to send and no sender yet.
@@ -44,7 +45,7 @@ func (r *Relay) tell(s *stream, i *item) {
 	}
 	rejections := 0
 	for try := 0; !closed(i.done) && s.ctx.Err() == nil; try++ {
-		err := r.post(s.ctx, event)
+		err := r.post(s.ctx, event, i.cause)
 		if IsRejected(err) {
 			rejections++
 		}
@@ -63,14 +64,16 @@ func (r *Relay) tell(s *stream, i *item) {
 
 // post sends an event once. A slot is held for the time of the send only, so that an object in back-off is in
 // nobody's way.
-func (r *Relay) post(ctx context.Context, event cloudevents.Event) error {
+func (r *Relay) post(ctx context.Context, event cloudevents.Event, cause trace.SpanContext) error {
 	select {
 	case r.inFlight <- struct{}{}:
 		defer func() { <-r.inFlight }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	err := r.config.Sink.Send(ctx, event)
+	traced, span := r.span(ctx, "send", event, cause)
+	err := r.config.Sink.Send(traced, event)
+	endSpan(span, err)
 	if ctx.Err() == nil {
 		r.instruments.posted(event.Type(), err)
 	}
@@ -81,6 +84,9 @@ func (r *Relay) taken(s *stream, i *item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.lastError = ""
+	if i.transition != nil {
+		r.instruments.took(r.config.Clock.Since(i.transition.Time.Time))
+	}
 	r.finish(s, i)
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // Sink takes events. A nil error says that the sink took the event; IsRejected tells whether an error is final.
@@ -113,6 +115,8 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	if err != nil {
 		return fmt.Errorf("%w: encode event %s: %w", ErrRejected, event.ID(), err)
 	}
+	// In a header of HTTP and not in the event: however often an event is sent, its bytes are the same.
+	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(request.Header))
 	response, err := s.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("send event %s: %w", event.ID(), err)

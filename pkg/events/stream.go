@@ -7,6 +7,7 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
@@ -35,6 +36,7 @@ type stream struct {
 type item struct {
 	transition *v1alpha1.Transition
 	clock      *cloudevents.Event
+	cause      trace.SpanContext
 	// done is closed when the item needs no more sending.
 	done chan struct{}
 }
@@ -87,7 +89,8 @@ func lastTime(record *v1alpha1.Record) time.Time {
 }
 
 // hear takes what is new in a record into the queue, and what somebody else has delivered out of it.
-func (r *Relay) hear(s *stream, record *v1alpha1.Record) {
+func (r *Relay) hear(s *stream, story Story) {
+	record := story.Record
 	if record == nil {
 		return
 	}
@@ -97,18 +100,18 @@ func (r *Relay) hear(s *stream, record *v1alpha1.Record) {
 		r.drop(s, func(i *item) bool { return i.transition != nil && i.sequence() <= record.Acknowledged })
 	}
 	if record.Sequence > s.heard {
-		r.enqueue(s, untold(record, max(s.heard, s.acknowledged))...)
+		r.enqueue(s, untold(story, max(s.heard, s.acknowledged))...)
 		s.heard, s.heardAt = record.Sequence, lastTime(record)
 	}
 	s.settle()
 }
 
 // untold are the transitions after a sequence, in order. Those that the record no longer holds are passed over.
-func untold(record *v1alpha1.Record, after int64) []*item {
+func untold(story Story, after int64) []*item {
 	var items []*item
-	for _, t := range record.Transitions {
-		if t.Sequence > after && t.Sequence <= record.Sequence {
-			items = append(items, &item{transition: detached(t), done: make(chan struct{})})
+	for _, t := range story.Record.Transitions {
+		if t.Sequence > after && t.Sequence <= story.Record.Sequence {
+			items = append(items, &item{transition: detached(t), cause: story.Cause, done: make(chan struct{})})
 		}
 	}
 	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(a.sequence(), b.sequence()) })

@@ -1,0 +1,33 @@
+package events
+
+import (
+	"context"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// span begins the span of one try to bring an event to somebody, as part of what caused the event.
+func (r *Relay) span(
+	ctx context.Context, name string, event cloudevents.Event, cause trace.SpanContext,
+) (context.Context, trace.Span) {
+	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, cause), name, trace.WithSpanKind(trace.SpanKindProducer))
+	if span.IsRecording() {
+		span.SetAttributes(
+			attributeType.String(event.Type()),
+			attribute.String("cloudevents.event_id", event.ID()),
+			attribute.String("cloudevents.event_subject", event.Subject()),
+		)
+	}
+	return ctx, span
+}
+
+func endSpan(span trace.Span, err error) {
+	if err != nil {
+		span.RecordError(err)
+		span.SetStatus(codes.Error, err.Error())
+	}
+	span.End()
+}
