@@ -8,17 +8,24 @@ import (
 	"log"
 
 	"github.com/kelseyhightower/envconfig"
+	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
 
@@ -26,9 +33,15 @@ import (
 type environment struct {
 	Sink    string `envconfig:"K_SINK"`
 	CACerts string `envconfig:"K_CA_CERTS"`
+	// ProbePort is where the kubelet asks for the health.
+	ProbePort int `envconfig:"PROBE_PORT" default:"8080"`
 }
 
 func main() {
+	var env environment
+	if err := envconfig.Process("", &env); err != nil {
+		log.Fatal(err)
+	}
 	ctx := filteredfactory.WithSelectors(signals.NewContext(), sparkapplication.DriverSelector)
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
@@ -36,20 +49,49 @@ func main() {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
 	sparkapplication.WithoutHiddenCreates(config)
-	if *local {
-		ctx = sharedmain.WithHealthProbesDisabled(sharedmain.WithHADisabled(ctx))
+	counted, err := metrics.CountRequests(otel.GetMeterProvider())
+	if err != nil {
+		log.Fatal(err)
 	}
-	sharedmain.MainWithConfig(ctx, "controller", config, sparkapplication.NewController(newRelay))
+	config.Wrap(counted)
+	construct := sparkapplication.NewController(env.newRelay)
+	if *local {
+		ctx = sharedmain.WithHADisabled(ctx)
+	} else {
+		construct = env.probed(construct)
+	}
+	// Its own probes have a port that cannot be chosen.
+	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
 }
 
-func newRelay(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
+// probed serves the health, from when the controller knows what there is.
+func (e environment) probed(construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		impl := construct(ctx, watcher)
+		applications := appinformer.Get(ctx).Informer().HasSynced
+		drivers := podinformer.Get(ctx, sparkapplication.DriverSelector).Informer().HasSynced
+		go func() {
+			if !cache.WaitForCacheSync(ctx.Done(), applications, drivers) {
+				return
+			}
+			if err := injection.ServeHealthProbes(ctx, e.ProbePort); err != nil {
+				logging.FromContext(ctx).Fatalw("The health cannot be served", "port", e.ProbePort, "error", err)
+			}
+		}()
+		return impl
+	}
+}
+
+func (e environment) newRelay(
+	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+) sparkapplication.Teller {
 	logger := logging.FromContext(ctx)
-	sink, err := newSink()
+	sink, err := e.newSink()
 	if err != nil {
 		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx)), inProcess)
+	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}
@@ -62,14 +104,10 @@ func newRelay(ctx context.Context, store *config.Store, progress func(types.Name
 }
 
 // newSink is nil where no sink is named.
-func newSink() (events.Sink, error) {
-	var env environment
-	if err := envconfig.Process("", &env); err != nil {
-		return nil, err
-	}
-	if env.Sink == "" {
+func (e environment) newSink() (events.Sink, error) {
+	if e.Sink == "" {
 		log.Print("K_SINK is not set: events stay in this process")
 		return nil, nil
 	}
-	return events.NewHTTPSink(env.Sink, events.WithCACerts(env.CACerts))
+	return events.NewHTTPSink(e.Sink, events.WithCACerts(e.CACerts))
 }

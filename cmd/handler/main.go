@@ -14,17 +14,25 @@ import (
 	"time"
 
 	"github.com/kelseyhightower/envconfig"
+	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"knative.dev/pkg/configmap/informer"
 	"knative.dev/pkg/signals"
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 )
 
 type environment struct {
 	Port int `envconfig:"PORT" default:"8080"`
+	// Namespace holds the config maps.
+	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 }
 
 func main() {
@@ -38,17 +46,21 @@ func run(ctx context.Context, args []string) error {
 	if err := envconfig.Process("", &env); err != nil {
 		return err
 	}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	config.QPS = -1 // the API server's Priority and Fairness is the limit
-	client, err := versioned.NewForConfig(config)
+	cluster.QPS = -1 // the API server's Priority and Fairness is the limit
+	client, err := versioned.NewForConfig(cluster)
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	handler, err := choose(handlers.All(client), args)
+	store, err := watchSettings(ctx, cluster, env.Namespace)
+	if err != nil {
+		return err
+	}
+	handler, err := choose(handlers.All(client, store.Load), args)
 	if err != nil {
 		return err
 	}
@@ -57,6 +69,26 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	return serve(ctx, env.Port, receiver)
+}
+
+// watchSettings follows the controller's settings: handlers act as it would, and on what it serves.
+func watchSettings(ctx context.Context, cluster *rest.Config, namespace string) (*config.Store, error) {
+	logger, err := zap.NewProduction()
+	if err != nil {
+		return nil, fmt.Errorf("make logger: %w", err)
+	}
+	kube, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	// The controller says on the ConfigMap what is refused.
+	store := config.NewStore(logger.Sugar(), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
+	watcher := informer.NewInformedWatcher(kube, namespace)
+	store.WatchConfigs(watcher)
+	if err := watcher.Start(ctx.Done()); err != nil {
+		return nil, fmt.Errorf("watch the config maps of %s: %w", namespace, err)
+	}
+	return store, nil
 }
 
 func choose(all map[string]events.Handler, args []string) (events.Handler, error) {

@@ -3,96 +3,93 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"time"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"knative.dev/pkg/configmap/parser"
 
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // The config maps.
 const (
+	ScopeName    = "config-scope"
 	DefaultsName = "config-defaults"
 	HandlersName = "config-handlers"
 	EventsName   = "config-events"
 )
 
-// Config is a snapshot of all settings.
+// Config is a snapshot of all settings. None of its parts is nil, and none changes.
 type Config struct {
-	Defaults *Defaults
+	Scope    *Scope
+	Defaults *apache.Defaults
 	Handlers *Handlers
 	Events   *Events
 }
 
-// Defaults fill in what applications leave out.
-type Defaults struct {
-	// Image is used by applications that name none. {{SPARK_VERSION}} stands for the application's. Empty means
-	// apache/spark:<sparkVersion>.
-	Image string
+// readers read each config map into a snapshot.
+var readers = map[string]func(*corev1.ConfigMap, *Config) error{
+	ScopeName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Scope, err = NewScope(m); return err },
+	DefaultsName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
+	HandlersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
+	EventsName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Events, err = NewEvents(m); return err },
 }
 
-// NewDefaults reads config-defaults.
-func NewDefaults(configMap *corev1.ConfigMap) (*Defaults, error) {
-	defaults := &Defaults{}
-	return defaults, parser.Parse(configMap.Data, parser.As("image", &defaults.Image))
+// Names are the names of all config maps.
+func Names() []string { return slices.Sorted(maps.Keys(readers)) }
+
+// Default is the configuration of empty config maps.
+func Default() *Config {
+	config := &Config{}
+	for name, read := range readers {
+		if err := read(&corev1.ConfigMap{}, config); err != nil {
+			panic(fmt.Sprintf("the defaults of %s: %v", name, err))
+		}
+	}
+	return config
 }
 
-// Handlers says where each handler function runs.
-type Handlers struct {
-	places map[string]string
-}
+// exampleKey is the key that documents the others.
+const exampleKey = "_example"
 
-// The places where a handler may run.
-const (
-	// InProcess is in the controller itself, the default.
-	InProcess = "in-process"
-	// External is wherever the events of the sink lead to.
-	External = "external"
-)
+// keys are those that a config map may have, each with what reads its value.
+type keys map[string]func(key, value string) error
 
-// handlerNames are the handlers that Firesteel asks.
-var handlerNames = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion)}
-
-// NewHandlers reads config-handlers: the keys are names of handlers, the values in-process or external.
-func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
-	handlers := &Handlers{places: map[string]string{}}
-	for name, place := range configMap.Data {
-		if name == exampleKey {
+// read has each value of a config map read. Its errors name the map, the key, the value, and what to write instead; a
+// key that there is not is one, since a misspelt one would otherwise leave a setting at its default.
+func (k keys) read(name string, configMap *corev1.ConfigMap) error {
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(configMap.Data)) {
+		if key == exampleKey {
 			continue
 		}
-		if !slices.Contains(handlerNames, name) {
-			return nil, fmt.Errorf("%s: there is no handler %q: write one of %v", HandlersName, name, handlerNames)
+		value := configMap.Data[key]
+		read, known := k[key]
+		if !known {
+			errs = append(errs, fmt.Errorf("%s: there is no key %q: write one of %s", name, key,
+				strings.Join(slices.Sorted(maps.Keys(k)), ", ")))
+			continue
 		}
-		if place != InProcess && place != External {
-			return nil, fmt.Errorf("%s: %s is %q: write %s or %s", HandlersName, name, place, InProcess, External)
+		if err := read(key, value); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
-		handlers.places[name] = place
 	}
-	return handlers, nil
+	return errors.Join(errs...)
 }
 
-// InProcess says whether a handler runs in the controller.
-func (h *Handlers) InProcess(name string) bool { return h.places[name] != External }
-
-// Events are the settings of the delivery of events.
-type Events struct {
-	// DeletionGrace is how long a deleted application may wait for its events to be taken.
-	DeletionGrace time.Duration
+// refuse says why the value of a key cannot be used, and what to write instead.
+func refuse(key, value, remedy string) error {
+	return fmt.Errorf("%s is %q: %s", key, clipped(value), remedy)
 }
 
-// NewEvents reads config-events.
-func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
-	events := &Events{DeletionGrace: 5 * time.Minute}
-	if err := parser.Parse(configMap.Data, parser.As("deletion-grace", &events.DeletionGrace)); err != nil {
-		return nil, fmt.Errorf("%s: %w", EventsName, err)
+// clipped keeps a message readable.
+func clipped(value string) string {
+	const limit = 256
+	if len(value) <= limit {
+		return value
 	}
-	if events.DeletionGrace < 0 {
-		return nil, fmt.Errorf("%s: deletion-grace is %s: it cannot be below zero", EventsName, events.DeletionGrace)
-	}
-	return events, nil
+	return strings.ToValidUTF8(value[:limit], "") + "..."
 }
-
-const exampleKey = "_example"

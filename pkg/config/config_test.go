@@ -7,11 +7,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	logtesting "knative.dev/pkg/logging/testing"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // data is the content of a config map, with the example that each of them carries.
@@ -24,24 +29,91 @@ func data(pairs ...string) *corev1.ConfigMap {
 }
 
 func named(name string, configMap *corev1.ConfigMap) *corev1.ConfigMap {
-	configMap.ObjectMeta = metav1.ObjectMeta{Name: name}
+	configMap.ObjectMeta = metav1.ObjectMeta{Namespace: "firesteel-system", Name: name}
 	return configMap
 }
 
-func TestDefaults(t *testing.T) {
+func TestScope(t *testing.T) {
 	for name, test := range map[string]struct {
 		given *corev1.ConfigMap
-		want  string
+		want  string // of team-a/red team-a/blue team-b/red team-b/blue
+		text  string
 	}{
-		"no image":                {data(), ""},
-		"an image":                {data("image", "example.org/spark:{{SPARK_VERSION}}"), "example.org/spark:{{SPARK_VERSION}}"},
-		"what is not known":       {data("color", "blue"), ""},
-		"a config map of nothing": {&corev1.ConfigMap{}, ""},
+		"everything where nothing is said":          {data(), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
+		"everything where nothing is in the values": {data("watched-namespaces", " ", "label-selector", ""), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
+		"everything where the Apache operator's star says so": {
+			data("watched-namespaces", "*"), "team-a/red team-a/blue team-b/red team-b/blue", "[*]",
+		},
+		"one namespace":             {data("watched-namespaces", "team-b"), "team-b/red team-b/blue", "[team-b]"},
+		"several, in whatever form": {data("watched-namespaces", "team-b, team-a,team-b"), "team-a/red team-a/blue team-b/red team-b/blue", "[team-a, team-b]"},
+		"a namespace without any":   {data("watched-namespaces", "team-c"), "", "[team-c]"},
+		"a selector":                {data("label-selector", "color=red"), "team-a/red team-b/red", "[*]"},
+		"both":                      {data("label-selector", "color!=red", "watched-namespaces", "team-a"), "team-a/blue", "[team-a]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scope, err := config.NewScope(test.given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var served []string
+			for _, namespace := range []string{"team-a", "team-b"} {
+				for _, color := range []string{"red", "blue"} {
+					object := &metav1.ObjectMeta{Namespace: namespace, Labels: map[string]string{"color": color}}
+					if scope.Serves(object) {
+						served = append(served, namespace+"/"+color)
+					}
+				}
+			}
+			if got := strings.Join(served, " "); got != test.want || scope.Namespaces() != test.text {
+				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.want, test.text)
+			}
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	hour, none := int64(3_600_000), int64(0)
+	for name, test := range map[string]struct {
+		given *corev1.ConfigMap
+		want  apache.Defaults
+	}{
+		"none where nothing is said":  {data(), apache.Defaults{}},
+		"none where nothing is there": {&corev1.ConfigMap{}, apache.Defaults{}},
+		"an image": {
+			data("image", "example.org/spark:{{SPARK_VERSION}}\n"), apache.Defaults{Image: "example.org/spark:{{SPARK_VERSION}}"},
+		},
+		"Spark properties, as in Spark's own file": {
+			data("spark-defaults.conf", "# ours\nspark.eventLog.enabled   true\nspark.eventLog.dir=s3a://logs/${HOME}\n"+
+				"spark.driver.extraJavaOptions -Da=b \\\n  -Dc=d\t \nspark.empty\n"),
+			apache.Defaults{Properties: map[string]string{
+				"spark.eventLog.enabled": "true", "spark.eventLog.dir": "s3a://logs/${HOME}",
+				"spark.driver.extraJavaOptions": "-Da=b -Dc=d", "spark.empty": "",
+			}},
+		},
+		"tolerations, as in an application": {
+			data("applicationTolerations", "restartConfig:\n  restartPolicy: OnFailure\n  maxRestartAttempts: 0\nttlAfterStopMillis: 3600000\n"),
+			apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
+				RestartConfig:      &sparkv1.RestartConfig{RestartPolicy: sparkv1.RestartOnFailure, MaxRestartAttempts: &none},
+				TTLAfterStopMillis: &hour,
+			}},
+		},
+		"an older spelling of a toleration": {
+			data("applicationTolerations", "resourceRetentionPolicy: Always"),
+			apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
+				ResourceRetainPolicy: sparkv1.RetainAlways, ResourceRetentionPolicy: sparkv1.RetainAlways,
+			}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewDefaults(test.given)
-			if err != nil || got.Image != test.want {
-				t.Errorf("image is %q, %v; want %q", got.Image, err, test.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Properties) == 0 {
+				got.Properties = nil
+			}
+			if diff := cmp.Diff(test.want, *got); diff != "" {
+				t.Errorf("defaults (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -51,28 +123,14 @@ func TestHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
 		given     *corev1.ConfigMap
 		inProcess bool
-		refusal   string
 	}{
-		"in-process where nothing is said": {data(), true, ""},
-		"in-process where another is said": {data("ttl", "external"), true, ""},
-		"in-process":                       {data("restart", "in-process"), true, ""},
-		"external":                         {data("restart", "external"), false, ""},
-		"neither": {
-			data("restart", "External"), true, `config-handlers: restart is "External": write in-process or external`,
-		},
-		"a handler that there is not": {
-			data("restrat", "external"), true, `config-handlers: there is no handler "restrat": write one of [restart ttl]`,
-		},
-		"nothing": {data("restart", ""), true, `config-handlers: restart is "": write in-process or external`},
+		"in-process where nothing is said": {data(), true},
+		"in-process where another is said": {data("ttl", "external"), true},
+		"in-process":                       {data("restart", "in-process"), true},
+		"external":                         {data("restart", "external"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewHandlers(test.given)
-			if test.refusal != "" {
-				if err == nil || err.Error() != test.refusal {
-					t.Errorf("error is %v, want %s", err, test.refusal)
-				}
-				return
-			}
 			if err != nil || got.InProcess("restart") != test.inProcess {
 				t.Errorf("restart runs in-process: %t, %v; want %t", got.InProcess("restart"), err, test.inProcess)
 			}
@@ -82,25 +140,15 @@ func TestHandlers(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	for name, test := range map[string]struct {
-		given   *corev1.ConfigMap
-		grace   time.Duration
-		refusal string
+		given *corev1.ConfigMap
+		grace time.Duration
 	}{
-		"five minutes where nothing is said": {data(), 5 * time.Minute, ""},
-		"a grace":                            {data("deletion-grace", "90s"), 90 * time.Second, ""},
-		"none":                               {data("deletion-grace", "0s"), 0, ""},
-		"below zero":                         {data("deletion-grace", "-1s"), 0, "config-events: deletion-grace is -1s: it cannot be below zero"},
-		"without a unit":                     {data("deletion-grace", "5"), 0, "config-events: "},
-		"no time":                            {data("deletion-grace", "soon"), 0, "config-events: "},
+		"five minutes where nothing is said": {data(), 5 * time.Minute},
+		"a grace":                            {data("deletion-grace", "90s"), 90 * time.Second},
+		"none":                               {data("deletion-grace", "0s"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewEvents(test.given)
-			if test.refusal != "" {
-				if err == nil || !strings.HasPrefix(err.Error(), test.refusal) {
-					t.Errorf("error is %v, want %s", err, test.refusal)
-				}
-				return
-			}
 			if err != nil || got.DeletionGrace != test.grace {
 				t.Errorf("grace is %v, %v; want %s", got, err, test.grace)
 			}
@@ -108,45 +156,194 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestStoreFollowsTheConfigMaps(t *testing.T) {
-	var changed []string
-	store := config.NewStore(logtesting.TestLogger(t), func(name string, _ any) { changed = append(changed, name) })
+// Each refusal names the map, the key, the value, and what to write instead.
+func TestRefusals(t *testing.T) {
+	const tolerations, conf = "applicationTolerations", "spark-defaults.conf"
+	for name, test := range map[string]struct {
+		configMap, key, value string
+		want                  string
+	}{
+		"a namespace that is none": {
+			config.ScopeName, "watched-namespaces", "team-a,Team_B",
+			`config-scope: watched-namespaces is "team-a,Team_B": write names of namespaces, separated by commas, or * for all ("Team_B" is no name of a namespace)`,
+		},
+		"all and one": {
+			config.ScopeName, "watched-namespaces", "*,a",
+			`config-scope: watched-namespaces is "*,a": write names of namespaces, separated by commas, or * for all ("*" is no name of a namespace)`,
+		},
+		"a selector that is none": {
+			config.ScopeName, "label-selector", "team in a",
+			`config-scope: label-selector is "team in a": write a label selector such as team=a,stage!=test (unable to parse requirement`,
+		},
+		"the Apache operator's key": {
+			config.ScopeName, "watchedNamespaces", "team-a",
+			`config-scope: there is no key "watchedNamespaces": write one of label-selector, watched-namespaces`,
+		},
+		"a default that there is not": {
+			config.DefaultsName, "color", "blue", `config-defaults: there is no key "color": write one of applicationTolerations, image, spark-defaults.conf`,
+		},
+		"a handler that there is not": {
+			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,
+		},
+		"a place that there is not": {
+			config.HandlersName, "restart", "External", `config-handlers: restart is "External": write in-process or external`,
+		},
+		"no place": {config.HandlersName, "ttl", "", `config-handlers: ttl is "": write in-process or external`},
+		"a grace below zero": {
+			config.EventsName, "deletion-grace", "-1s", `config-events: deletion-grace is "-1s": write a time of zero or more with its unit, such as 90s or 5m`,
+		},
+		"a grace without a unit": {
+			config.EventsName, "deletion-grace", "5", `config-events: deletion-grace is "5": write a time of zero or more with its unit, such as 90s or 5m`,
+		},
+		"a property that is not Spark's": {
+			config.DefaultsName, conf, "hadoop.x 1",
+			`config-defaults: spark-defaults.conf: hadoop.x is "1": Spark reads only keys that begin with spark., so write it so or remove it`,
+		},
+		"a property that would be the same for all": {
+			config.DefaultsName, conf, "spark.app.id=x",
+			`config-defaults: spark-defaults.conf: spark.app.id is "x": no value is good for all applications, so remove it`,
+		},
+		"several properties": {
+			config.DefaultsName, conf, "spark.submit.deployMode client\nx y",
+			"config-defaults: spark-defaults.conf: spark.submit.deployMode is \"client\": no value is good for all applications, so remove it\n" +
+				"spark-defaults.conf: x is \"y\": ",
+		},
+		"a file that cannot be read": {
+			config.DefaultsName, conf, `spark.x \u12`,
+			`config-defaults: spark-defaults.conf is "spark.x \\u12": write it as Spark's file of this name, a key and a value on each line (`,
+		},
+		"tolerations that are no YAML": {
+			config.DefaultsName, tolerations, "{",
+			`config-defaults: applicationTolerations is "{": write it as spec.applicationTolerations of an application (`,
+		},
+		"a toleration that there is not": {
+			config.DefaultsName, tolerations, "restartConfig: {restartPolcy: Never}",
+			`config-defaults: applicationTolerations is "restartConfig: {restartPolcy: Never}": ` +
+				`write it as spec.applicationTolerations of an application (unknown field "restartConfig.restartPolcy")`,
+		},
+		"a toleration in the wrong case": {
+			config.DefaultsName, tolerations, "ttlafterstopmillis: 1",
+			`config-defaults: applicationTolerations is "ttlafterstopmillis: 1": ` +
+				`write it as spec.applicationTolerations of an application (unknown field "ttlafterstopmillis")`,
+		},
+		"a toleration twice": {
+			config.DefaultsName, tolerations, "ttlAfterStopMillis: 1\nttlAfterStopMillis: 2",
+			`config-defaults: applicationTolerations is "ttlAfterStopMillis: 1\nttlAfterStopMillis: 2": `,
+		},
+		"a word for a number": {
+			config.DefaultsName, tolerations, "ttlAfterStopMillis: 1h",
+			`config-defaults: applicationTolerations is "ttlAfterStopMillis: 1h": write it as spec.applicationTolerations of an application (`,
+		},
+		"a restart policy that there is not": {
+			config.DefaultsName, tolerations, "restartConfig: {restartPolicy: Sometimes}",
+			`config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
+				`write one of [Always Never OnFailure OnInfrastructureFailure]`,
+		},
+		"a retain policy that there is not": {
+			config.DefaultsName, tolerations, "resourceRetentionPolicy: Sometimes",
+			`config-defaults: applicationTolerations: resourceRetainPolicy is "Sometimes": write one of [Always OnFailure Never]`,
+		},
+		"a long value": {
+			config.DefaultsName, tolerations, "{" + strings.Repeat("x", 300),
+			`config-defaults: applicationTolerations is "{` + strings.Repeat("x", 255) + `...": write it as`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refusal := refusalOf(t, named(test.configMap, data(test.key, test.value)))
+			if !strings.HasPrefix(refusal, test.want) {
+				t.Errorf("refused with\n%s\nwant\n%s", refusal, test.want)
+			}
+		})
+	}
+	for _, field := range []string{
+		"restartConfig.maxRestartAttempts", "restartConfig.restartBackoffMillis", "restartConfig.maxRestartOnFailure",
+		"restartConfig.restartBackoffMillisForFailure", "restartConfig.maxRestartOnSchedulingFailure",
+		"restartConfig.restartBackoffMillisForSchedulingFailure",
+		"instanceConfig.initExecutors", "instanceConfig.minExecutors", "instanceConfig.maxExecutors",
+	} {
+		t.Run(field+" below zero", func(t *testing.T) {
+			section, name, _ := strings.Cut(field, ".")
+			refusal := refusalOf(t, named(config.DefaultsName, data(tolerations, section+": {"+name+": -1}")))
+			if want := `config-defaults: applicationTolerations: ` + field + ` is "-1": write zero or more`; refusal != want {
+				t.Errorf("refused with\n%s\nwant\n%s", refusal, want)
+			}
+		})
+	}
+}
+
+// refusalOf has a store read a config map that it cannot use.
+func refusalOf(t *testing.T, configMap *corev1.ConfigMap) string {
+	t.Helper()
+	refusal := ""
+	store := config.NewStore(zap.NewNop().Sugar(), unheard, func(_ *corev1.ConfigMap, err error) { refusal = err.Error() })
+	store.OnConfigChanged(named(configMap.Name, data()))
 	before := store.Load()
-	if before.Defaults.Image != "" || !before.Handlers.InProcess("restart") || before.Events.DeletionGrace != 5*time.Minute {
+	store.OnConfigChanged(configMap)
+	if refusal == "" || store.Load() != before {
+		t.Errorf("%v was taken: %+v", configMap.Data, store.Load())
+	}
+	return refusal
+}
+
+func unheard(*config.Config, *config.Config) {}
+
+func TestStoreFollowsTheConfigMaps(t *testing.T) {
+	var images []string
+	store := config.NewStore(logtesting.TestLogger(t), func(before, after *config.Config) {
+		images = append(images, before.Defaults.Image+" to "+after.Defaults.Image)
+	}, func(_ *corev1.ConfigMap, err error) { t.Error(err) })
+	before := store.Load()
+	if before.Defaults.Image != "" || !before.Handlers.InProcess("restart") || before.Events.DeletionGrace != 5*time.Minute ||
+		before.Scope.Namespaces() != "[*]" {
 		t.Errorf("what was never read has not its defaults: %+v", before)
 	}
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "external")))
 	store.OnConfigChanged(named(config.DefaultsName, data("image", "ours")))
 	store.OnConfigChanged(named(config.EventsName, data("deletion-grace", "1m")))
+	store.OnConfigChanged(named(config.ScopeName, data("watched-namespaces", "team-a")))
 	after := config.FromContext(store.ToContext(context.Background()))
-	if after.Defaults.Image != "ours" || after.Handlers.InProcess("restart") || after.Events.DeletionGrace != time.Minute {
+	if after.Defaults.Image != "ours" || after.Handlers.InProcess("restart") || after.Events.DeletionGrace != time.Minute ||
+		after.Scope.Namespaces() != "[team-a]" {
 		t.Errorf("the config maps are not followed: %+v", after)
 	}
 	if !before.Handlers.InProcess("restart") {
 		t.Error("a snapshot changed")
 	}
-	want := []string{config.HandlersName, config.DefaultsName, config.EventsName}
-	if diff := cmp.Diff(want, changed); diff != "" {
+	if diff := cmp.Diff([]string{" to ", " to ours", "ours to ours", "ours to ours"}, images); diff != "" {
 		t.Errorf("told of (-want +got):\n%s", diff)
 	}
 }
 
 func TestStoreKeepsWhatItHadOverWhatItCannotRead(t *testing.T) {
-	// Knative's store would end the process for a mistake at its start, and logs later ones as errors.
-	store := config.NewStore(quiet{})
+	core, logs := observer.New(zapcore.ErrorLevel)
+	refused := 0
+	store := config.NewStore(zap.New(core).Sugar(), unheard, func(*corev1.ConfigMap, error) { refused++ })
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "external")))
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "both")))
 	if store.Load().Handlers.InProcess("restart") {
 		t.Error("a mistake in the config map put the default in the place of what it said before")
 	}
+	if lines := logs.All(); refused != 1 || len(lines) != 1 || lines[0].ContextMap()["configMap"] != "firesteel-system/config-handlers" {
+		t.Errorf("told %d times of it, and logged %v", refused, lines)
+	}
+	store.OnConfigChanged(named(config.HandlersName, data("restart", "in-process")))
+	if !store.Load().Handlers.InProcess("restart") {
+		t.Error("the correction is not followed")
+	}
 }
 
-type quiet struct{}
-
-func (quiet) Debugf(string, ...any) {}
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(string, ...any) {}
+// To start with other settings than those that were meant might delete what was to be kept.
+func TestAMistakeIsTheEndOfAStart(t *testing.T) {
+	core, logs := observer.New(zapcore.FatalLevel)
+	logger := zap.New(core, zap.WithFatalHook(zapcore.WriteThenPanic)).Sugar()
+	store := config.NewStore(logger, unheard, func(*corev1.ConfigMap, error) { t.Error("nobody is left to be told") })
+	defer func() {
+		if recover() == nil || len(logs.All()) != 1 {
+			t.Errorf("it went on, and logged %v", logs.All())
+		}
+	}()
+	store.OnConfigChanged(named(config.EventsName, data("deletion-grace", "soon")))
+}
 
 func TestContextWithoutConfig(t *testing.T) {
 	if got := config.FromContext(context.Background()); got != nil {

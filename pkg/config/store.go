@@ -2,7 +2,10 @@ package config
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/configmap"
 )
@@ -20,18 +23,57 @@ func ToContext(ctx context.Context, config *Config) context.Context {
 	return context.WithValue(ctx, key{}, config)
 }
 
-// Store follows the config maps.
+// Store follows the config maps. What cannot be used ends the process when it starts; later, what was before stays.
 type Store struct {
-	*configmap.UntypedStore
+	logger   *zap.SugaredLogger
+	onChange func(before, after *Config)
+	onRefuse func(*corev1.ConfigMap, error)
+	current  atomic.Pointer[Config]
+
+	mutex sync.Mutex
+	// read are the config maps that were read.
+	read map[string]bool
 }
 
-// NewStore makes a store that is to watch the config maps. onChange is called after each change of one.
-func NewStore(logger configmap.Logger, onChange ...func(name string, value any)) *Store {
-	return &Store{UntypedStore: configmap.NewUntypedStore("firesteel", logger, configmap.Constructors{
-		DefaultsName: NewDefaults,
-		HandlersName: NewHandlers,
-		EventsName:   NewEvents,
-	}, onChange...)}
+// NewStore makes a store that is to watch the config maps. onChange is called after each change of one, onRefuse after
+// each that is refused.
+func NewStore(logger *zap.SugaredLogger, onChange func(before, after *Config), onRefuse func(*corev1.ConfigMap, error)) *Store {
+	s := &Store{logger: logger, onChange: onChange, onRefuse: onRefuse, read: map[string]bool{}}
+	s.current.Store(Default())
+	return s
+}
+
+// WatchConfigs has the store follow the config maps, each of which must exist.
+func (s *Store) WatchConfigs(watcher configmap.Watcher) {
+	for _, name := range Names() {
+		watcher.Watch(name, s.OnConfigChanged)
+	}
+}
+
+// OnConfigChanged reads a config map.
+func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	before := s.Load()
+	after := *before
+	if err := readers[configMap.Name](configMap, &after); err != nil {
+		s.refuse(configMap, err)
+		return
+	}
+	s.read[configMap.Name] = true
+	s.current.Store(&after)
+	s.onChange(before, &after)
+}
+
+func (s *Store) refuse(configMap *corev1.ConfigMap, err error) {
+	if !s.read[configMap.Name] {
+		// To go on with other settings than those that were meant might delete what was to be kept.
+		s.logger.Fatalw("The configuration cannot be used: correct the ConfigMap, and start again",
+			"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
+	}
+	s.logger.Errorw("A change of the configuration is refused, and what was before stays",
+		"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
+	s.onRefuse(configMap, err)
 }
 
 // ToContext attaches the present snapshot.
@@ -40,25 +82,4 @@ func (s *Store) ToContext(ctx context.Context) context.Context {
 }
 
 // Load returns the present snapshot. What was never read has its defaults.
-func (s *Store) Load() *Config {
-	config := Default()
-	if defaults, read := s.UntypedLoad(DefaultsName).(*Defaults); read {
-		config.Defaults = defaults
-	}
-	if handlers, read := s.UntypedLoad(HandlersName).(*Handlers); read {
-		config.Handlers = handlers
-	}
-	if events, read := s.UntypedLoad(EventsName).(*Events); read {
-		config.Events = events
-	}
-	return config
-}
-
-// Default is the configuration of empty config maps.
-func Default() *Config {
-	empty := &corev1.ConfigMap{}
-	defaults, _ := NewDefaults(empty)
-	handlers, _ := NewHandlers(empty)
-	events, _ := NewEvents(empty)
-	return &Config{Defaults: defaults, Handlers: handlers, Events: events}
-}
+func (s *Store) Load() *Config { return s.current.Load() }

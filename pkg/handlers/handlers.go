@@ -6,15 +6,16 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
 )
 
-// All returns the handlers by name.
-func All(client versioned.Interface) map[string]events.Handler {
+// All returns the handlers by name. settings are the present ones.
+func All(client versioned.Interface, settings func() *config.Config) map[string]events.Handler {
 	return map[string]events.Handler{
-		restart.Name: restart.NewHandler(client),
-		ttl.Name:     ttl.NewHandler(client, clock.RealClock{}),
+		restart.Name: restart.NewHandler(client, settings),
+		ttl.Name:     ttl.NewHandler(client, settings, clock.RealClock{}),
 	}
 }

@@ -51,8 +51,8 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink) *repli
 }
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink) sparkapplication.NewRelay {
-	return func(ctx context.Context, _ *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx)), nil)
+	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,7 +125,7 @@ func (w *world) settled() bool {
 
 // atRest says that an application came to an end that nothing follows, and that the sink knows it.
 func atRest(app *sparkv1.SparkApplication) bool {
-	record, policy := app.Status.Firesteel, apache.Policy(app)
+	record, policy := app.Status.Firesteel, apache.Policy(app, apache.Defaults{})
 	if record == nil || record.Acknowledged < record.Sequence {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -27,12 +28,6 @@ const OperatorName = "spark-kubernetes-operator"
 
 const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
-// Defaults are the operator's settings that a plan depends on.
-type Defaults struct {
-	// Image is used by applications that name none; empty for apache/spark:<sparkVersion>.
-	Image string
-}
-
 // Plan is what an attempt of the application submits. It fails with what the Apache operator does and Firesteel
 // cannot, by the field's name.
 func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defaults) (submission.Plan, error) {
@@ -45,7 +40,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 	plan := submission.Plan{
 		Namespace:        app.Namespace,
 		SparkVersion:     version,
-		Properties:       properties(app, pyFiles),
+		Properties:       properties(app, defaults, pyFiles),
 		MainClass:        app.Spec.MainClass,
 		Resource:         resource,
 		Arguments:        app.Spec.DriverArgs,
@@ -78,12 +73,13 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 	}
 }
 
-// properties are the application's Spark properties. Some are the operator's and win, others are defaults.
-func properties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
-	conf := maps.Clone(app.Spec.SparkConf)
-	if conf == nil {
-		conf = map[string]string{}
-	}
+// properties are the Spark properties of an attempt. Some are the operator's and win; of the rest the application's
+// come before the operator's defaults, and those before the Apache operator's.
+func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
+	conf := upstreamProperties(app, defaults)
+	maps.Copy(conf, defaults.Properties)
+	maps.Copy(conf, specProperties(app, pyFiles))
+	maps.Copy(conf, app.Spec.SparkConf)
 	maps.Copy(conf, fixedProperties(app))
 	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
 		conf["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
@@ -91,11 +87,6 @@ func properties(app *sparkv1.SparkApplication, pyFiles string) map[string]string
 	}
 	if _, named := conf["spark.app.name"]; named {
 		conf["spark.app.name"] = app.Name
-	}
-	for key, value := range defaultProperties(app, pyFiles) {
-		if _, set := conf[key]; !set {
-			conf[key] = value
-		}
 	}
 	return conf
 }
@@ -109,29 +100,31 @@ func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
 	}
 }
 
-func defaultProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
-	defaults := map[string]string{
+// specProperties are those that fields of the spec stand for.
+func specProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
+	conf := map[string]string{
+		"spark.jars":           app.Spec.Jars,
+		"spark.submit.pyFiles": pyFiles,
+		"spark.files":          app.Spec.Files,
+	}
+	maps.DeleteFunc(conf, func(_, value string) bool { return value == "" })
+	return conf
+}
+
+// upstreamProperties are the Apache operator's defaults.
+func upstreamProperties(app *sparkv1.SparkApplication, defaults Defaults) map[string]string {
+	conf := map[string]string{
 		"spark.authenticate":                                       "true",
 		"spark.io.encryption.enabled":                              "true",
 		"spark.kubernetes.driver.annotateExitException":            "true",
 		"spark.kubernetes.driver.service.publishNotReadyAddresses": "true",
 		"spark.kubernetes.executor.useDriverPodIP":                 "true",
 	}
-	if app.Spec.Jars != "" {
-		defaults["spark.jars"] = app.Spec.Jars
+	dynamic := strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true")
+	if !dynamic && Policy(app, defaults).Restart.Policy == lifecycle.RestartNever {
+		conf["spark.kubernetes.executor.deleteOnTermination"] = "false"
 	}
-	if pyFiles != "" {
-		defaults["spark.submit.pyFiles"] = pyFiles
-	}
-	if app.Spec.Files != "" {
-		defaults["spark.files"] = app.Spec.Files
-	}
-	dynamic := strings.EqualFold(app.Spec.SparkConf["spark.dynamicAllocation.enabled"], "true")
-	if restarts := tolerationsOf(app).RestartConfig; !dynamic &&
-		(restarts == nil || restarts.RestartPolicy == "" || restarts.RestartPolicy == sparkv1.RestartNever) {
-		defaults["spark.kubernetes.executor.deleteOnTermination"] = "false"
-	}
-	return defaults
+	return conf
 }
 
 // applicationLabel is the application's name, shortened where it is no label value otherwise.

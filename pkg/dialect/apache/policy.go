@@ -1,6 +1,7 @@
 package apache
 
 import (
+	"cmp"
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -15,26 +16,20 @@ const (
 	never                       = -1
 )
 
-// Policy is what a spec says about the lifecycle, with the Apache operator's defaults.
-func Policy(app *sparkv1.SparkApplication) lifecycle.Policy {
-	tolerations := tolerationsOf(app)
+// Policy is what a spec says about the lifecycle. What it leaves out has the operator's defaults, and below them the
+// Apache operator's.
+func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
+	tolerations := tolerationsOf(app, defaults)
 	return lifecycle.Policy{
 		Restart:       restart(tolerations.RestartConfig),
 		Timeouts:      timeouts(tolerations.ApplicationTimeoutConfig),
-		Retain:        retain(tolerations),
+		Retain:        retain(tolerations.ResourceRetainPolicy),
 		RetainFor:     millis(tolerations.ResourceRetainDurationMillis, never),
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
-		MainContainer: app.Spec.SparkConf["spark.kubernetes.driver.podTemplateContainerName"],
+		MainContainer: property(app, defaults, "spark.kubernetes.driver.podTemplateContainerName"),
 		Suspend:       app.Spec.Suspend,
 		Refused:       refused(app),
 	}
-}
-
-func tolerationsOf(app *sparkv1.SparkApplication) sparkv1.ApplicationTolerations {
-	if app.Spec.ApplicationTolerations == nil {
-		return sparkv1.ApplicationTolerations{}
-	}
-	return *app.Spec.ApplicationTolerations
 }
 
 func refused(app *sparkv1.SparkApplication) *lifecycle.Cause {
@@ -84,13 +79,8 @@ func timeouts(config *sparkv1.ApplicationTimeoutConfig) lifecycle.Timeouts {
 	}
 }
 
-func retain(tolerations sparkv1.ApplicationTolerations) lifecycle.Retain {
-	for _, policy := range []sparkv1.RetainPolicy{tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy} {
-		if policy != "" {
-			return lifecycle.Retain(policy)
-		}
-	}
-	return lifecycle.RetainNever
+func retain(policy sparkv1.RetainPolicy) lifecycle.Retain {
+	return lifecycle.Retain(cmp.Or(policy, sparkv1.RetainNever))
 }
 
 func orDefault(value *int64, fallback int64) int64 {

@@ -152,7 +152,7 @@ func TestPolicy(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.Policy(test.app)); diff != "" {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app, apache.Defaults{})); diff != "" {
 				t.Errorf("Policy (-want +got):\n%s", diff)
 			}
 		})
@@ -165,7 +165,7 @@ func TestPolicyKnowsEveryEnumValue(t *testing.T) {
 		sparkv1.RestartOnFailure:               lifecycle.RestartOnFailure,
 		sparkv1.RestartOnInfrastructureFailure: lifecycle.RestartOnInfrastructureFailure,
 	} {
-		if got := apache.Policy(pi().Restart(restart).Obj()).Restart.Policy; got != want {
+		if got := apache.Policy(pi().Restart(restart).Obj(), apache.Defaults{}).Restart.Policy; got != want {
 			t.Errorf("restart policy %s became %s", restart, got)
 		}
 	}
@@ -174,7 +174,7 @@ func TestPolicyKnowsEveryEnumValue(t *testing.T) {
 		sparkv1.RetainOnFailure: lifecycle.RetainOnFailure,
 	} {
 		app := tolerating(func(t *sparkv1.ApplicationTolerations) { t.ResourceRetainPolicy = retain })
-		if got := apache.Policy(app).Retain; got != want {
+		if got := apache.Policy(app, apache.Defaults{}).Retain; got != want {
 			t.Errorf("retain policy %s became %s", retain, got)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
@@ -23,18 +24,18 @@ const Name = string(lifecycle.AwaitsVerdict)
 
 // NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
 // application as it is, so that a duplicate, late or forged event changes nothing.
-func NewHandler(client versioned.Interface) events.Handler {
+func NewHandler(client versioned.Interface, settings func() *config.Config) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return judge(ctx, client, event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return judge(ctx, client, settings(), event) })
 	}
 }
 
-func judge(ctx context.Context, client versioned.Interface, event cloudevents.Event) error {
-	app, err := subject.Application(ctx, client, event)
+func judge(ctx context.Context, client versioned.Interface, settings *config.Config, event cloudevents.Event) error {
+	app, err := subject.Application(ctx, client, settings.Scope, event)
 	if app == nil || err != nil {
 		return err
 	}
-	verdict, due := lifecycle.Judge(app.Status.Firesteel, apache.Policy(app))
+	verdict, due := lifecycle.Judge(app.Status.Firesteel, apache.Policy(app, *settings.Defaults))
 	if !due {
 		return nil
 	}

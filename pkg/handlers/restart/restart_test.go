@@ -8,14 +8,17 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -96,7 +99,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			want := test.app.Obj()
@@ -138,11 +141,47 @@ func TestNothingIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client)(context.Background(), told(t, test.about)); err != nil {
+			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, test.about)); err != nil {
 				t.Fatal(err)
 			}
 			if sent := writes(client); len(sent) > 0 || len(client.Actions()) != test.calls {
 				t.Errorf("the API server was asked %v, want %d reads", client.Actions(), test.calls)
+			}
+		})
+	}
+}
+
+func TestSettingsCount(t *testing.T) {
+	silent := failed().With(func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations = nil })
+	for name, test := range map[string]struct {
+		configMap, key, value string
+		restarts, writes      int
+	}{
+		"the default restart policy is the application's": {
+			config.DefaultsName, "applicationTolerations", "restartConfig: {restartPolicy: Always}", 1, 1,
+		},
+		"without one there is no other attempt":          {config.DefaultsName, "image", "ours", 0, 1},
+		"another installation's application is let be":   {config.ScopeName, "watched-namespaces", "team-b", 0, 0},
+		"what the selector does not select is let be":    {config.ScopeName, "label-selector", "team=a", 0, 0},
+		"what is served among others is judged as usual": {config.ScopeName, "watched-namespaces", "team-a,team-b", 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(silent.Obj())
+			store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, nil)
+			store.OnConfigChanged(&corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: test.configMap}, Data: map[string]string{test.key: test.value},
+			})
+			if err := restart.NewHandler(client, store.Load)(context.Background(), told(t, pi)); err != nil {
+				t.Fatal(err)
+			}
+			sent, restarts := writes(client), 0
+			for _, app := range sent {
+				if app.Status.Firesteel.Verdict.Restart {
+					restarts++
+				}
+			}
+			if len(sent) != test.writes || restarts != test.restarts {
+				t.Errorf("%d verdicts and %d restarts, want %d and %d", len(sent), restarts, test.writes, test.restarts)
 			}
 		})
 	}
@@ -165,7 +204,7 @@ func answered(app *sparkv1.SparkApplication) {
 
 func TestDuplicatesDoNothing(t *testing.T) {
 	client := fake.NewSimpleClientset(failed().Obj())
-	handle := restart.NewHandler(client)
+	handle := restart.NewHandler(client, config.Default)
 	for range 3 {
 		if err := handle(context.Background(), told(t, pi)); err != nil {
 			t.Fatal(err)
@@ -186,7 +225,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
 			event := told(t, pi)
 			forge(&event)
-			if err := restart.NewHandler(client)(context.Background(), event); !events.IsPermanent(err) {
+			if err := restart.NewHandler(client, config.Default)(context.Background(), event); !events.IsPermanent(err) {
 				t.Errorf("error is %v, and an event that can never work would be sent again", err)
 			}
 			if len(client.Actions()) > 0 {
@@ -220,7 +259,7 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 				}
 				return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
 			})
-			if err := restart.NewHandler(client)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -241,7 +280,7 @@ func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
 			client.PrependReactor(verb, "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewTooManyRequests("later", 1)
 			})
-			err := restart.NewHandler(client)(context.Background(), told(t, pi))
+			err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi))
 			if !apierrors.IsTooManyRequests(err) || events.IsPermanent(err) {
 				t.Errorf("error is %v, want one that has the event sent again", err)
 			}

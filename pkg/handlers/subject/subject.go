@@ -11,12 +11,16 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
 // Application reads the application that an event is about, as it is now. It is nil where there is nothing to act
-// on: the event is about something else, or about an application that is gone, going, or cannot be decoded.
-func Application(ctx context.Context, client versioned.Interface, event cloudevents.Event) (*sparkv1.SparkApplication, error) {
+// on: the event is about something else, or about an application that is gone, going, cannot be decoded, or is
+// another installation's.
+func Application(
+	ctx context.Context, client versioned.Interface, scope *config.Scope, event cloudevents.Event,
+) (*sparkv1.SparkApplication, error) {
 	object, err := events.Identify(event)
 	if err != nil {
 		return nil, err
@@ -30,7 +34,7 @@ func Application(ctx context.Context, client versioned.Interface, event cloudeve
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read application %s: %w", object.Key(), err)
-	case app.UID != object.UID, app.Undecodable != "", app.DeletionTimestamp != nil:
+	case app.UID != object.UID, app.Undecodable != "", app.DeletionTimestamp != nil, !scope.Serves(app):
 		return nil, nil
 	}
 	return app, nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
@@ -22,18 +23,20 @@ import (
 const Name = string(lifecycle.AwaitsDeletion)
 
 // NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
-func NewHandler(client versioned.Interface, clock clock.PassiveClock) events.Handler {
+func NewHandler(client versioned.Interface, settings func() *config.Config, clock clock.PassiveClock) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return expire(ctx, client, clock, event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return expire(ctx, client, settings(), clock, event) })
 	}
 }
 
-func expire(ctx context.Context, client versioned.Interface, clock clock.PassiveClock, event cloudevents.Event) error {
-	app, err := subject.Application(ctx, client, event)
+func expire(
+	ctx context.Context, client versioned.Interface, settings *config.Config, clock clock.PassiveClock, event cloudevents.Event,
+) error {
+	app, err := subject.Application(ctx, client, settings.Scope, event)
 	if app == nil || err != nil {
 		return err
 	}
-	if due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app)); !has || clock.Now().Before(due) {
+	if due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app, *settings.Defaults)); !has || clock.Now().Before(due) {
 		return nil
 	}
 	err = client.SparkV1().SparkApplications(app.Namespace).Delete(ctx, app.Name, metav1.DeleteOptions{

@@ -8,16 +8,19 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
+	logtesting "knative.dev/pkg/logging/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -72,7 +75,7 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 // handle asks the handler at an instant.
 func handle(t *testing.T, client *fake.Clientset, now time.Time, about events.Object) error {
 	t.Helper()
-	return ttl.NewHandler(client, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
+	return ttl.NewHandler(client, config.Default, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
 }
 
 // deletions are the preconditions of what was deleted.
@@ -166,6 +169,48 @@ func TestOtherObjectsAreLeftAlone(t *testing.T) {
 	}
 }
 
+func TestSettingsCount(t *testing.T) {
+	inherits := func(a *sparkv1.SparkApplication) {
+		unsaid := int64(-1) // as the API server writes it
+		a.Spec.ApplicationTolerations.TTLAfterStopMillis = &unsaid
+	}
+	const tolerations = "applicationTolerations"
+	for name, test := range map[string]struct {
+		configMap, key, value string
+		deletes               bool
+	}{
+		"the default time to live is the application's": {config.DefaultsName, tolerations, "ttlAfterStopMillis: 60000", true},
+		"and not over before its time":                  {config.DefaultsName, tolerations, "ttlAfterStopMillis: 120000", false},
+		"without one it lives for ever":                 {config.DefaultsName, "image", "ours", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewSimpleClientset(released().With(inherits).Obj())
+			if got := expires(t, client, test.configMap, test.key, test.value); got != test.deletes {
+				t.Errorf("deleted: %t, want %t", got, test.deletes)
+			}
+		})
+	}
+	t.Run("another installation's application is let be", func(t *testing.T) {
+		if expires(t, fake.NewSimpleClientset(released().Obj()), config.ScopeName, "watched-namespaces", "team-b") {
+			t.Error("it was deleted")
+		}
+	})
+}
+
+// expires says whether a handler with a setting deletes the application when it is due.
+func expires(t *testing.T, client *fake.Clientset, configMap, key, value string) bool {
+	t.Helper()
+	store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, nil)
+	store.OnConfigChanged(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: configMap}, Data: map[string]string{key: value},
+	})
+	handler := ttl.NewHandler(client, store.Load, clocktesting.NewFakePassiveClock(due))
+	if err := handler(context.Background(), told(t, pi)); err != nil {
+		t.Fatal(err)
+	}
+	return len(deletions(client)) > 0
+}
+
 func TestDuplicatesDoNothing(t *testing.T) {
 	client := fake.NewSimpleClientset(released().Obj())
 	for range 3 {
@@ -182,7 +227,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 	client := fake.NewSimpleClientset(released().Obj())
 	event := told(t, pi)
 	event.SetSubject("team-a/another")
-	err := ttl.NewHandler(client, clocktesting.NewFakePassiveClock(due))(context.Background(), event)
+	err := ttl.NewHandler(client, config.Default, clocktesting.NewFakePassiveClock(due))(context.Background(), event)
 	if !events.IsPermanent(err) || len(client.Actions()) > 0 {
 		t.Errorf("error is %v, and the API server was asked %v", err, client.Actions())
 	}

@@ -3,9 +3,13 @@ package sparkapplication
 import (
 	"context"
 
+	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
@@ -47,35 +51,45 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 			drivers:   podinformer.Get(ctx, DriverSelector).Lister(),
 			clock:     clock.RealClock{},
 			sightings: newSightings(clock.RealClock{}),
+			arrivals:  newArrivals(clock.RealClock{}),
 			written:   newWritten(),
 		}
-		store := config.NewStore(logging.FromContext(ctx).Named("config"), func(name string, _ any) {
-			if name == config.HandlersName {
-				r.relay.HandlersMoved()
-			}
-		})
-		store.WatchConfigs(cmw)
+		if controller.GetEventRecorder(ctx) == nil {
+			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
+		}
+		store := r.newStore(ctx)
 		impl := appreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				FinalizerName:     finalizerName,
 				ConfigStore:       store,
 				SkipStatusUpdates: true,
-				PromoteFilterFunc: unfinished,
+				PromoteFilterFunc: func(object any) bool { return unfinished(object, *store.Load().Defaults) },
 				DemoteFunc: func(bucket reconciler.Bucket) {
 					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
 				},
 			}
 		})
 		impl.Concurrency = workers
-		r.enqueueAfter = impl.EnqueueAfter
+		r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
+			impl.FilteredGlobalResync(concerned, appinformer.Get(ctx).Informer())
+		}
 		r.relay = newRelay(ctx, store, impl.EnqueueKey)
-		watchApplications(ctx, r, impl)
+		census := newCensus(appinformer.Get(ctx).Lister(), func() *config.Scope { return store.Load().Scope })
+		var err error
+		r.instruments, err = NewInstruments(otel.GetMeterProvider(), census.count)
+		must(ctx, err)
+		impl.Reconciler = &gate{
+			generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
+			tracer: otel.Tracer(scopeName),
+		}
+		watchApplications(ctx, r, impl, census)
 		watchDrivers(ctx, r, impl)
+		store.WatchConfigs(cmw)
 		return impl
 	}
 }
 
-func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl) {
+func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl, census *census) {
 	informer := appinformer.Get(ctx).Informer()
 	must(ctx, informer.SetTransform(stripApplication))
 	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
@@ -85,6 +99,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			if app, ok := lastKnown(object).(*sparkv1.SparkApplication); ok {
 				r.relay.Forget(app.UID)
 				r.written.forget(app)
+				census.look(keyOf(app))
 			}
 		},
 	})
@@ -93,16 +108,30 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, DriverSelector).Informer()
 	must(ctx, informer.SetTransform(stripPod))
+	arrived := func(object any) {
+		if pod, ok := object.(*corev1.Pod); ok {
+			r.arrivals.note(pod)
+			impl.EnqueueControllerOf(pod)
+		}
+	}
 	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
-		AddFunc:    impl.EnqueueControllerOf,
-		UpdateFunc: controller.PassNew(impl.EnqueueControllerOf),
+		AddFunc:    arrived,
+		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
 			if pod, ok := lastKnown(object).(*corev1.Pod); ok {
 				r.sightings.sawDeletion(pod)
-				impl.EnqueueControllerOf(pod)
+				arrived(pod)
 			}
 		},
 	})
+}
+
+// newRecorder makes what tells of objects by Kubernetes Events.
+func newRecorder(ctx context.Context) record.EventRecorder {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
 }
 
 func handle(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
@@ -112,7 +141,7 @@ func handle(ctx context.Context, informer cache.SharedIndexInformer, handler cac
 
 func must(ctx context.Context, err error) {
 	if err != nil {
-		logging.FromContext(ctx).Fatalw("Informer cannot be set up", "error", err)
+		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
 	}
 }
 
@@ -124,14 +153,14 @@ func lastKnown(object any) any {
 }
 
 // unfinished leaves out of a new leader's first look what has nothing left to happen to it.
-func unfinished(object any) bool {
+func unfinished(object any, defaults apache.Defaults) bool {
 	app, ok := object.(*sparkv1.SparkApplication)
 	if !ok || app.DeletionTimestamp != nil || app.Status.Firesteel == nil {
 		return true
 	}
 	record := app.Status.Firesteel
 	done := lifecycle.Current(record).State == string(lifecycle.ResourceReleased) && record.Acknowledged == record.Sequence
-	return !done || apache.Policy(app).TTL >= 0
+	return !done || apache.Policy(app, defaults).TTL >= 0
 }
 
 // stripApplication drops what the reconciler does not read.

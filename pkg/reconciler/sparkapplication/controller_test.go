@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -50,23 +51,31 @@ func TestStripLeavesTombstonesAlone(t *testing.T) {
 
 func TestUnfinished(t *testing.T) {
 	live := int64(60_000)
+	none := apache.Defaults{}
 	for name, test := range map[string]struct {
-		app  any
-		want bool
+		app      any
+		defaults apache.Defaults
+		want     bool
 	}{
-		"what is no application":     {"text", true},
-		"what nobody has looked at":  {pi().Obj(), true},
-		"what runs":                  {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), true},
-		"what is kept":               {pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), true},
-		"what has something to tell": {pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), true},
-		"what is told and over":      {pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), false},
-		"what is over and deleted":   {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) { a.DeletionTimestamp = &metav1.Time{Time: start} }), true},
+		"what is no application":     {"text", none, true},
+		"what nobody has looked at":  {pi().Obj(), none, true},
+		"what runs":                  {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
+		"what is kept":               {pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
+		"what has something to tell": {pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
+		"what is told and over":      {pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
+		"what is over and deleted": {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
+			a.DeletionTimestamp = &metav1.Time{Time: start}
+		}), none, true},
 		"what is over and has a life": {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{TTLAfterStopMillis: &live}
-		}), true},
+		}), none, true},
+		"what is over and has a life by default": {
+			pi().In(lifecycle.ResourceReleased, 4, 4).Obj(),
+			apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{TTLAfterStopMillis: &live}}, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unfinished(test.app); got != test.want {
+			if got := unfinished(test.app, test.defaults); got != test.want {
 				t.Errorf("unfinished: %t, want %t", got, test.want)
 			}
 		})

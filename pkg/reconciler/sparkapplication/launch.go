@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -32,40 +34,72 @@ type launch struct {
 	resumed bool
 }
 
-// prepare builds the attempt's objects and names the launch in the record. What the submission cannot do is the
-// cause that it returns instead.
+// prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
+// in the observation why: the submission cannot do it, or the driver is there.
 func (r *Reconciler) prepare(
-	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record,
-) (*launch, *lifecycle.Cause, error) {
-	objects, fence, err := build(ctx, app, record.Attempt)
+	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, seen *lifecycle.Observation,
+) (*launch, error) {
+	defaults := *config.FromContext(ctx).Defaults
+	objects, fence, err := build(app, record.Attempt, defaults)
 	if err != nil {
-		return nil, &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err)}, nil
+		seen.LaunchRefused = &lifecycle.Cause{
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err, app, defaults),
+		}
+		return nil, nil
 	}
 	fenced := app.Status.Firesteel
 	if fenced == nil || fenced.Launch == nil || fenced.Attempt.ID != record.Attempt.ID {
 		record.Launch = fence
-		return &launch{objects: objects}, nil, nil
+		return &launch{objects: objects}, nil
 	}
 	if fenced.Launch.ID == fence.ID {
-		return &launch{objects: objects, resumed: true}, nil, nil
+		return &launch{objects: objects, resumed: true}, nil
 	}
-	// The spec was edited between the fence and now. Its driver may have been made, under a name that the edit
-	// may have changed; it has to go before another is fenced.
-	seen := lifecycle.Observation{}
-	if err := r.release(ctx, app, &seen, nil); err != nil {
-		return nil, nil, err
+	// The spec, or a default, was edited between the fence and now. A driver that was launched completely stays, as
+	// it would have a moment later.
+	if seen.Launched, err = r.launched(ctx, fenced.Launch, objects); err != nil || seen.Launched != "" {
+		return nil, err
 	}
-	if !seen.DriverGone {
-		return nil, nil, errGoing
+	// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
+	// changed; it has to go before another is fenced.
+	going := lifecycle.Observation{}
+	if err := r.release(ctx, app, &going, nil); err != nil {
+		return nil, err
+	}
+	if !going.DriverGone {
+		return nil, errGoing
 	}
 	record.Launch = fence
-	return &launch{objects: objects}, nil, nil
+	return &launch{objects: objects}, nil
+}
+
+// launched returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
+// would be made now.
+func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
+	var existing submission.Object
+	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
+		object.SetNamespace(objects.Driver.Namespace)
+		verbs, err := r.verbsFor(object)
+		if err != nil {
+			return "", err
+		}
+		existing, err = verbs.get(ctx)
+		switch {
+		case apierrors.IsNotFound(err), refusedForGood(err):
+			return "", nil
+		case err != nil:
+			return "", fmt.Errorf("look for %s: %w", describe(object), err)
+		case existing.GetLabels()[labelLaunch] != fenced.ID, existing.GetDeletionTimestamp() != nil:
+			return "", nil
+		}
+	}
+	return existing.GetUID(), nil // the driver's: it is the last
 }
 
 func build(
-	ctx context.Context, app *sparkv1.SparkApplication, attempt v1alpha1.Attempt,
+	app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults apache.Defaults,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
-	plan, err := apache.Plan(app, attempt, apache.Defaults{Image: config.FromContext(ctx).Defaults.Image})
+	plan, err := apache.Plan(app, attempt, defaults)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -35,7 +36,7 @@ func (r *Reconciler) observe(
 	}
 	seen.DriverGone = gone
 	if pod != nil {
-		seen.Driver = lifecycle.ObserveDriver(pod, apache.Policy(app).MainContainer)
+		seen.Driver = lifecycle.ObserveDriver(pod, apache.Policy(app, *config.FromContext(ctx).Defaults).MainContainer)
 	}
 	return seen, nil
 }

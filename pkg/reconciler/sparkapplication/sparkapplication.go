@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,9 +53,13 @@ type Reconciler struct {
 	clock   clock.PassiveClock
 	// enqueueAfter has an application looked at again.
 	enqueueAfter func(app any, after time.Duration)
+	// resync has all applications looked at that a change of the settings concerns.
+	resync func(concerned func(app any) bool)
 
-	sightings *sightings
-	written   *written
+	sightings   *sightings
+	arrivals    *arrivals
+	written     *written
+	instruments *Instruments
 }
 
 var (
@@ -106,7 +111,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	if wait := r.written.prunedFor(app, r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait)
 	}
-	policy := apache.Policy(app)
+	policy := apache.Policy(app, *config.FromContext(ctx).Defaults)
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record)
 	if err != nil {
@@ -117,7 +122,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
 		var launch *launch
 		if decision.Effect == lifecycle.Launch {
-			if launch, seen.LaunchRefused, err = r.prepare(ctx, app, record); err != nil {
+			if launch, err = r.prepare(ctx, app, record, &seen); err != nil {
 				return app, r.waitFor(app, err)
 			}
 			if launch == nil {
@@ -173,7 +178,7 @@ func (r *Reconciler) withProgress(app *sparkv1.SparkApplication) *v1alpha1.Recor
 
 // tell hands the persisted record to the relay, with what awaits a handler.
 func (r *Reconciler) tell(ctx context.Context, app *sparkv1.SparkApplication, decision lifecycle.Decision) {
-	story := events.Story{Object: objectOf(app), Record: app.Status.Firesteel}
+	story := events.Story{Object: objectOf(app), Record: app.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)}
 	var err error
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:

@@ -51,6 +51,7 @@ func (r *Reconciler) persist(
 		return app, controller.NewRequeueAfter(prunedRetry)
 	}
 	r.written.remember(stored)
+	r.measure(ctx, app, stored)
 	announce(ctx, app, stored)
 	announceObstacle(ctx, app, stored, facts.Waiting)
 	return stored, nil
@@ -72,6 +73,22 @@ func (r *Reconciler) worthWriting(app, desired *sparkv1.SparkApplication) bool {
 	unmoved.StateTransitionHistory, unmoved.PreviousAttemptSummary =
 		app.Status.StateTransitionHistory, app.Status.PreviousAttemptSummary
 	return !equality.Semantic.DeepEqual(app.Status, unmoved)
+}
+
+// measure counts the transitions that were written.
+func (r *Reconciler) measure(ctx context.Context, before, after *sparkv1.SparkApplication) {
+	var told int64
+	if before.Status.Firesteel != nil {
+		told = before.Status.Firesteel.Sequence
+	}
+	record := after.Status.Firesteel
+	r.instruments.moved(record, told)
+	if record.Sequence == told {
+		return
+	}
+	if after, known := r.arrivals.told(ctx); known {
+		r.instruments.detected(lifecycle.Current(record).State, after)
+	}
 }
 
 // silentAfter is how long a handler may be asked before a condition names it.

@@ -27,6 +27,17 @@ func pi() *application {
 	return a
 }
 
+// named is pi under another name.
+func named(name string) *application {
+	a := pi()
+	a.app.Name, a.app.UID = name, types.UID("uid-of-"+name)
+	return a
+}
+
+func clockAt(now time.Time) *clocktesting.FakePassiveClock {
+	return clocktesting.NewFakePassiveClock(now)
+}
+
 func (a *application) Version(resourceVersion string) *application {
 	a.app.ResourceVersion = resourceVersion
 	return a

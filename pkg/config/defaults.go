@@ -1,0 +1,130 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/magiconair/properties"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+)
+
+// NewDefaults reads config-defaults.
+func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
+	defaults := &apache.Defaults{}
+	err := keys{
+		"image": func(_, value string) error {
+			defaults.Image = strings.TrimSpace(value)
+			return nil
+		},
+		"spark-defaults.conf": func(key, value string) (err error) {
+			defaults.Properties, err = sparkProperties(key, value)
+			return err
+		},
+		"applicationTolerations": func(key, value string) error {
+			tolerations := &defaults.Tolerations
+			if err := decode(key, value, tolerations); err != nil {
+				return err
+			}
+			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
+			return checkTolerations(key, tolerations)
+		},
+	}.read(DefaultsName, configMap)
+	return defaults, err
+}
+
+// perApplication are the properties of which no value is good for all applications.
+var perApplication = []string{
+	"spark.app.id", "spark.app.name", "spark.kubernetes.driver.pod.name", "spark.kubernetes.executor.podNamePrefix",
+	"spark.kubernetes.namespace", "spark.submit.deployMode",
+}
+
+// sparkProperties reads the text of a spark-defaults.conf.
+func sparkProperties(place, text string) (map[string]string, error) {
+	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
+	loaded, err := loader.LoadBytes([]byte(text))
+	if err != nil {
+		return nil, refuse(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
+	}
+	conf := map[string]string{}
+	for key, value := range loaded.Map() {
+		conf[key] = strings.TrimSpace(value)
+	}
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(conf)) {
+		switch {
+		case !strings.HasPrefix(key, "spark."):
+			errs = append(errs, refuse(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
+		case slices.Contains(perApplication, key):
+			errs = append(errs, refuse(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
+		}
+	}
+	return conf, errors.Join(errs...)
+}
+
+// decode reads what is written as in the spec of an application.
+func decode(key, text string, into *sparkv1.ApplicationTolerations) error {
+	const remedy = "write it as spec.applicationTolerations of an application"
+	encoded, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		return refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+	}
+	unknown, err := json.UnmarshalStrict(encoded, into)
+	if err := errors.Join(append(unknown, err)...); err != nil {
+		return refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+	}
+	return nil
+}
+
+// checkTolerations refuses what the CustomResourceDefinition refuses in an application, and what makes no sense.
+func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
+	restart, instances := t.RestartConfig, t.InstanceConfig
+	if restart == nil {
+		restart = &sparkv1.RestartConfig{}
+	}
+	if instances == nil {
+		instances = &sparkv1.ExecutorInstanceConfig{}
+	}
+	within := func(field string) string { return key + ": " + field }
+	notBelowZero := func(field string, value *int64) error {
+		if value == nil || *value >= 0 {
+			return nil
+		}
+		return refuse(within(field), fmt.Sprint(*value), "write zero or more")
+	}
+	executors := func(field string, value int32) error {
+		wide := int64(value)
+		return notBelowZero("instanceConfig."+field, &wide)
+	}
+	return errors.Join(
+		oneOf(within("restartConfig.restartPolicy"), restart.RestartPolicy,
+			sparkv1.RestartAlways, sparkv1.RestartNever, sparkv1.RestartOnFailure, sparkv1.RestartOnInfrastructureFailure),
+		notBelowZero("restartConfig.maxRestartAttempts", restart.MaxRestartAttempts),
+		notBelowZero("restartConfig.restartBackoffMillis", restart.RestartBackoffMillis),
+		notBelowZero("restartConfig.maxRestartOnFailure", restart.MaxRestartOnFailure),
+		notBelowZero("restartConfig.restartBackoffMillisForFailure", restart.RestartBackoffMillisForFailure),
+		notBelowZero("restartConfig.maxRestartOnSchedulingFailure", restart.MaxRestartOnSchedulingFailure),
+		notBelowZero("restartConfig.restartBackoffMillisForSchedulingFailure", restart.RestartBackoffMillisForSchedulingFailure),
+		executors("initExecutors", instances.InitExecutors),
+		executors("minExecutors", instances.MinExecutors),
+		executors("maxExecutors", instances.MaxExecutors),
+		oneOf(within("resourceRetainPolicy"), t.ResourceRetainPolicy,
+			sparkv1.RetainAlways, sparkv1.RetainOnFailure, sparkv1.RetainNever),
+	)
+}
+
+// oneOf refuses what is none of the values that there are; nothing leaves the choice to the defaults below.
+func oneOf[T ~string](field string, value T, values ...T) error {
+	if value == "" || slices.Contains(values, value) {
+		return nil
+	}
+	return refuse(field, string(value), fmt.Sprintf("write one of %v", values))
+}

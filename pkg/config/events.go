@@ -1,0 +1,29 @@
+package config
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Events are the settings of the delivery of events.
+type Events struct {
+	// DeletionGrace is how long a deleted application may wait for its events to be taken.
+	DeletionGrace time.Duration
+}
+
+// NewEvents reads config-events.
+func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
+	events := &Events{DeletionGrace: 5 * time.Minute}
+	err := keys{
+		"deletion-grace": func(key, value string) error {
+			grace, err := time.ParseDuration(value)
+			if err != nil || grace < 0 {
+				return refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
+			}
+			events.DeletionGrace = grace
+			return nil
+		},
+	}.read(EventsName, configMap)
+	return events, err
+}

@@ -1,0 +1,83 @@
+package apache
+
+import (
+	"cmp"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// Defaults are the operator's settings for what applications leave out. They are not the application's spec: a change
+// of them is no edit of any application.
+type Defaults struct {
+	// Image is used by applications that name none; {{SPARK_VERSION}} stands for the application's. Empty for
+	// apache/spark:<sparkVersion>.
+	Image string
+	// Properties are Spark properties, below those of the application.
+	Properties map[string]string
+	// Tolerations are tolerations, below those of the application.
+	Tolerations sparkv1.ApplicationTolerations
+}
+
+// tolerationsOf are the application's tolerations over the operator's defaults.
+func tolerationsOf(app *sparkv1.SparkApplication, defaults Defaults) sparkv1.ApplicationTolerations {
+	given, base := app.Spec.ApplicationTolerations, defaults.Tolerations
+	if given == nil {
+		return base
+	}
+	return sparkv1.ApplicationTolerations{
+		RestartConfig:                restartOver(given.RestartConfig, base.RestartConfig),
+		ApplicationTimeoutConfig:     timeoutsOver(given.ApplicationTimeoutConfig, base.ApplicationTimeoutConfig),
+		InstanceConfig:               cmp.Or(given.InstanceConfig, base.InstanceConfig), // its fields mean nothing alone
+		ResourceRetainPolicy:         cmp.Or(given.ResourceRetainPolicy, given.ResourceRetentionPolicy, base.ResourceRetainPolicy),
+		ResourceRetainDurationMillis: cmp.Or(said(given.ResourceRetainDurationMillis), base.ResourceRetainDurationMillis),
+		TTLAfterStopMillis:           cmp.Or(said(given.TTLAfterStopMillis), base.TTLAfterStopMillis),
+	}
+}
+
+func restartOver(given, base *sparkv1.RestartConfig) *sparkv1.RestartConfig {
+	if given == nil || base == nil {
+		return cmp.Or(given, base)
+	}
+	return &sparkv1.RestartConfig{
+		RestartPolicy:                  cmp.Or(given.RestartPolicy, base.RestartPolicy),
+		MaxRestartAttempts:             cmp.Or(given.MaxRestartAttempts, base.MaxRestartAttempts),
+		RestartBackoffMillis:           cmp.Or(given.RestartBackoffMillis, base.RestartBackoffMillis),
+		RestartCounterResetMillis:      cmp.Or(said(given.RestartCounterResetMillis), base.RestartCounterResetMillis),
+		MaxRestartOnFailure:            cmp.Or(given.MaxRestartOnFailure, base.MaxRestartOnFailure),
+		RestartBackoffMillisForFailure: cmp.Or(given.RestartBackoffMillisForFailure, base.RestartBackoffMillisForFailure),
+		MaxRestartOnSchedulingFailure:  cmp.Or(given.MaxRestartOnSchedulingFailure, base.MaxRestartOnSchedulingFailure),
+		RestartBackoffMillisForSchedulingFailure: cmp.Or(
+			given.RestartBackoffMillisForSchedulingFailure, base.RestartBackoffMillisForSchedulingFailure),
+	}
+}
+
+func timeoutsOver(given, base *sparkv1.ApplicationTimeoutConfig) *sparkv1.ApplicationTimeoutConfig {
+	if given == nil || base == nil {
+		return cmp.Or(given, base)
+	}
+	return &sparkv1.ApplicationTimeoutConfig{
+		DriverStartTimeoutMillis:   cmp.Or(given.DriverStartTimeoutMillis, base.DriverStartTimeoutMillis),
+		DriverReadyTimeoutMillis:   cmp.Or(given.DriverReadyTimeoutMillis, base.DriverReadyTimeoutMillis),
+		ExecutorStartTimeoutMillis: cmp.Or(given.ExecutorStartTimeoutMillis, base.ExecutorStartTimeoutMillis),
+		ForceTerminationGracePeriodMillis: cmp.Or(
+			given.ForceTerminationGracePeriodMillis, base.ForceTerminationGracePeriodMillis),
+		TerminationRequeuePeriodMillis: cmp.Or(given.TerminationRequeuePeriodMillis, base.TerminationRequeuePeriodMillis),
+	}
+}
+
+// said is a value that the application's author may have written. The API server writes -1 into what he left out, so
+// that -1 says nothing; what is further below zero says never.
+func said(millis *int64) *int64 {
+	if millis != nil && *millis == never {
+		return nil
+	}
+	return millis
+}
+
+// property is a Spark property of the application, or else the operator's default; empty where neither has it.
+func property(app *sparkv1.SparkApplication, defaults Defaults, key string) string {
+	if value, set := app.Spec.SparkConf[key]; set {
+		return value
+	}
+	return defaults.Properties[key]
+}
