@@ -48,6 +48,19 @@ func (a *application) OnDemandClaim() *application {
 		Conf(volume+"options.storageClass", "fast").Conf(volume+"options.sizeLimit", "1Gi")
 }
 
+func (a *application) Label(key, value string) *application {
+	if a.app.Labels == nil {
+		a.app.Labels = map[string]string{}
+	}
+	a.app.Labels[key] = value
+	return a
+}
+
+func (a *application) Tolerations(tolerations sparkv1.ApplicationTolerations) *application {
+	a.app.Spec.ApplicationTolerations = &tolerations
+	return a
+}
+
 func (a *application) Client() *application {
 	a.app.Spec.DeploymentMode = sparkv1.ClientMode
 	return a

@@ -144,7 +144,7 @@ type mortal struct {
 func newMortal(t *testing.T) *mortal {
 	t.Helper()
 	m := &mortal{scene: newScene(t)}
-	config, err := m.controllerConfig(t.Context())
+	config, err := m.controllerConfig(t.Context(), systemNamespace)
 	m.must(err)
 	m.proxy, err = newProxy(config, m.ns)
 	m.must(err)

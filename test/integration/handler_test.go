@@ -115,11 +115,12 @@ type handler struct {
 // handler runs a handler function as its service account.
 func (s *scene) handler(name string) *handler {
 	s.Helper()
-	secret, err := token(s.Context(), s.kube, "handler-"+name)
+	secret, err := token(s.Context(), s.kube, systemNamespace, "handler-"+name)
 	s.must(err)
 	ports, err := controlplane.FreePorts(1)
 	s.must(err)
-	process, err := s.startProcess("handler", s.plane.Config(secret), []string{fmt.Sprintf("PORT=%d", ports[0])}, name)
+	process, err := s.startProcess("handler", s.plane.Config(secret),
+		[]string{"SYSTEM_NAMESPACE=" + systemNamespace, fmt.Sprintf("PORT=%d", ports[0])}, name)
 	s.must(err)
 	s.Cleanup(process.Kill)
 	h := &handler{Process: process, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}

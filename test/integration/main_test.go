@@ -150,7 +150,12 @@ func (s *suite) stop() {
 
 // configure sets a key of one of the controller's config maps; an empty value removes it.
 func (s *suite) configure(ctx context.Context, configMap, key, value string) error {
-	maps := s.kube.CoreV1().ConfigMaps(systemNamespace)
+	return s.configureIn(ctx, systemNamespace, configMap, key, value)
+}
+
+// configureIn is configure for another installation.
+func (s *suite) configureIn(ctx context.Context, namespace, configMap, key, value string) error {
+	maps := s.kube.CoreV1().ConfigMaps(namespace)
 	existing, err := maps.Get(ctx, configMap, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -166,10 +171,10 @@ func (s *suite) configure(ctx context.Context, configMap, key, value string) err
 	return err
 }
 
-// token is for a service account of Firesteel's namespace.
-func token(ctx context.Context, kube kubernetes.Interface, account string) (string, error) {
+// token is for a service account of an installation.
+func token(ctx context.Context, kube kubernetes.Interface, namespace, account string) (string, error) {
 	day := int64(24 * 60 * 60)
-	answer, err := kube.CoreV1().ServiceAccounts(systemNamespace).CreateToken(ctx, account,
+	answer, err := kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("token for service account %s: %w", account, err)

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -35,14 +36,21 @@ type controller struct {
 	config *rest.Config
 	// sink is its K_SINK; empty for none.
 	sink string
+	// namespace is that of its installation; empty for firesteel-system.
+	namespace string
+	// replica has it take part in elections and be probed, as one that is deployed.
+	replica bool
+	// environment is what else it is told by variables.
+	environment []string
 }
 
 // zone is where the controllers' clocks are: nothing may depend on the zone that a controller runs in.
 const zone = "Asia/Kathmandu"
 
 func (s *suite) startController(ctx context.Context, c controller) (*controlplane.Process, error) {
+	c.namespace = cmp.Or(c.namespace, systemNamespace)
 	if c.config == nil {
-		config, err := s.controllerConfig(ctx)
+		config, err := s.controllerConfig(ctx, c.namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -52,19 +60,23 @@ func (s *suite) startController(ctx context.Context, c controller) (*controlplan
 	if err != nil {
 		return nil, err
 	}
-	return s.startProcess("controller", c.config, []string{
-		"SYSTEM_NAMESPACE=" + systemNamespace,
+	var arguments []string
+	if !c.replica {
+		arguments = append(arguments, "-local")
+	}
+	return s.startProcess("controller", c.config, append(c.environment,
+		"SYSTEM_NAMESPACE="+c.namespace,
 		"CONFIG_LOGGING_NAME=config-logging",
 		"CONFIG_OBSERVABILITY_NAME=config-observability",
 		"CONFIG_LEADERELECTION_NAME=config-leader-election",
 		fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
-		"K_SINK=" + c.sink,
-		"TZ=" + zone,
-	}, "-local")
+		"K_SINK="+c.sink,
+		"TZ="+zone,
+	), arguments...)
 }
 
-func (s *suite) controllerConfig(ctx context.Context) (*rest.Config, error) {
-	secret, err := token(ctx, s.kube, "controller")
+func (s *suite) controllerConfig(ctx context.Context, namespace string) (*rest.Config, error) {
+	secret, err := token(ctx, s.kube, namespace, "controller")
 	if err != nil {
 		return nil, err
 	}

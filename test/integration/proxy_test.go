@@ -27,6 +27,7 @@ type proxy struct {
 	mutex  sync.Mutex
 	writes map[string][]string
 	traps  map[string]trap
+	closed []string
 }
 
 // trap springs at a write about an application, once.
@@ -96,6 +97,19 @@ func (p *proxy) set(application string, t trap) {
 	p.traps[application] = t
 }
 
+// refuse answers with 503 what is asked of paths with such an end, from now on.
+func (p *proxy) refuse(ends ...string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.closed = ends
+}
+
+func (p *proxy) refuses(path string) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.ContainsFunc(p.closed, func(end string) bool { return strings.HasSuffix(path, end) })
+}
+
 // written are the writes about an application until now.
 func (p *proxy) written(application string) []string {
 	p.mutex.Lock()
@@ -108,6 +122,8 @@ type sprungKey struct{}
 func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http.Request) {
 	sprung := p.note(request)
 	switch {
+	case p.refuses(request.URL.Path):
+		w.WriteHeader(http.StatusServiceUnavailable)
 	case sprung == nil:
 		forward.ServeHTTP(w, request)
 	case sprung.answered:

@@ -1,0 +1,137 @@
+package metrics_test
+
+import (
+	"bytes"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/otlptranslator"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+)
+
+//go:generate go test -run TestReference -update .
+
+var update = flag.Bool("update", false, "write docs/metrics.md")
+
+const reference = "../../docs/metrics.md"
+
+//go:embed testdata/metrics.md.tmpl
+var page string
+
+// TestReference keeps the documentation of the metrics what the code makes.
+func TestReference(t *testing.T) {
+	provider := &noting{}
+	_, requests := metrics.CountRequests(provider)
+	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
+	_, applications := sparkapplication.NewInstruments(provider, nil)
+	for _, err := range []error{requests, relay, applications} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(provider.instruments, func(a, b instrument) int { return strings.Compare(a.Name, b.Name) })
+	var want bytes.Buffer
+	if err := template.Must(template.New("").Parse(page)).Execute(&want, provider.instruments); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(reference, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(reference)
+	if err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is stale: run go generate ./pkg/metrics (-want +got):\n%s", reference, cmp.Diff(want.String(), string(got)))
+	}
+}
+
+// instrument is what somebody had made.
+type instrument struct {
+	Name, Kind, Unit, Description string
+	kind                          otlptranslator.MetricType
+}
+
+// Prometheus is the name that Prometheus reads.
+func (i instrument) Prometheus() (string, error) {
+	namer := otlptranslator.NewMetricNamer("", otlptranslator.UnderscoreEscapingWithSuffixes)
+	return namer.Build(otlptranslator.Metric{Name: i.Name, Unit: i.Unit, Type: i.kind})
+}
+
+// noting is a meter provider that notes what is made.
+type noting struct {
+	noop.MeterProvider
+	instruments []instrument
+}
+
+func (n *noting) Meter(string, ...metric.MeterOption) metric.Meter { return &notingMeter{provider: n} }
+
+type notingMeter struct {
+	noop.Meter
+	provider *noting
+}
+
+func (m *notingMeter) note(kind otlptranslator.MetricType, word, name string, config interface {
+	Unit() string
+	Description() string
+},
+) {
+	m.provider.instruments = append(m.provider.instruments,
+		instrument{Name: name, Kind: word, kind: kind, Unit: config.Unit(), Description: config.Description()})
+}
+
+func (m *notingMeter) Int64Counter(name string, options ...metric.Int64CounterOption) (metric.Int64Counter, error) {
+	m.note(otlptranslator.MetricTypeMonotonicCounter, "counter", name, metric.NewInt64CounterConfig(options...))
+	return noop.Int64Counter{}, nil
+}
+
+func (m *notingMeter) Int64UpDownCounter(
+	name string, options ...metric.Int64UpDownCounterOption,
+) (metric.Int64UpDownCounter, error) {
+	m.note(otlptranslator.MetricTypeNonMonotonicCounter, "gauge", name, metric.NewInt64UpDownCounterConfig(options...))
+	return noop.Int64UpDownCounter{}, nil
+}
+
+func (m *notingMeter) Int64ObservableGauge(
+	name string, options ...metric.Int64ObservableGaugeOption,
+) (metric.Int64ObservableGauge, error) {
+	m.note(otlptranslator.MetricTypeGauge, "gauge", name, metric.NewInt64ObservableGaugeConfig(options...))
+	return noop.Int64ObservableGauge{}, nil
+}
+
+func (m *notingMeter) Float64Histogram(name string, options ...metric.Float64HistogramOption) (metric.Float64Histogram, error) {
+	m.note(otlptranslator.MetricTypeHistogram, "histogram", name, metric.NewFloat64HistogramConfig(options...))
+	return noop.Float64Histogram{}, nil
+}
+
+// Other kinds would be made without being noted.
+func (m *notingMeter) unnoted(name string) error {
+	return fmt.Errorf("the reference does not know the kind of %s: teach it", name)
+}
+
+func (m *notingMeter) Float64Counter(name string, _ ...metric.Float64CounterOption) (metric.Float64Counter, error) {
+	return nil, m.unnoted(name)
+}
+
+func (m *notingMeter) Int64Histogram(name string, _ ...metric.Int64HistogramOption) (metric.Int64Histogram, error) {
+	return nil, m.unnoted(name)
+}
+
+func (m *notingMeter) Int64Gauge(name string, _ ...metric.Int64GaugeOption) (metric.Int64Gauge, error) {
+	return nil, m.unnoted(name)
+}
+
+func (m *notingMeter) Float64Gauge(name string, _ ...metric.Float64GaugeOption) (metric.Float64Gauge, error) {
+	return nil, m.unnoted(name)
+}

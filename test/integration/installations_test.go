@@ -1,0 +1,120 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// installation is a second Firesteel in the cluster, in a namespace of its own. It may change nothing outside the
+// namespaces that it is allowed into.
+type installation struct {
+	namespace string
+	scene     *scene
+}
+
+// install applies what of config an installation needs, with its own namespace, and its own names where the cluster
+// is what the names are in.
+func (s *scene) install(namespace string) *installation {
+	s.Helper()
+	_, err := s.kube.CoreV1().Namespaces().Create(s.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	s.must(err)
+	var manifests bytes.Buffer
+	for _, pattern := range []string{"200-*.yaml", "201-*.yaml", "400-*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(configFolder, pattern))
+		s.must(err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			s.must(err)
+			for _, document := range bytes.Split(text, []byte("\n---\n")) {
+				s.translate(&manifests, document, namespace)
+			}
+		}
+	}
+	_, err = s.plane.Kubectl(s.Context(), manifests.String(), "apply", "-f", "-")
+	s.must(err)
+	s.Cleanup(func() {
+		_, err := s.plane.Kubectl(context.Background(), "", "delete", "--wait=false", "namespace/"+namespace,
+			"clusterrolebinding/firesteel-controller-watch-"+namespace)
+		if err != nil {
+			s.Error(err)
+		}
+	})
+	return &installation{namespace: namespace, scene: s}
+}
+
+func (s *scene) translate(to *bytes.Buffer, document []byte, namespace string) {
+	s.Helper()
+	object := &unstructured.Unstructured{}
+	s.must(yaml.Unmarshal(document, object))
+	switch {
+	case object.GetKind() == "ClusterRole", object.GetKind() == "ClusterRoleBinding" && object.GetName() == "firesteel-controller":
+		return
+	case object.GetKind() == "ClusterRoleBinding":
+		object.SetName(object.GetName() + "-" + namespace)
+	}
+	text, err := yaml.Marshal(object)
+	s.must(err)
+	to.WriteString("---\n")
+	to.Write(bytes.ReplaceAll(text, []byte("namespace: "+systemNamespace), []byte("namespace: "+namespace)))
+}
+
+// mayServe allows an installation into a namespace.
+func (i *installation) mayServe(namespace string) {
+	i.scene.Helper()
+	_, err := i.scene.plane.Kubectl(i.scene.Context(), "", "create", "rolebinding", i.namespace, "--namespace="+namespace,
+		"--clusterrole=firesteel-controller", "--serviceaccount="+i.namespace+":controller")
+	i.scene.must(err)
+}
+
+// serves sets the namespaces that an installation watches.
+func (i *installation) serves(namespaces string) {
+	i.scene.Helper()
+	i.scene.must(i.scene.configureIn(i.scene.Context(), i.namespace, "config-scope", "watched-namespaces", namespaces))
+}
+
+// Two installations share a cluster. What one lets go of while it is being deleted, the other takes to its end.
+func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
+	a, b := newScene(t), newScene(t)
+	first, second := &installation{systemNamespace, a}, a.install("firesteel-two")
+	t.Cleanup(func() { a.must(a.configure(context.Background(), "config-scope", "watched-namespaces", "")) })
+	first.serves(a.ns)
+	second.serves(b.ns)
+	second.mayServe(a.ns)
+	second.mayServe(b.ns)
+	a.must(a.configure(t.Context(), "config-events", "deletion-grace", "1h"))
+	t.Cleanup(func() { a.must(a.configure(context.Background(), "config-events", "deletion-grace", "5s")) })
+	a.ownController(controller{sink: a.sink.url()})
+	b.ownController(controller{sink: b.sink.url(), namespace: second.namespace})
+
+	apps := map[*scene]func(){}
+	for _, s := range []*scene{a, b} {
+		app := s.create(App("pi"))
+		s.run("pi", 0)
+		apps[s] = func() {
+			s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy ResourceReleased")...)
+		}
+	}
+	a.sink.answer(a.ns, func(*http.Request, delivery) int { return http.StatusServiceUnavailable })
+	a.delete("pi")
+	a.untilState("pi", "ResourceReleased") // and waits for its end to be told
+	first.serves("nowhere")
+	second.serves(a.ns + "," + b.ns)
+	a.sink.answer(a.ns, taking)
+	untilGone(a, a.apps(), "pi")
+	b.delete("pi")
+	untilGone(b, b.apps(), "pi")
+	for s, told := range apps {
+		told()
+		s.empty()
+	}
+}

@@ -1,0 +1,258 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// replica is a controller that takes part in elections, and is probed and measured.
+type replica struct {
+	*controlplane.Process
+	proxy           *proxy
+	probes, metrics string
+}
+
+// replica runs a controller that cannot have some of the leases.
+func (s *scene) replica(without ...string) *replica {
+	s.Helper()
+	config, err := s.controllerConfig(s.Context(), systemNamespace)
+	s.must(err)
+	p, err := newProxy(config, s.ns)
+	s.must(err)
+	s.Cleanup(p.close)
+	p.refuse(without...)
+	ports, err := controlplane.FreePorts(2)
+	s.must(err)
+	return &replica{
+		Process: s.ownController(controller{config: p.config(), sink: s.sink.url(), replica: true, environment: []string{
+			fmt.Sprintf("PROBE_PORT=%d", ports[0]), fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
+		}}),
+		proxy:   p,
+		probes:  fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
+		metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", ports[1]),
+	}
+}
+
+// fetch reads a page; the status is 0 where nobody answers.
+func (s *scene) fetch(url string) (status int, text string) {
+	s.Helper()
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
+	s.must(err)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	s.must(err)
+	return response.StatusCode, string(body)
+}
+
+// untilAnswered waits until a page has a status.
+func (s *scene) untilAnswered(url string, want int) {
+	s.Helper()
+	status := 0
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		status, _ = s.fetch(url)
+		return status == want, nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %s to answer %d; it answered %d", url, want, status)
+	}
+}
+
+// untilLed waits until a number of replicas leads buckets, and returns how many each.
+func (s *scene) untilLed(buckets, replicas int) map[string]int {
+	s.Helper()
+	var led map[string]int
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		leases, err := s.kube.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		held := 0
+		led = map[string]int{}
+		for _, lease := range leases.Items {
+			ours := strings.HasSuffix(lease.Name, fmt.Sprintf("-of-%02d", buckets))
+			if holder := lease.Spec.HolderIdentity; ours && holder != nil && *holder != "" {
+				held++
+				led[*holder]++
+			}
+		}
+		return held == buckets && len(led) == replicas, nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %d replicas to lead %d buckets: %v", replicas, buckets, led)
+	}
+	return led
+}
+
+func TestReplicasShareTheApplications(t *testing.T) {
+	const buckets, applications = 4, 16
+	s := newScene(t)
+	s.configured("config-leader-election", "buckets", fmt.Sprint(buckets))
+	dying, heir := s.replica(".02-of-04", ".03-of-04"), s.replica(".00-of-04", ".01-of-04")
+	t.Logf("buckets led: %v", s.untilLed(buckets, 2))
+	s.sink.answer(s.ns, func(*http.Request, delivery) int { return http.StatusServiceUnavailable })
+
+	apps := map[string]*sparkv1.SparkApplication{}
+	drivers := map[string]*driver{}
+	for i := range applications {
+		name := fmt.Sprintf("pi-%d", i)
+		apps[name] = s.create(App(name))
+	}
+	for name := range apps {
+		drivers[name] = s.run(name, 0)
+	}
+	for name := range apps {
+		if len(dying.proxy.written(name)) > 0 == (len(heir.proxy.written(name)) > 0) {
+			t.Errorf("%s was written by one replica %v and by the other %v", name, dying.proxy.written(name), heir.proxy.written(name))
+		}
+	}
+	mine := slices.DeleteFunc(sortedNames(apps), func(name string) bool { return len(dying.proxy.written(name)) == 0 })
+	if len(mine) == 0 || len(mine) == len(apps) {
+		t.Fatalf("one replica does the work: %v of %d applications are one's", mine, len(apps))
+	}
+
+	heir.proxy.refuse()
+	for i := range applications { // some of which are in the middle of their launch
+		name := fmt.Sprintf("late-%d", i)
+		apps[name] = s.create(App(name))
+	}
+	dying.Kill()
+	killed := time.Now()
+	s.sink.answer(s.ns, taking)
+	for _, d := range drivers {
+		d.succeed()
+	}
+	for _, name := range mine {
+		s.untilState(name, "ResourceReleased")
+	}
+	t.Logf("the %d applications of the replica that died went on within %s", len(mine), time.Since(killed).Round(time.Second/10))
+	for name, app := range apps {
+		if _, early := drivers[name]; !early {
+			s.run(name, 0).succeed()
+		}
+		s.untilState(name, "ResourceReleased")
+		s.told(app, plainLife...)
+		if all := s.witness.driversOf(s.ns, name); len(all) != 1 {
+			t.Errorf("%s had %d drivers", name, len(all))
+		}
+	}
+
+	third := s.replica()
+	s.untilAnswered(third.probes+"/readiness", http.StatusOK)
+	s.must(heir.Stop())
+	stopped := time.Now()
+	<-heir.Done()
+	s.create(App("last"))
+	s.run("last", 0)
+	t.Logf("those of the replica that was stopped went on within %s", time.Since(stopped).Round(time.Second/10))
+	s.untilLed(buckets, 1)
+}
+
+func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
+	var names []string
+	for name := range apps {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unmeasured are the metrics of what does not happen in the life of an application.
+var unmeasured = []string{"firesteel_events_rejected_total", "firesteel_handlers_overdue_total"}
+
+func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-observability", "metrics-protocol", "prometheus")
+	s.configured("config-observability", "tracing-protocol", "stdout")
+	var traced atomic.Value
+	var failed atomic.Bool
+	s.sink.answer(s.ns, func(request *http.Request, d delivery) int {
+		if d.State == "DriverRequested" && failed.CompareAndSwap(false, true) {
+			return http.StatusServiceUnavailable
+		}
+		traced.Store(request.Header.Get("Traceparent"))
+		return http.StatusAccepted
+	})
+	r := s.replica()
+	s.untilAnswered(r.probes+"/readiness", http.StatusOK)
+	s.untilAnswered(r.probes+"/health", http.StatusOK)
+	s.create(App("lasting"))
+	s.run("lasting", 0)
+	s.live(restarted, "pi")
+	t.Logf("%s", residentMemory(t, r.Pid()))
+
+	s.untilAnswered(r.metrics, http.StatusOK)
+	_, metrics := s.fetch(r.metrics)
+	for _, name := range documented(t) {
+		if !strings.Contains(metrics, "\n"+name) && !slices.Contains(unmeasured, name) {
+			t.Errorf("%s is documented and not there", name)
+		}
+	}
+	for _, want := range []string{
+		`firesteel_applications{firesteel_state="RunningHealthy",.*} 1`,
+		`firesteel_application_transitions_total{firesteel_state="Failed",.*} 1`,
+		`firesteel_application_transition_duration_seconds_count{firesteel_from="Failed",firesteel_to="ScheduledToRestart",.*} 1`,
+		`firesteel_application_detection_duration_seconds_count{firesteel_to="RunningHealthy",.*} [1-3]`,
+		`firesteel_api_requests_total{firesteel_resource="pods",firesteel_verb="create",http_response_status_code="201",.*} 3`,
+		`firesteel_events_failed_total{cloudevents_event_type="dev.firesteel.application.driver-requested.v1",.*} 1`,
+		`firesteel_events_pending{.*} 0`,
+		`kn_workqueue_depth{.*} \d+`,
+	} {
+		if !regexp.MustCompile("(?m)^" + want + "$").MatchString(metrics) {
+			t.Errorf("%s does not match anything of\n%s", want, metrics)
+		}
+	}
+
+	s.untilLogged(r.Process, `"Name":"reconcile"`)
+	s.untilLogged(r.Process, `"Name":"handle"`)
+	parts := strings.Split(traced.Load().(string), "-")
+	if len(parts) != 4 {
+		t.Fatalf("the last event came with the traceparent %q", traced.Load())
+	}
+	s.untilLogged(r.Process, `"Name":"send","SpanContext":{"TraceID":"`+parts[1]+`","SpanID":"`+parts[2]+`"`)
+}
+
+// documented are the names that docs/metrics.md says Prometheus reads.
+func documented(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `firesteel[^|]*\\| `(firesteel_[a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		names = append(names, row[1])
+	}
+	if len(names) < 10 {
+		t.Fatalf("the page documents %v only", names)
+	}
+	return names
+}
+
+// residentMemory is what the kernel says of a process.
+func residentMemory(t *testing.T, pid int) string {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(regexp.MustCompile(`(?m)^VmRSS:.*$`).Find(status))
+}

@@ -1,0 +1,224 @@
+package integration
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// untilLogged waits until a process has logged something.
+func (s *scene) untilLogged(process *controlplane.Process, text string) {
+	s.Helper()
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		log, err := os.ReadFile(process.Log)
+		return strings.Contains(string(log), text), err
+	})
+	if err != nil {
+		s.Fatalf("waited for %q in %s: %v\n%s", text, process.Log, err, process.Tail(20))
+	}
+}
+
+// untouched checks that nobody has touched an application since it was as it is given.
+func (s *scene) untouched(app *sparkv1.SparkApplication) {
+	s.Helper()
+	if now := s.get(app.Name); now.ResourceVersion != app.ResourceVersion {
+		s.Errorf("%s was touched:\n%s", app.Name, described(now))
+	}
+}
+
+func TestWatchedNamespacesAreFollowed(t *testing.T) {
+	a, b := newScene(t), newScene(t)
+	a.configured("config-scope", "watched-namespaces", a.ns)
+	process := a.ownController(controller{sink: a.sink.url()})
+	app, other := a.create(App("pi")), b.create(App("pi"))
+	d := a.run("pi", 0)
+	b.untouched(other)
+	if len(other.Finalizers) != 0 || other.Status.CurrentState != nil {
+		t.Errorf("what is not served is\n%s", described(other))
+	}
+
+	a.configured("config-scope", "watched-namespaces", b.ns+", "+a.ns)
+	a.untilLogged(process, "Updating operator namespaces to ["+a.ns+", "+b.ns+"]")
+	running := b.run("pi", 0)
+
+	a.configured("config-scope", "watched-namespaces", b.ns)
+	a.untilLogged(process, "Updating operator namespaces to ["+b.ns+"]")
+	left := a.get("pi")
+	d.succeed()
+	running.succeed() // and is heard of later than the other
+	b.untilState("pi", "ResourceReleased")
+	a.untouched(left)
+
+	a.configured("config-scope", "watched-namespaces", "*")
+	a.untilState("pi", "ResourceReleased")
+	a.told(app, plainLife...)
+	b.told(other, plainLife...)
+}
+
+func TestTheLabelSelectorIsFollowed(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-scope", "label-selector", "stage=production")
+	s.ownController(controller{sink: s.sink.url()})
+	bystander := s.create(App("bystander"))
+	s.create(App("passer-by"))
+	app := s.create(App("pi").Label("stage", "production"))
+	leaving := s.create(App("leaving").Label("stage", "production"))
+	d, left := s.run("pi", 0), s.run("leaving", 0)
+	s.untouched(bystander)
+	s.delete("passer-by")
+	untilGone(s, s.apps(), "passer-by")
+
+	s.edit("leaving", func(app *sparkv1.SparkApplication) { app.Labels = nil })
+	outside := s.get("leaving")
+	left.succeed()
+	d.succeed() // and is heard of later than the other
+	s.untilState("pi", "ResourceReleased")
+	s.untouched(outside)
+
+	s.configured("config-scope", "label-selector", "")
+	s.untilState("leaving", "ResourceReleased")
+	s.run("bystander", 0).succeed()
+	s.untilState("bystander", "ResourceReleased")
+	for _, each := range []*sparkv1.SparkApplication{app, leaving, bystander} {
+		s.told(each, plainLife...)
+	}
+}
+
+func TestDefaultsAreFollowed(t *testing.T) {
+	s := newScene(t)
+	s.ownController(controller{sink: s.sink.url()})
+	const tolerations = "applicationTolerations"
+	s.create(App("slow"))
+	s.untilState("slow", "DriverRequested")
+	s.create(App("over").Tolerations(sparkv1.ApplicationTolerations{})) // the API server writes -1 into it
+	s.run("over", 0).succeed()
+	s.untilState("over", "ResourceReleased")
+	s.create(App("pi"))
+	d := s.run("pi", 0)
+	before := s.confMap("pi-0-spark-drv-conf-map")
+
+	s.configured("config-defaults", "spark-defaults.conf", "spark.eventLog.enabled true\n")
+	s.configured("config-defaults", tolerations, `
+restartConfig: {restartPolicy: OnFailure, maxRestartAttempts: 1, restartBackoffMillis: 0}
+applicationTimeoutConfig: {driverStartTimeoutMillis: 1}
+ttlAfterStopMillis: 0
+`)
+	untilGone(s, s.apps(), "over")
+	s.untilState("slow", "DriverStartTimedOut")
+	s.configured("config-defaults", tolerations, "restartConfig: {restartPolicy: OnFailure, restartBackoffMillis: 0}")
+
+	running := s.untilState("pi", "RunningHealthy")
+	if c := s.condition("pi", "Warning"); c != nil {
+		t.Errorf("a change of defaults is taken for an edit: %+v", c)
+	}
+	if now := s.confMap("pi-0-spark-drv-conf-map"); now.ResourceVersion != before.ResourceVersion || running.Status.Firesteel.Launch.DriverUID != d.UID {
+		t.Errorf("a running driver was touched:\n%s\n%s", described(running), described(now))
+	}
+	d.exit(1)
+	s.run("pi", 1)
+	if text := s.confMap("pi-1-spark-drv-conf-map").Data["spark.properties"]; !strings.Contains(text, "spark.eventLog.enabled=true") {
+		t.Errorf("the next attempt does not have the new default:\n%s", text)
+	}
+}
+
+func (s *scene) confMap(name string) *corev1.ConfigMap {
+	s.Helper()
+	configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	return configMap
+}
+
+// The controller dies between the launch and the word of it, and finds other defaults when it is back.
+func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
+	// Its writes are: the finalizer, the fence, the Pod, the Service and the config map, the word of it.
+	for name, c := range map[string]struct {
+		dies    int // before that write
+		drivers int
+		renewed bool
+	}{
+		"where nothing was created, it has the new ones": {3, 1, true},
+		"where a part was, it is replaced":               {4, 2, true},
+		"where all was, it stays as it is":               {6, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMortal(t)
+			t.Cleanup(func() { m.must(m.configure(context.Background(), "config-defaults", "spark-defaults.conf", "")) })
+			m.proxy.set(m.name, trap{at: c.dies, spring: func() {
+				m.die()
+				if err := m.configure(t.Context(), "config-defaults", "spark-defaults.conf", "spark.eventLog.enabled true"); err != nil {
+					t.Error(err)
+				}
+				m.revive()
+			}})
+			app := m.create(App(m.name))
+			d := m.run(m.name, 0)
+			if drivers := m.witness.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
+			}
+			properties := m.confMap(m.name + "-0-spark-drv-conf-map")
+			if renewed := strings.Contains(properties.Data["spark.properties"], "spark.eventLog.enabled"); renewed != c.renewed {
+				t.Errorf("it has the new defaults: %t, want %t", renewed, c.renewed)
+			}
+			if !metav1.IsControlledBy(properties, d.Pod) || !m.died() {
+				t.Errorf("died: %t; its config map belongs to %v", m.died(), properties.OwnerReferences)
+			}
+			d.succeed()
+			m.untilState(m.name, "ResourceReleased")
+			m.told(app, plainLife...)
+		})
+	}
+}
+
+func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
+	s := newScene(t)
+	const refusal = `config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
+		`write one of [Always Never OnFailure OnInfrastructureFailure]`
+	s.configured("config-defaults", "image", "example.org/ours")
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.create(App("before"))
+	s.driver("before", 0)
+	s.configured("config-defaults", "applicationTolerations", "restartConfig: {restartPolicy: Sometimes}")
+	system := &scene{T: t, suite: s.suite, ns: systemNamespace}
+	if event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused"); !strings.Contains(event.Message, refusal) {
+		t.Errorf("the Event says %q", event.Message)
+	}
+	s.untilLogged(process, "restartConfig.restartPolicy is")
+	s.create(App("after"))
+	if image := s.driver("after", 0).Spec.Containers[0].Image; image != "example.org/ours" {
+		t.Errorf("what was before does not stay: the image is %s", image)
+	}
+
+	process.Kill()
+	another := s.ownController(controller{sink: s.sink.url()})
+	select {
+	case <-another.Done():
+	case <-time.After(patience):
+		t.Fatal("a controller starts with a setting that cannot be used")
+	}
+	s.untilLogged(another, "The configuration cannot be used: correct the ConfigMap, and start again")
+	s.untilLogged(another, "firesteel-system/config-defaults")
+	s.untilLogged(another, `restartConfig.restartPolicy is \"Sometimes\": write one of [Always Never`)
+}
+
+func TestTheLogLevelIsFollowed(t *testing.T) {
+	s := newScene(t)
+	process := s.ownController(controller{})
+	s.create(App("pi"))
+	s.driver("pi", 0)
+	if log, err := os.ReadFile(process.Log); err != nil || strings.Contains(string(log), `"severity":"debug"`) {
+		t.Errorf("it logs at the level debug from the beginning (%v)", err)
+	}
+	s.configured("config-logging", "loglevel.controller", "debug")
+	s.untilLogged(process, "Updating logging level for controller from info to debug")
+	s.create(App("another"))
+	s.untilLogged(process, `"severity":"debug"`)
+}
