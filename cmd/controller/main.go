@@ -10,6 +10,8 @@ import (
 	"github.com/kelseyhightower/envconfig"
 	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	filteredfactory "knative.dev/pkg/client/injection/kube/informers/factory/filtered"
@@ -19,6 +21,7 @@ import (
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
+	"knative.dev/pkg/system"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
@@ -54,6 +57,9 @@ func main() {
 		log.Fatal(err)
 	}
 	config.Wrap(counted)
+	if err := checkKnatives(ctx, config); err != nil {
+		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
+	}
 	construct := sparkapplication.NewController(env.newRelay)
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
@@ -62,6 +68,15 @@ func main() {
 	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
+}
+
+// checkKnatives checks what Knative is about to read.
+func checkKnatives(ctx context.Context, cluster *rest.Config) error {
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return err
+	}
+	return config.CheckKnatives(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
 }
 
 // probed serves the health, from when the controller knows what there is.

@@ -67,8 +67,8 @@ func (k keys) read(name string, configMap *corev1.ConfigMap) error {
 			continue
 		}
 		value := configMap.Data[key]
-		read, known := k[key]
-		if !known {
+		read := k.reader(key)
+		if read == nil {
 			errs = append(errs, fmt.Errorf("%s: there is no key %q: write one of %s", name, key,
 				strings.Join(slices.Sorted(maps.Keys(k)), ", ")))
 			continue
@@ -78,6 +78,17 @@ func (k keys) read(name string, configMap *corev1.ConfigMap) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// reader is what reads the value of a key; nil where there is no such key. A name that ends with a star is any that
+// begins so.
+func (k keys) reader(key string) func(key, value string) error {
+	for name, read := range k {
+		if prefix, open := strings.CutSuffix(name, "*"); name == key || open && strings.HasPrefix(key, prefix) {
+			return read
+		}
+	}
+	return nil
 }
 
 // refuse says why the value of a key cannot be used, and what to write instead.

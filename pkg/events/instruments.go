@@ -37,13 +37,15 @@ func newInstruments(provider metric.MeterProvider) (*instruments, error) {
 	i.failedSends, errs[1] = meter.Int64Counter("firesteel.events.failed",
 		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink did not acknowledge, by "+string(attributeType)+"."))
 	i.rejectedEvents, errs[2] = meter.Int64Counter("firesteel.events.rejected",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that were passed over since the sink refused them for good, by "+string(attributeType)+"."))
+		metric.WithUnit("{event}"),
+		metric.WithDescription("Events that were passed over since the sink refused them for good, by "+string(attributeType)+"."))
 	i.pendingEvents, errs[3] = meter.Int64UpDownCounter("firesteel.events.pending",
 		metric.WithUnit("{event}"), metric.WithDescription("Events that the sink has yet to acknowledge."))
 	i.awaitedHandlers, errs[4] = meter.Int64UpDownCounter("firesteel.handlers.awaited",
 		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has yet to act on, by "+string(attributeHandler)+"."))
 	i.overdueHandlers, errs[5] = meter.Int64Counter("firesteel.handlers.overdue",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has not acted on for minutes, by "+string(attributeHandler)+"."))
+		metric.WithUnit("{event}"),
+		metric.WithDescription("Events that a handler has not acted on for minutes, by "+string(attributeHandler)+"."))
 	i.deliveries, errs[6] = meter.Float64Histogram("firesteel.events.delivery.duration",
 		metric.WithUnit("s"), metric.WithDescription("Time from a transition to the sink's acknowledgement of its event."),
 		metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800))

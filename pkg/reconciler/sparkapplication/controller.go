@@ -57,7 +57,7 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 		if controller.GetEventRecorder(ctx) == nil {
 			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
 		}
-		store := r.newStore(ctx)
+		store := r.newStore(ctx, cmw)
 		impl := appreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				FinalizerName:     finalizerName,

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
@@ -13,14 +14,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 )
 
-// newStore makes a store of settings, whose changes act at once.
-func (r *Reconciler) newStore(ctx context.Context) *config.Store {
+// newStore makes a store of settings, whose changes act at once. What is refused is told on its ConfigMap.
+func (r *Reconciler) newStore(ctx context.Context, watcher configmap.Watcher) *config.Store {
 	logger, recorder := logging.FromContext(ctx).Named("config"), controller.GetEventRecorder(ctx)
-	return config.NewStore(logger,
-		func(before, after *config.Config) { r.follow(logger, before, after) },
-		func(configMap *corev1.ConfigMap, err error) {
-			recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "What was before stays. "+err.Error())
-		})
+	refused := func(configMap *corev1.ConfigMap, err error) {
+		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "What was before stays. "+err.Error())
+	}
+	config.WatchKnatives(watcher, func(configMap *corev1.ConfigMap, err error) {
+		logger.Errorw("A change of the configuration cannot be used: the next start would fail", "error", err)
+		refused(configMap, err)
+	})
+	return config.NewStore(logger, func(before, after *config.Config) { r.follow(logger, before, after) }, refused)
 }
 
 // follow has the applications looked at that a change of the settings concerns: those that come into the scope, those
