@@ -41,16 +41,20 @@ func TestScope(t *testing.T) {
 		want  string // of team-a/red team-a/blue team-b/red team-b/blue
 		text  string
 	}{
-		"everything where nothing is said":          {data(), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
-		"everything where nothing is in the values": {data("watched-namespaces", " ", "label-selector", ""), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
+		"everything where nothing is said": {data(), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
+		"everything where nothing is in the values": {
+			data("watched-namespaces", " ", "label-selector", ""), "team-a/red team-a/blue team-b/red team-b/blue", "[*]",
+		},
 		"everything where the Apache operator's star says so": {
 			data("watched-namespaces", "*"), "team-a/red team-a/blue team-b/red team-b/blue", "[*]",
 		},
-		"one namespace":             {data("watched-namespaces", "team-b"), "team-b/red team-b/blue", "[team-b]"},
-		"several, in whatever form": {data("watched-namespaces", "team-b, team-a,team-b"), "team-a/red team-a/blue team-b/red team-b/blue", "[team-a, team-b]"},
-		"a namespace without any":   {data("watched-namespaces", "team-c"), "", "[team-c]"},
-		"a selector":                {data("label-selector", "color=red"), "team-a/red team-b/red", "[*]"},
-		"both":                      {data("label-selector", "color!=red", "watched-namespaces", "team-a"), "team-a/blue", "[team-a]"},
+		"one namespace": {data("watched-namespaces", "team-b"), "team-b/red team-b/blue", "[team-b]"},
+		"several, in whatever form": {
+			data("watched-namespaces", "team-b, team-a,team-b"), "team-a/red team-a/blue team-b/red team-b/blue", "[team-a, team-b]",
+		},
+		"a namespace without any": {data("watched-namespaces", "team-c"), "", "[team-c]"},
+		"a selector":              {data("label-selector", "color=red"), "team-a/red team-b/red", "[*]"},
+		"both":                    {data("label-selector", "color!=red", "watched-namespaces", "team-a"), "team-a/blue", "[team-a]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scope, err := config.NewScope(test.given)
@@ -167,11 +171,13 @@ func TestRefusals(t *testing.T) {
 	}{
 		"a namespace that is none": {
 			config.ScopeName, "watched-namespaces", "team-a,Team_B",
-			`config-scope: watched-namespaces is "team-a,Team_B": write names of namespaces, separated by commas, or * for all ("Team_B" is no name of a namespace)`,
+			`config-scope: watched-namespaces is "team-a,Team_B": ` +
+				`write names of namespaces, separated by commas, or * for all ("Team_B" is no name of a namespace)`,
 		},
 		"all and one": {
 			config.ScopeName, "watched-namespaces", "*,a",
-			`config-scope: watched-namespaces is "*,a": write names of namespaces, separated by commas, or * for all ("*" is no name of a namespace)`,
+			`config-scope: watched-namespaces is "*,a": ` +
+				`write names of namespaces, separated by commas, or * for all ("*" is no name of a namespace)`,
 		},
 		"a selector that is none": {
 			config.ScopeName, "label-selector", "team in a",
@@ -182,7 +188,8 @@ func TestRefusals(t *testing.T) {
 			`config-scope: there is no key "watchedNamespaces": write one of label-selector, watched-namespaces`,
 		},
 		"a default that there is not": {
-			config.DefaultsName, "color", "blue", `config-defaults: there is no key "color": write one of applicationTolerations, image, spark-defaults.conf`,
+			config.DefaultsName, "color", "blue",
+			`config-defaults: there is no key "color": write one of applicationTolerations, image, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,
@@ -192,10 +199,12 @@ func TestRefusals(t *testing.T) {
 		},
 		"no place": {config.HandlersName, "ttl", "", `config-handlers: ttl is "": write in-process or external`},
 		"a grace below zero": {
-			config.EventsName, "deletion-grace", "-1s", `config-events: deletion-grace is "-1s": write a time of zero or more with its unit, such as 90s or 5m`,
+			config.EventsName, "deletion-grace", "-1s",
+			`config-events: deletion-grace is "-1s": write a time of zero or more with its unit, such as 90s or 5m`,
 		},
 		"a grace without a unit": {
-			config.EventsName, "deletion-grace", "5", `config-events: deletion-grace is "5": write a time of zero or more with its unit, such as 90s or 5m`,
+			config.EventsName, "deletion-grace", "5",
+			`config-events: deletion-grace is "5": write a time of zero or more with its unit, such as 90s or 5m`,
 		},
 		"a property that is not Spark's": {
 			config.DefaultsName, conf, "hadoop.x 1",
@@ -281,7 +290,10 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 		configMap *corev1.ConfigMap
 		want      string
 	}{
-		"a level that there is not": {named(logs, data("loglevel.controller", "verbose")), `config-logging: loglevel.controller is "verbose": write debug, info, warn or error`},
+		"a level that there is not": {
+			named(logs, data("loglevel.controller", "verbose")),
+			`config-logging: loglevel.controller is "verbose": write debug, info, warn or error`,
+		},
 		"another's level": {
 			named(logs, data("loglevel.webhook", "info")),
 			`config-logging: there is no key "loglevel.webhook": write one of loglevel.controller, zap-logger-config`,
@@ -290,22 +302,27 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 			named(logs, data("zap-logger-config", "level: info")),
 			`config-logging: zap-logger-config is "level: info": write zap's configuration in JSON (`,
 		},
-		"too many buckets":       {named(election, data("buckets", "11")), `config-leader-election: buckets is "11": write a number from 1 to 10`},
+		"too many buckets": {
+			named(election, data("buckets", "11")), `config-leader-election: buckets is "11": write a number from 1 to 10`,
+		},
 		"no buckets":             {named(election, data("buckets", "0")), `config-leader-election: buckets is "0": write a number from 1 to 10`},
 		"a lease without a unit": {named(election, data("lease-duration", "15")), `config-leader-election: lease-duration is "15": ` + above},
 		"no deadline":            {named(election, data("renew-deadline", "0s")), `config-leader-election: renew-deadline is "0s": ` + above},
 		"a retry that is none":   {named(election, data("retry-period", "often")), `config-leader-election: retry-period is "often": ` + above},
 		"a lease that is shorter than its renewal": {
 			named(election, data("lease-duration", "15s")),
-			`config-leader-election: lease-duration, renew-deadline, retry-period is "15s, 40s, 10s": write each longer than the next, such as 15s, 10s, 2s`,
+			`config-leader-election: lease-duration, renew-deadline, retry-period is "15s, 40s, 10s": ` +
+				`write each longer than the next, such as 15s, 10s, 2s`,
 		},
 		"a renewal that is tried once": {
 			named(election, data("retry-period", "35s")),
-			`config-leader-election: lease-duration, renew-deadline, retry-period is "1m0s, 40s, 35s": write each longer than the next, such as 15s, 10s, 2s`,
+			`config-leader-election: lease-duration, renew-deadline, retry-period is "1m0s, 40s, 35s": ` +
+				`write each longer than the next, such as 15s, 10s, 2s`,
 		},
 		"an older spelling": {
 			named(election, data("leaseDuration", "15s")),
-			`config-leader-election: there is no key "leaseDuration": write one of buckets, lease-duration, map-lease-prefix.*, renew-deadline, retry-period`,
+			`config-leader-election: there is no key "leaseDuration": ` +
+				`write one of buckets, lease-duration, map-lease-prefix.*, renew-deadline, retry-period`,
 		},
 		"metrics of another kind": {
 			named(observability, data("metrics-protocol", "prometeus")),
@@ -326,16 +343,20 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 		"metrics that never leave": {
 			named(observability, data("metrics-export-interval", "-1s")), `config-observability: metrics-export-interval is "-1s": ` + above,
 		},
-		"traces of another kind": {named(observability, data("tracing-protocol", "zipkin")), `config-observability: tracing-protocol is "zipkin": ` + protocols},
+		"traces of another kind": {
+			named(observability, data("tracing-protocol", "zipkin")), `config-observability: tracing-protocol is "zipkin": ` + protocols,
+		},
 		"traces to nowhere": {
 			named(observability, data("tracing-protocol", "http/protobuf")),
 			`config-observability: tracing-endpoint is "": write the URL to send to, which http/protobuf needs`,
 		},
 		"more traces than reconciles": {
-			named(observability, data("tracing-sampling-rate", "1.5")), `config-observability: tracing-sampling-rate is "1.5": write a number from 0 to 1`,
+			named(observability, data("tracing-sampling-rate", "1.5")),
+			`config-observability: tracing-sampling-rate is "1.5": write a number from 0 to 1`,
 		},
 		"a profile that is wanted": {
-			named(observability, data("runtime-profiling", "true")), `config-observability: runtime-profiling is "true": write one of enabled, disabled`,
+			named(observability, data("runtime-profiling", "true")),
+			`config-observability: runtime-profiling is "true": write one of enabled, disabled`,
 		},
 		"a runtime that is never read": {
 			named(observability, data("runtime-export-interval", "x")), `config-observability: runtime-export-interval is "x": ` + above,
@@ -364,12 +385,13 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 
 func TestKnativesSettingsThatCanBeUsed(t *testing.T) {
 	for name, configMap := range map[string]*corev1.ConfigMap{
-		"a level":             named("config-logging", data("loglevel.controller", "debug", "zap-logger-config", `{"level":"info"}`)),
-		"buckets":             named("config-leader-election", data("buckets", "10", "map-lease-prefix.controller.a.b", "short")),
-		"shorter leases":      named("config-leader-election", data("lease-duration", "15s", "renew-deadline", "10s", "retry-period", "2s")),
-		"metrics":             named("config-observability", data("metrics-protocol", "prometheus", "metrics-endpoint", "0.0.0.0:9090")),
-		"metrics of default":  named("config-observability", data("metrics-protocol", "prometheus")),
-		"traces":              named("config-observability", data("tracing-protocol", "grpc", "tracing-endpoint", "http://c:4317", "tracing-sampling-rate", "0.1")),
+		"a level":            named("config-logging", data("loglevel.controller", "debug", "zap-logger-config", `{"level":"info"}`)),
+		"buckets":            named("config-leader-election", data("buckets", "10", "map-lease-prefix.controller.a.b", "short")),
+		"shorter leases":     named("config-leader-election", data("lease-duration", "15s", "renew-deadline", "10s", "retry-period", "2s")),
+		"metrics":            named("config-observability", data("metrics-protocol", "prometheus", "metrics-endpoint", "0.0.0.0:9090")),
+		"metrics of default": named("config-observability", data("metrics-protocol", "prometheus")),
+		"traces": named("config-observability", data(
+			"tracing-protocol", "grpc", "tracing-endpoint", "http://c:4317", "tracing-sampling-rate", "0.1")),
 		"traces in the log":   named("config-observability", data("tracing-protocol", "stdout", "runtime-profiling", "enabled")),
 		"what nobody sets up": named("another", data("a", "b")),
 	} {

@@ -130,7 +130,7 @@ func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 // the first of several deeds, or when the object is gone.
 func (r *Relay) deliver(s *stream, q *question) error {
 	logger := r.config.Logger.With("object", s.object.Key(), "handler", q.handler, "event", q.event.ID())
-	ctx, span := r.span(logging.WithLogger(r.ctx, logger), "handle", q.event, q.cause)
+	ctx, span := r.span(logging.WithLogger(r.ctx, logger), "handle", trace.SpanKindConsumer, q.event, q.cause)
 	err := r.config.Handlers.Deliver(ctx, q.handler, q.event)
 	endSpan(span, err)
 	return err

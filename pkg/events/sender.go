@@ -71,7 +71,7 @@ func (r *Relay) post(ctx context.Context, event cloudevents.Event, cause trace.S
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	traced, span := r.span(ctx, "send", event, cause)
+	traced, span := r.span(ctx, "send", trace.SpanKindProducer, event, cause)
 	err := r.config.Sink.Send(traced, event)
 	endSpan(span, err)
 	if ctx.Err() == nil {

@@ -11,9 +11,9 @@ import (
 
 // span begins the span of one try to bring an event to somebody, as part of what caused the event.
 func (r *Relay) span(
-	ctx context.Context, name string, event cloudevents.Event, cause trace.SpanContext,
+	ctx context.Context, name string, kind trace.SpanKind, event cloudevents.Event, cause trace.SpanContext,
 ) (context.Context, trace.Span) {
-	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, cause), name, trace.WithSpanKind(trace.SpanKindProducer))
+	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, cause), name, trace.WithSpanKind(kind))
 	if span.IsRecording() {
 		span.SetAttributes(
 			attributeType.String(event.Type()),

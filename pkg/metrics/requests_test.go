@@ -31,14 +31,18 @@ func TestCountRequests(t *testing.T) {
 		answer      answering
 		want        string
 	}{
-		"a Pod is created":             {http.MethodPost, "/api/v1/namespaces/team-a/pods", 201, "create pods 201"},
-		"a status is written":          {http.MethodPut, app + "/pi/status", 409, "update sparkapplications/status 409"},
-		"a finalizer is patched":       {http.MethodPatch, app + "/pi?fieldManager=x", 200, "patch sparkapplications 200"},
-		"a Pod is deleted":             {http.MethodDelete, "/api/v1/namespaces/team-a/pods/pi-0-driver", 404, "delete pods 404"},
-		"an application is read":       {http.MethodGet, app + "/pi", 200, "get sparkapplications 200"},
-		"those of a namespace":         {http.MethodGet, app, 200, "list sparkapplications 200"},
-		"those of the cluster":         {http.MethodGet, "/apis/spark.apache.org/v1/sparkapplications?limit=500", 200, "list sparkapplications 200"},
-		"all are watched":              {http.MethodGet, "/apis/spark.apache.org/v1/sparkapplications?watch=true", 200, "watch sparkapplications 200"},
+		"a Pod is created":       {http.MethodPost, "/api/v1/namespaces/team-a/pods", 201, "create pods 201"},
+		"a status is written":    {http.MethodPut, app + "/pi/status", 409, "update sparkapplications/status 409"},
+		"a finalizer is patched": {http.MethodPatch, app + "/pi?fieldManager=x", 200, "patch sparkapplications 200"},
+		"a Pod is deleted":       {http.MethodDelete, "/api/v1/namespaces/team-a/pods/pi-0-driver", 404, "delete pods 404"},
+		"an application is read": {http.MethodGet, app + "/pi", 200, "get sparkapplications 200"},
+		"those of a namespace":   {http.MethodGet, app, 200, "list sparkapplications 200"},
+		"those of the cluster": {
+			http.MethodGet, "/apis/spark.apache.org/v1/sparkapplications?limit=500", 200, "list sparkapplications 200",
+		},
+		"all are watched": {
+			http.MethodGet, "/apis/spark.apache.org/v1/sparkapplications?watch=true", 200, "watch sparkapplications 200",
+		},
 		"a lease is renewed":           {http.MethodPut, "/apis/coordination.k8s.io/v1/namespaces/n/leases/l", 200, "update leases 200"},
 		"a namespace is read":          {http.MethodGet, "/api/v1/namespaces/team-a", 200, "get namespaces 200"},
 		"namespaces are":               {http.MethodGet, "/api/v1/namespaces", 200, "list namespaces 200"},

@@ -120,7 +120,8 @@ ttlAfterStopMillis: 0
 	if c := s.condition("pi", "Warning"); c != nil {
 		t.Errorf("a change of defaults is taken for an edit: %+v", c)
 	}
-	if now := s.confMap("pi-0-spark-drv-conf-map"); now.ResourceVersion != before.ResourceVersion || running.Status.Firesteel.Launch.DriverUID != d.UID {
+	now := s.confMap("pi-0-spark-drv-conf-map")
+	if now.ResourceVersion != before.ResourceVersion || running.Status.Firesteel.Launch.DriverUID != d.UID {
 		t.Errorf("a running driver was touched:\n%s\n%s", described(running), described(now))
 	}
 	d.exit(1)
@@ -188,7 +189,8 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	s.driver("before", 0)
 	s.configured("config-defaults", "applicationTolerations", "restartConfig: {restartPolicy: Sometimes}")
 	system := &scene{T: t, suite: s.suite, ns: systemNamespace}
-	if event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused"); !strings.Contains(event.Message, refusal) {
+	event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused")
+	if !strings.Contains(event.Message, refusal) {
 		t.Errorf("the Event says %q", event.Message)
 	}
 	s.untilLogged(process, "restartConfig.restartPolicy is")

@@ -124,11 +124,13 @@ func TestPropertiesWithDefaults(t *testing.T) {
 		app       *application
 		key, want string
 	}{
-		"a default fills a gap":                        {pi(), "spark.eventLog.enabled", "true"},
-		"a default wins over the Apache operator's":    {pi(), "spark.authenticate", "false"},
-		"a property wins over a default":               {pi().Conf("spark.eventLog.enabled", "false"), "spark.eventLog.enabled", "false"},
-		"an empty property wins over a default":        {pi().Conf("spark.eventLog.enabled", ""), "spark.eventLog.enabled", ""},
-		"a field of the spec wins over a default":      {pi().Spec(func(s *sparkv1.ApplicationSpec) { s.Jars = "local:///mine.jar" }), "spark.jars", "local:///mine.jar"},
+		"a default fills a gap":                     {pi(), "spark.eventLog.enabled", "true"},
+		"a default wins over the Apache operator's": {pi(), "spark.authenticate", "false"},
+		"a property wins over a default":            {pi().Conf("spark.eventLog.enabled", "false"), "spark.eventLog.enabled", "false"},
+		"an empty property wins over a default":     {pi().Conf("spark.eventLog.enabled", ""), "spark.eventLog.enabled", ""},
+		"a field of the spec wins over a default": {
+			pi().Spec(func(s *sparkv1.ApplicationSpec) { s.Jars = "local:///mine.jar" }), "spark.jars", "local:///mine.jar",
+		},
 		"what only the operator can set is not filled": {pi(), "spark.kubernetes.driver.label.spark.operator/name", "spark-kubernetes-operator"},
 		"the name is the application's":                {pi(), "spark.app.name", "pi"},
 	} {

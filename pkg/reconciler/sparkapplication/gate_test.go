@@ -98,13 +98,22 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 		passes  bool
 		forgets []types.UID
 	}{
-		"everything by default":                     {func(*entrance) {}, "team-a/pi", true, nil},
-		"what is in a watched namespace":            {func(e *entrance) { e.scope("watched-namespaces", "team-a") }, "team-a/pi", true, nil},
-		"nothing of another, which is forgotten":    {func(e *entrance) { e.scope("watched-namespaces", "team-b") }, "team-a/pi", false, []types.UID{"uid-of-pi"}},
-		"nothing that is not selected":              {func(e *entrance) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"}},
+		"everything by default":          {func(*entrance) {}, "team-a/pi", true, nil},
+		"what is in a watched namespace": {func(e *entrance) { e.scope("watched-namespaces", "team-a") }, "team-a/pi", true, nil},
+		"nothing of another, which is forgotten": {
+			func(e *entrance) { e.scope("watched-namespaces", "team-b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
+		"nothing that is not selected": {
+			func(e *entrance) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
 		"what is gone, so that it may be forgotten": {func(*entrance) {}, "team-a/po", true, nil},
-		"nothing that another replica leads":        {func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil},
-		"and forgets what neither leads nor serves": {func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()); e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"}},
+		"nothing that another replica leads": {
+			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil,
+		},
+		"and forgets what neither leads nor serves": {
+			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()); e.scope("label-selector", "a=b") },
+			"team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
 		"and forgets what leaves while it is inside": {func(e *entrance) {
 			e.behind.act = func(context.Context) error { e.scope("label-selector", "a=b"); return nil }
 		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
@@ -229,10 +238,12 @@ func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
 		"a default concerns all that are served": {
 			config.DefaultsName, nil, map[string]string{"applicationTolerations": "ttlAfterStopMillis: 1"}, "pi red", 0,
 		},
-		"a narrower scope concerns those that leave":  {config.ScopeName, nil, map[string]string{"label-selector": "color=red"}, "pi", 0},
-		"a wider scope concerns those that come":      {config.ScopeName, map[string]string{"label-selector": "color=red"}, nil, "pi", 0},
-		"another namespace concerns those in neither": {config.ScopeName, map[string]string{"watched-namespaces": "b"}, map[string]string{"watched-namespaces": "c"}, "", 0},
-		"handlers that move concern the relay":        {config.HandlersName, nil, map[string]string{"ttl": "external"}, "", 1},
+		"a narrower scope concerns those that leave": {config.ScopeName, nil, map[string]string{"label-selector": "color=red"}, "pi", 0},
+		"a wider scope concerns those that come":     {config.ScopeName, map[string]string{"label-selector": "color=red"}, nil, "pi", 0},
+		"another namespace concerns those in neither": {
+			config.ScopeName, map[string]string{"watched-namespaces": "b"}, map[string]string{"watched-namespaces": "c"}, "", 0,
+		},
+		"handlers that move concern the relay": {config.HandlersName, nil, map[string]string{"ttl": "external"}, "", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			relay, resynced := &listener{}, ""
