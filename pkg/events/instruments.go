@@ -61,8 +61,8 @@ func (i *instruments) posted(eventType string, err error) {
 }
 
 // took notes the time that a delivery took, from its transition on.
-func (i *instruments) took(time time.Duration) {
-	i.deliveries.Record(context.Background(), time.Seconds())
+func (i *instruments) took(after time.Duration) {
+	i.deliveries.Record(context.Background(), after.Seconds())
 }
 
 func (i *instruments) rejected(eventType string) {
