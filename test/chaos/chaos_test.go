@@ -87,7 +87,7 @@ func (r *run) say(format string, arguments ...any) {
 // begin starts everything, in calm.
 func (r *run) begin(dir string, seed uint64) {
 	ctx := r.Context()
-	rates := gateway.Rates{Write: 0.08, Read: 0.05, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
+	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.2, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
 	var err error
 	r.world, err = newWorld(ctx, dir, seed, rates, newTally(*faultsFlag))
 	r.must(err)
@@ -120,7 +120,7 @@ func (r *run) end() {
 // storm lets everything fail, until it was enough or something is wrong.
 func (r *run) storm() {
 	r.say("the storm begins")
-	ctx, cancel := context.WithTimeout(r.Context(), *lengthFlag)
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	r.gateway.Storm()
 	r.replaceSink()
@@ -132,21 +132,36 @@ func (r *run) storm() {
 		group.Go(func() error { return r.perform(ctx, a) })
 	}
 	group.Go(func() error { return r.outages(ctx) })
+	group.Go(func() error { return r.siege(ctx) })
 	group.Go(func() error { return r.changeGuards(ctx) })
 	group.Go(func() error { return r.killers(ctx) })
 	group.Go(func() error { return r.report(ctx) })
 	group.Go(func() error {
 		defer cancel()
-		select {
-		case <-r.tally.enough:
-		case <-ctx.Done():
-		}
-		return nil
+		return r.enough(ctx)
 	})
 	r.must(group.Wait())
 	r.gateway.Calm()
 	r.replaceSink()
 	r.say("the storm is over")
+}
+
+// enough waits until there were as many faults as are wanted, or for as long as they may take, and for one of each.
+func (r *run) enough(ctx context.Context) error {
+	select {
+	case <-r.tally.enough:
+	case <-time.After(*lengthFlag):
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for missing := wanted; len(missing) > 0 && ctx.Err() == nil; missing = r.tally.missing(wanted) {
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
+		}
+	}
+	return nil
 }
 
 // replaceSink has the sink fail as the gateway does, which it is told at its start.

@@ -3,8 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
@@ -48,15 +46,20 @@ func (r *run) changeGuards(ctx context.Context) error {
 // done in between.
 func (r *run) killers(ctx context.Context) error {
 	d := dice.New(r.seed, "killers")
-	for round := 1; ctx.Err() == nil; round++ {
+	var deck []string
+	for ctx.Err() == nil {
 		before := r.court.Ended()
-		for range 3 {
+		for range killsAtOnce {
 			select {
 			case <-time.After(d.Between(0, 2*time.Second)):
 			case <-ctx.Done():
 				return nil
 			}
-			r.killOne(d)
+			if len(deck) == 0 {
+				deck = d.Shuffled(mortal)
+			}
+			r.killOne(d, deck[0])
+			deck = deck[1:]
 		}
 		if err := r.untilEnded(ctx, before+1); err != nil {
 			return err
@@ -65,11 +68,13 @@ func (r *run) killers(ctx context.Context) error {
 	return nil
 }
 
-// mortal says how often who is killed; an API server takes long to start.
-var mortal = map[string]float64{"controller": 4, "sink": 2, "handler-restart": 1, "handler-ttl": 1, "kwok": 1, apiServer: 0.3}
+// killsAtOnce is how many kills there are without a look at the work.
+const killsAtOnce = 3
 
-func (r *run) killOne(d *dice.Dice) {
-	prefix := dice.Pick(d, slices.Sorted(maps.Keys(mortal)), func(prefix string) float64 { return mortal[prefix] })
+// mortal are those who are killed, as often as they are named.
+var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok"}
+
+func (r *run) killOne(d *dice.Dice, prefix string) {
 	if names := r.crew.names(prefix); len(names) > 0 {
 		r.crew.kill(names[d.Below(len(names))])
 	}
@@ -90,6 +95,19 @@ func (r *run) untilEnded(ctx context.Context, count int) error {
 		}
 	}
 	return nil
+}
+
+// siege kills the API server that Firesteel uses, where it has one of its own, each time that it was up for a while.
+func (r *run) siege(ctx context.Context) error {
+	d := dice.New(r.seed, "siege")
+	for {
+		select {
+		case <-time.After(d.Between(20*time.Second, 60*time.Second)):
+			r.crew.kill(apiServer)
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // outages have the API server out of reach for everybody, now and then.

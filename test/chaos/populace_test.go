@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
 )
@@ -149,8 +150,7 @@ func (p *populace) restless(ctx context.Context) ([]string, error) {
 	for i := range list.Items {
 		app := &list.Items[i]
 		state := lifecycle.Current(app.Status.Firesteel).State
-		tolerations := app.Spec.ApplicationTolerations
-		expires := tolerations != nil && tolerations.TTLAfterStopMillis != nil
+		expires := apache.Policy(app, apache.Defaults{}).TTL >= 0
 		runsForEver := len(kindOf(app.Labels[labelKind]).ends) == 0
 		switch {
 		case app.DeletionTimestamp != nil:

@@ -267,7 +267,7 @@ func (w *world) newController(name, kubeconfig, sink string, alone bool) member 
 		if err != nil {
 			return nil, err
 		}
-		arguments := []string{fmt.Sprintf("-health-port=%d", ports[1])}
+		var arguments []string
 		if alone {
 			arguments = []string{"-local"}
 		}
@@ -278,6 +278,7 @@ func (w *world) newController(name, kubeconfig, sink string, alone bool) member 
 			"CONFIG_OBSERVABILITY_NAME=config-observability",
 			"CONFIG_LEADERELECTION_NAME=config-leader-election",
 			fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
+			fmt.Sprintf("PROBE_PORT=%d", ports[1]),
 			"K_SINK=" + sink,
 		}, filepath.Join(w.dir, "controller"), arguments...)
 	}}

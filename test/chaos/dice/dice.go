@@ -4,6 +4,7 @@ package dice
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -47,6 +48,15 @@ func (d *Dice) About(mean time.Duration) time.Duration {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	return time.Duration(d.rand.ExpFloat64() * float64(mean))
+}
+
+// Shuffled are several in another order.
+func (d *Dice) Shuffled(names []string) []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	names = slices.Clone(names)
+	d.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names
 }
 
 // Pick is one of several, each as likely as its weight says.

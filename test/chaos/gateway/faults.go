@@ -19,15 +19,10 @@ type fault struct {
 
 func ofAny(*http.Request) bool { return true }
 
-func ofResumedWatch(request *http.Request) bool {
-	query := request.URL.Query()
-	return isWatch(request) && query.Get("resourceVersion") != "" && query.Get("sendInitialEvents") == ""
-}
-
 // faults are all ways in which requests fail. Watches also fail while they last: frail.go.
 var faults = []fault{
 	{"409", 3, isWrite, refuse(http.StatusConflict, metav1.StatusReasonConflict)},
-	{"410", 20, ofResumedWatch, refuse(http.StatusGone, metav1.StatusReasonExpired)},
+	{"410", 20, isResumed, refuse(http.StatusGone, metav1.StatusReasonExpired)},
 	{"429", 1, ofAny, overloaded},
 	{"500", 2, ofAny, refuse(http.StatusInternalServerError, metav1.StatusReasonInternalError)},
 	{"503", 2, ofAny, refuse(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)},

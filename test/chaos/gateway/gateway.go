@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,8 +25,8 @@ import (
 
 // Rates say how much goes wrong.
 type Rates struct {
-	// Write and Read are the shares of requests that fail.
-	Write, Read float64
+	// Write and Read are the shares of requests that fail, TooOld that of the watches that cannot be resumed.
+	Write, Read, TooOld float64
 	// WatchLife is how long a watch mostly lasts.
 	WatchLife time.Duration
 	// Stale is the share of a watch's events that come late, and all after them.
@@ -48,6 +49,9 @@ type Gateway struct {
 	stormy, down atomic.Bool
 }
 
+// silence keeps quiet about what the gateway does on purpose.
+var silence = log.New(io.Discard, "", 0)
+
 // New makes a gateway to the API server that a config leads to. It begins calm.
 func New(config *rest.Config, caFile string, rates Rates, dice *dice.Dice, count func(fault string)) (*Gateway, error) {
 	target, err := url.Parse(config.Host)
@@ -69,10 +73,11 @@ func New(config *rest.Config, caFile string, rates Rates, dice *dice.Dice, count
 			}
 			return nil
 		},
+		ErrorLog:     silence,
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	g.server = httptest.NewUnstartedServer(g)
-	g.server.EnableHTTP2 = true
+	g.server.EnableHTTP2, g.server.Config.ErrorLog = true, silence
 	g.server.StartTLS()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.server.Certificate().Raw})
 	return g, os.WriteFile(caFile, certificate, 0o600)
@@ -112,8 +117,11 @@ func (g *Gateway) Outage(ctx context.Context, length time.Duration) {
 // ServeHTTP forwards a request, or has it fail.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	rate := g.rates.Read
-	if isWrite(request) {
+	switch {
+	case isWrite(request):
 		rate = g.rates.Write
+	case isResumed(request):
+		rate = g.rates.TooOld
 	}
 	switch {
 	case g.down.Load():
@@ -137,6 +145,12 @@ func isWrite(request *http.Request) bool { return request.Method != http.MethodG
 func isWatch(request *http.Request) bool {
 	watch := request.URL.Query().Get("watch")
 	return watch == "true" || watch == "1"
+}
+
+// isResumed says that a watch goes on from where another ended.
+func isResumed(request *http.Request) bool {
+	query := request.URL.Query()
+	return isWatch(request) && query.Get("resourceVersion") != "" && query.Get("sendInitialEvents") == ""
 }
 
 // isKubernetesEvent says that a request may be lost: whether it is proves nothing.

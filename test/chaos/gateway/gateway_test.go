@@ -139,7 +139,7 @@ func only(name string) []fault {
 }
 
 func TestAWatchThatIsResumedMayBeTooOld(t *testing.T) {
-	b := newBehind(t, Rates{Read: 1})
+	b := newBehind(t, Rates{TooOld: 1})
 	b.faults = only("410")
 	b.Storm()
 	if code, _ := b.ask(http.MethodGet, "/api?watch=true&resourceVersion=5"); code != http.StatusGone {

@@ -148,7 +148,7 @@ func (c *Case) see(what watch.EventType, app *sparkv1.SparkApplication, permitte
 
 // expired says that the time to live was over at an instant.
 func expired(app *sparkv1.SparkApplication, at time.Time) bool {
-	due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app))
+	due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app, apache.Defaults{}))
 	return has && due.Before(at)
 }
 
