@@ -12,7 +12,8 @@ CLUSTER ?= local
 export CLUSTER
 
 # Packages whose tests need nothing but Go.
-UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/model/... ./test/parity/...
+UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/model/... ./test/parity/... \
+	$(addprefix ./test/chaos/,dice gateway journal sink verdict)
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help
@@ -41,7 +42,7 @@ lint: ## Run golangci-lint.
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-integration test-e2e ## Run all tests.
+test: test-unit test-integration test-chaos test-e2e ## Run all tests.
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go.
@@ -51,6 +52,17 @@ test-unit: ## Run the tests that need nothing but Go.
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 ./test/integration/...
+
+# SEED draws what the run drew that printed it.
+CHAOS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
+
+.PHONY: test-chaos
+test-chaos: ## Have everything fail at random for half a minute, and judge what became of the applications.
+	$(CHAOS)
+
+.PHONY: chaos
+chaos: ## The same until FAULTS (10000) faults were injected.
+	$(CHAOS) -chaos.faults=$(or $(FAULTS),10000) -chaos.length=90m -chaos.replica
 
 .PHONY: parity
 parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.

@@ -103,7 +103,7 @@ func (m *machine) giveUp(reason string) bool {
 
 // shutDown stops the driver of an application that the user deleted, whatever state it is in.
 func (m *machine) shutDown(state State) bool {
-	if !m.released(m.seen.Deleted) {
+	if !m.released(m.seen.Deleted) || m.strays() {
 		return false
 	}
 	outcome := outcomeDeleted
@@ -124,6 +124,8 @@ func (m *machine) launch() bool {
 		return m.fail(SchedulingFailure, *m.seen.LaunchRefused)
 	case m.seen.Launched != "":
 		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
+	case m.strays():
+		return false
 	}
 	if m.record.Launch == nil && m.hold() {
 		return false
@@ -278,7 +280,7 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 	m.record.Previous = &previous
 	m.record.Attempt = nextAttempt(m.policy.Restart, previous, *ended, m.now)
 	m.record.Launch = nil
-	m.seen = Observation{Deleted: m.seen.Deleted} // the rest was seen of the attempt before
+	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
 	return m.enter(ScheduledToRestart, "")
 }
 

@@ -28,6 +28,10 @@ func TestDecideOnDeletion(t *testing.T) {
 			record: submitted().Obj(), policy: plain(), seen: deleted, now: now,
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
 		},
+		"a driver that no launch knows of goes before the application": {
+			record: submitted().Obj(), policy: plain(), seen: Observation{Deleted: at(time.Hour), Stray: true}, now: now,
+			want: Decision{Held: HeldDriverTerminating},
+		},
 		"a suspended application is let go": {
 			record: submitted().Obj(), policy: plain(suspended), seen: deleted, now: now,
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},

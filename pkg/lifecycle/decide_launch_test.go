@@ -27,6 +27,20 @@ func TestDecideOnLaunch(t *testing.T) {
 			record: submitted().Fenced().Obj(), policy: plain(suspended), now: at(time.Second),
 			want: Decision{Effect: Launch},
 		},
+		"a launch waits for a driver to go that no launch knows of": {
+			record: submitted().Obj(), policy: plain(), now: at(time.Second), seen: Observation{Stray: true},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"a launch that is resumed waits for it, too": {
+			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second), seen: Observation{Stray: true},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"a restart waits for a driver to go that no launch knows of": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), policy: plain(), now: start,
+			seen: Observation{DriverGone: true, Stray: true},
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{Held: HeldDriverTerminating},
+		},
 		"a driver that was launched is requested, and its uid is kept": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen:   Observation{Launched: driverUID},

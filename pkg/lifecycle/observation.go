@@ -19,6 +19,8 @@ type Observation struct {
 	// LaunchRefused says why the launch can never work; Launched is set beside it where a Pod came of it
 	// nevertheless.
 	LaunchRefused *Cause
+	// Stray says that a driver Pod of the application lives that no launch knows of: a create that came late made it.
+	Stray bool
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
 	// Deleted is when the user deleted the application; zero where nobody did.

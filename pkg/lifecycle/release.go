@@ -59,6 +59,14 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 	return since.Add(policy.TTL), true
 }
 
+// strays says that a driver is still to go that no launch knows of.
+func (m *machine) strays() bool {
+	if m.seen.Stray {
+		m.held = HeldDriverTerminating
+	}
+	return m.seen.Stray
+}
+
 // released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there.
 func (m *machine) released(since time.Time) bool {
 	launch := m.record.Launch

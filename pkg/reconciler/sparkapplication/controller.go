@@ -49,6 +49,7 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 			dynamic:   dynamicclient.Get(ctx),
 			spark:     sparkclient.Get(ctx),
 			drivers:   podinformer.Get(ctx, DriverSelector).Lister(),
+			owned:     podinformer.Get(ctx, DriverSelector).Informer().GetIndexer(),
 			clock:     clock.RealClock{},
 			sightings: newSightings(clock.RealClock{}),
 			arrivals:  newArrivals(clock.RealClock{}),
@@ -108,6 +109,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, DriverSelector).Informer()
 	must(ctx, informer.SetTransform(stripPod))
+	must(ctx, informer.AddIndexers(ownerIndex))
 	arrived := func(object any) {
 		if pod, ok := object.(*corev1.Pod); ok {
 			r.arrivals.note(pod)

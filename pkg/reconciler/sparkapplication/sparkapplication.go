@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -49,8 +50,10 @@ type Reconciler struct {
 	dynamic dynamic.Interface
 	spark   versioned.Interface
 	drivers corev1listers.PodLister
-	relay   Teller
-	clock   clock.PassiveClock
+	// owned finds the driver Pods of an application.
+	owned cache.Indexer
+	relay Teller
+	clock clock.PassiveClock
 	// enqueueAfter has an application looked at again.
 	enqueueAfter func(app any, after time.Duration)
 	// resync has all applications looked at that a change of the settings concerns.
@@ -90,6 +93,9 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplica
 	if app.Status.Firesteel != nil && lifecycle.Current(app.Status.Firesteel).State != string(lifecycle.ResourceReleased) {
 		return controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
 	}
+	if len(r.strays(app, app.Status.Firesteel)) > 0 {
+		return controller.NewRequeueAfter(restAfter) // as is theirs
+	}
 	if wait := r.deliveryGrace(ctx, app); wait > 0 {
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
@@ -115,6 +121,9 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record)
 	if err != nil {
+		return app, err
+	}
+	if seen.Stray, err = r.dismissStrays(ctx, app, record); err != nil {
 		return app, err
 	}
 	for range maxEffects {

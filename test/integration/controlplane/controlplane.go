@@ -40,6 +40,7 @@ type ControlPlane struct {
 	Dir string
 
 	assets    string
+	etcdURL   string
 	url       string
 	processes []*Process
 }
@@ -90,6 +91,9 @@ func (c *ControlPlane) Kubectl(ctx context.Context, input string, arguments ...s
 	return string(output), nil
 }
 
+// Run starts another of the programs. It ends with the control plane.
+func (c *ControlPlane) Run(program string, arguments ...string) error { return c.run(program, arguments...) }
+
 func (c *ControlPlane) program(name string) string { return filepath.Join(c.assets, name) }
 
 // WriteKubeconfig writes what programs read where a config is what they connect with.
@@ -111,14 +115,14 @@ func (c *ControlPlane) start(ctx context.Context, manifests []string) error {
 		return err
 	}
 	c.url = fmt.Sprintf("https://127.0.0.1:%d", ports[2])
-	etcd := fmt.Sprintf("http://127.0.0.1:%d", ports[0])
+	c.etcdURL = fmt.Sprintf("http://127.0.0.1:%d", ports[0])
 	if err := c.writeFiles(); err != nil {
 		return err
 	}
-	if err := c.run("etcd", c.etcd(etcd, fmt.Sprintf("http://127.0.0.1:%d", ports[1]))...); err != nil {
+	if err := c.run("etcd", c.etcd(c.etcdURL, fmt.Sprintf("http://127.0.0.1:%d", ports[1]))...); err != nil {
 		return err
 	}
-	if err := c.run("kube-apiserver", c.apiserver(etcd, ports[2])...); err != nil {
+	if err := c.run("kube-apiserver", append(c.apiserver("pki", ports[2]), c.audit()...)...); err != nil {
 		return err
 	}
 	if err := c.until(ctx, c.answers); err != nil {
@@ -162,9 +166,12 @@ func (c *ControlPlane) writeFiles() error {
 	)
 }
 
+// environment has the programs trade memory for speed.
+var environment = []string{"GOGC=400"}
+
 // run starts one of the programs.
 func (c *ControlPlane) run(program string, arguments ...string) error {
-	process, err := StartProcess(c.path(program+".log"), []string{"GOGC=400"}, c.program(program), arguments...)
+	process, err := StartProcess(c.path(program+".log"), environment, c.program(program), arguments...)
 	if err != nil {
 		return err
 	}
@@ -183,11 +190,12 @@ func (c *ControlPlane) etcd(client, peer string) []string {
 	}
 }
 
-func (c *ControlPlane) apiserver(etcd string, port int) []string {
+// apiserver is what an API server is told that keeps its certificate in a folder.
+func (c *ControlPlane) apiserver(folder string, port int) []string {
 	return []string{
-		"--etcd-servers=" + etcd,
+		"--etcd-servers=" + c.etcdURL,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-		"--cert-dir=" + c.path("pki"),
+		"--cert-dir=" + c.path(folder),
 		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 		"--endpoint-reconciler-type=none", // it refuses loopback addresses
 		"--service-cluster-ip-range=10.0.0.0/16",
@@ -196,6 +204,11 @@ func (c *ControlPlane) apiserver(etcd string, port int) []string {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.path("service-accounts.key"),
 		"--service-account-signing-key-file=" + c.path("service-accounts.key"),
+	}
+}
+
+func (c *ControlPlane) audit() []string {
+	return []string{
 		"--audit-policy-file=" + c.path("audit-policy.yaml"),
 		"--audit-log-path=" + c.AuditLog(), "--audit-log-mode=blocking", "--audit-log-maxsize=4096",
 	}

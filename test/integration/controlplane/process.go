@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Process is a program that runs until it is killed. It dies with the test.
+// Process is a program that runs until it is killed, in a process group of its own. It dies with the test.
 type Process struct {
 	// Log is the file that holds what the program writes.
 	Log  string
@@ -27,7 +27,7 @@ func StartProcess(log string, environment []string, program string, arguments ..
 	cmd := exec.Command(program, arguments...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.Env = append(os.Environ(), environment...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", filepath.Base(program), err)
 	}

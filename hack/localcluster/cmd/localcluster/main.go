@@ -101,18 +101,21 @@ func envCommand(c *cluster.Cluster) *cobra.Command {
 }
 
 func assetsCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
-	return &cobra.Command{
+	var kwok bool
+	cmd := &cobra.Command{
 		Use:   "control-plane-assets",
 		Short: "Build etcd, kube-apiserver and kubectl only, and print their folder, for KUBEBUILDER_ASSETS",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.BuildAssets(cmd.Context()); err != nil {
+			if err := c.BuildAssets(cmd.Context(), kwok); err != nil {
 				return err
 			}
 			fmt.Println(dir.Bin())
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&kwok, "kwok", false, "build kwok too, which simulates nodes")
+	return cmd
 }
 
 func registryCommand() *cobra.Command {

@@ -25,6 +25,8 @@ const (
 	kubernetesVersion = "v1.35.4"
 	kubernetesPackage = "./cmd/kubernetes"
 	pausePackage      = "./cmd/pause"
+	kwokModule        = "kwok" // a folder with a go.mod of its own
+	kwokPackage       = "sigs.k8s.io/kwok/cmd/kwok"
 )
 
 // kubernetesPrograms are the names that the one binary goes by.
@@ -55,6 +57,24 @@ func (c *Cluster) buildKubernetes(ctx context.Context, t *step.Task) error {
 		}
 	}
 	return nil
+}
+
+// buildKwok has kwok in the cache's bin folder.
+func (c *Cluster) buildKwok(ctx context.Context, t *step.Task) error {
+	dir, err := moduleDir(ctx)
+	if err != nil {
+		return err
+	}
+	dir = filepath.Join(dir, kwokModule)
+	key, err := sourceKey(dir, ".")
+	if err != nil {
+		return err
+	}
+	_, err = c.cache.Ensure("bin/kwok", key, func(dest string) error {
+		t.Say("building kwok")
+		return goBuild(ctx, t, dir, dest, "-s -w", kwokPackage)
+	})
+	return err
 }
 
 // kubernetesLinkFlags tell the programs their version: without it the server

@@ -266,13 +266,17 @@ func (c *Cluster) startDNS(ctx context.Context, _ *step.Task) error {
 	return c.control.StartDNS(ctx)
 }
 
-// BuildAssets builds what integration tests run without a cluster.
-func (c *Cluster) BuildAssets(ctx context.Context) error {
+// BuildAssets builds what integration tests run without a cluster, and kwok for those that want simulated nodes.
+func (c *Cluster) BuildAssets(ctx context.Context, kwok bool) error {
 	unlock, err := c.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	runner := step.NewRunner(c.progress, c.cache.Logs())
-	return runner.Run(ctx, step.Step{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline})
+	steps := []step.Step{{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline}}
+	if kwok {
+		// One after the other: each keeps all processors busy.
+		steps = append(steps, step.Step{Name: "kwok", After: []string{"kubernetes"}, Do: c.buildKwok, Remedy: offline})
+	}
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, steps...)
 }

@@ -1,0 +1,226 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/chaos/journal"
+)
+
+// actor does something bad, again and again.
+type actor struct {
+	name string
+	// every is how long it mostly waits in between.
+	every time.Duration
+	// act says whether it found something to do it to.
+	act func(ctx context.Context, d *dice.Dice) bool
+}
+
+// perform has an actor act until the context ends.
+func (w *world) perform(ctx context.Context, a actor) error {
+	d := dice.New(w.seed, a.name)
+	for {
+		select {
+		case <-time.After(d.About(a.every)):
+		case <-ctx.Done():
+			return nil
+		}
+		if a.act(ctx, d) {
+			w.tally.count(a.name)
+		}
+	}
+}
+
+// actors are those whose victims are applications, and the handlers. wild are the namespaces of those that may be
+// interfered with, and tight is one that has a quota.
+func (w *world) actors(wild []*populace, tight *populace) []actor {
+	anywhere := func(d *dice.Dice) *populace { return wild[d.Below(len(wild))] }
+	return []actor{
+		{"pod vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			return w.deletePod(ctx, d, anywhere(d).namespace, driverSelector, new(int64))
+		}},
+		{"pod deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			return w.deletePod(ctx, d, anywhere(d).namespace, driverSelector, nil)
+		}},
+		{"executor vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			return w.deletePod(ctx, d, anywhere(d).namespace, executorSelector, new(int64))
+		}},
+		{"application deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			p := anywhere(d)
+			app := p.any(d)
+			return app != nil && p.remove(ctx, app)
+		}},
+		{"application replaced", time.Second, func(ctx context.Context, d *dice.Dice) bool { return anywhere(d).replace(ctx, d) }},
+		{"application edited", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			p := anywhere(d)
+			app := p.any(d)
+			return app != nil && p.edit(ctx, app, map[string]any{"driverArgs": []string{fmt.Sprint(d.Below(1000))}})
+		}},
+		{"application suspended", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+			p := anywhere(d)
+			app := p.any(d)
+			return app != nil && p.edit(ctx, app, map[string]any{"suspend": d.Chance(0.5)})
+		}},
+		{"quota toggled", 2 * time.Second, func(ctx context.Context, d *dice.Dice) bool { return tight.toggleQuota(ctx, d) }},
+		{"handlers moved", 3 * time.Second, w.moveHandlers},
+		{"event repeated", 100 * time.Millisecond, w.repeatEvent},
+		{"event forged", 100 * time.Millisecond, w.forgeEvent},
+	}
+}
+
+// deletePod deletes one of some Pods; grace is in seconds, nil for the Pod's own.
+func (w *world) deletePod(ctx context.Context, d *dice.Dice, namespace, selector string, grace *int64) bool {
+	pods, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: "0"})
+	if err != nil || len(pods.Items) == 0 {
+		return false
+	}
+	pod := pods.Items[d.Below(len(pods.Items))]
+	return w.kube.CoreV1().Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+	}) == nil
+}
+
+// replace deletes an application and makes another of its name, as soon as that is free.
+func (p *populace) replace(ctx context.Context, d *dice.Dice) bool {
+	app := p.any(d)
+	if app == nil || !p.remove(ctx, app) {
+		return false
+	}
+	another := newApplication(d, p.namespace, app.Name, dice.Pick(d, kinds, func(k kind) float64 { return k.weight }))
+	for ctx.Err() == nil {
+		if p.create(ctx, another) == nil {
+			return true
+		}
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+func (p *populace) toggleQuota(ctx context.Context, d *dice.Dice) bool {
+	const name = "quota"
+	quotas := p.kube.CoreV1().ResourceQuotas(p.namespace)
+	if quotas.Delete(ctx, name, metav1.DeleteOptions{}) == nil {
+		return true
+	}
+	scarce := []corev1.ResourceName{corev1.ResourcePods, corev1.ResourceServices, corev1.ResourceConfigMaps}[d.Below(3)]
+	_, err := quotas.Create(ctx, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{scarce: resource.MustParse(fmt.Sprint(d.Below(3)))}},
+	}, metav1.CreateOptions{})
+	return err == nil
+}
+
+// moveHandlers has each handler run elsewhere, or where it runs.
+func (w *world) moveHandlers(ctx context.Context, d *dice.Dice) bool {
+	places := []string{"in-process", "external"}
+	return w.configure(ctx, "config-handlers", map[string]string{"restart": places[d.Below(2)], "ttl": places[d.Below(2)]}) == nil
+}
+
+// memory is of the last events that reached the sink.
+type memory struct {
+	mutex  sync.Mutex
+	events []journal.Entry
+	next   int
+}
+
+const remembered = 500
+
+func (m *memory) remember(entry journal.Entry) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if len(m.events) < remembered {
+		m.events = append(m.events, entry)
+		return
+	}
+	m.events[m.next] = entry
+	m.next = (m.next + 1) % remembered
+}
+
+// any is one of them.
+func (m *memory) any(d *dice.Dice) (journal.Entry, bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if len(m.events) == 0 {
+		return journal.Entry{}, false
+	}
+	return m.events[d.Below(len(m.events))], true
+}
+
+// repeatEvent tells the handlers of something that they may have heard before, and after what came later.
+func (w *world) repeatEvent(ctx context.Context, d *dice.Dice) bool {
+	entry, found := w.lately.any(d)
+	return found && w.tellHandlers(ctx, entry)
+}
+
+// forgeEvent tells the handlers of something that never was.
+func (w *world) forgeEvent(ctx context.Context, d *dice.Dice) bool {
+	entry, found := w.lately.any(d)
+	if !found {
+		return false
+	}
+	forged := entry
+	forged.Attributes = map[string]string{}
+	for key, value := range entry.Attributes {
+		forged.Attributes[key] = value
+	}
+	lies := []func(){
+		func() { forged.Attributes["source"] = otherUID(entry.Attributes["source"]) },
+		func() { forged.Attributes["sparkattempt"], forged.Attributes["sparkrestartallowed"] = "7", "true" },
+		func() {
+			forged.Attributes["sparkstate"], forged.Attributes["type"] = "Failed", "dev.firesteel.application.failed.v1"
+		},
+		func() { forged.Attributes["type"] = "dev.firesteel.application.expired.v1" },
+		func() { forged.Attributes["source"], forged.Attributes["subject"] = "/nobody", "nobody/nothing" },
+		func() { forged.Body = strings.Replace(forged.Body, `"attempt":`, `"attempt":1`, 1) },
+		func() { forged.Body = forged.Body[:len(forged.Body)/2] },
+		func() { delete(forged.Attributes, "specversion") },
+	}
+	for range 1 + d.Below(2) {
+		lies[d.Below(len(lies))]()
+	}
+	return w.tellHandlers(ctx, forged)
+}
+
+func otherUID(source string) string {
+	at := strings.LastIndex(source, "/") + 1
+	return source[:at] + string(types.UID("00000000-0000-4000-8000-000000000000"))
+}
+
+// tellHandlers says yes where a handler heard it, whatever it made of it.
+func (w *world) tellHandlers(ctx context.Context, entry journal.Entry) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	heard := false
+	for _, url := range []string{w.restartURL, w.ttlURL} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader([]byte(entry.Body)))
+		if err != nil {
+			panic(err)
+		}
+		request.Header.Set("Content-Type", entry.Attributes["content-type"])
+		for key, value := range entry.Attributes {
+			if key != "content-type" {
+				request.Header.Set("Ce-"+key, value)
+			}
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			heard = true
+			_ = answer.Body.Close()
+		}
+	}
+	return heard
+}

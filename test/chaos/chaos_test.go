@@ -1,0 +1,270 @@
+package chaos
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/firesteel-dev/firesteel/test/chaos/gateway"
+)
+
+var (
+	seedFlag    = flag.Uint64("chaos.seed", 0, "draw what an earlier run drew")
+	faultsFlag  = flag.Int("chaos.faults", 0, "the number of faults after which the run ends; 0 for as many as there is time for")
+	replicaFlag = flag.Bool("chaos.replica", false, "have Firesteel use an API server of its own, which is killed too")
+	guardFlag   = flag.Duration("chaos.guard", 8*time.Second, "how long the controller runs in one way")
+	lengthFlag  = flag.Duration("chaos.length", 25*time.Second, "the longest that faults are injected")
+)
+
+const (
+	// patience is how long anything may take once there are no more faults. Nothing does unless it never comes.
+	patience = 2 * time.Minute
+	// poll is how often is looked at what cannot be watched.
+	poll = 100 * time.Millisecond
+)
+
+func TestChaos(t *testing.T) {
+	if os.Getenv(assets) == "" {
+		t.Fatalf("%s names no folder with etcd, kube-apiserver and kwok: run make test-chaos, which builds them", assets)
+	}
+	seed := *seedFlag
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("to draw the same again: -chaos.seed=%d", seed)
+	dir, err := os.MkdirTemp("", "firesteel-chaos-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("logs are in %s", dir)
+			return
+		}
+		_ = os.RemoveAll(dir)
+	})
+	run := &run{T: t, began: time.Now()}
+	t.Cleanup(run.end)
+	run.begin(dir, seed)
+	run.storm()
+	run.settle()
+	run.judge()
+}
+
+// run is a run of the test.
+type run struct {
+	*testing.T
+	*world
+	began     time.Time
+	calm      []*populace
+	wild      []*populace
+	everybody []*populace
+	// listening ends when nobody is to be heard any more.
+	listening errgroup.Group
+	stop      context.CancelFunc
+}
+
+func (r *run) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *run) say(format string, arguments ...any) {
+	r.Helper()
+	r.Logf("%5.1fs  %s", time.Since(r.began).Seconds(), fmt.Sprintf(format, arguments...))
+}
+
+// begin starts everything, in calm.
+func (r *run) begin(dir string, seed uint64) {
+	ctx := r.Context()
+	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.2, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
+	var err error
+	r.world, err = newWorld(ctx, dir, seed, rates, newTally(*faultsFlag))
+	r.must(err)
+	for i := range 2 {
+		r.calm = append(r.calm, newPopulace(r.world, fmt.Sprintf("calm-%d", i), 8, 0))
+	}
+	r.wild = []*populace{newPopulace(r.world, "wild", 10, 15), newPopulace(r.world, "tight", 6, 10)}
+	r.everybody = append(append(r.everybody, r.calm...), r.wild...)
+	for _, p := range r.everybody {
+		r.must(r.namespace(ctx, p.namespace))
+	}
+	r.must(r.configure(ctx, "config-leader-election", map[string]string{
+		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
+	}))
+	for _, m := range []member{r.sink, r.restart, r.ttl} {
+		r.must(r.crew.join(ctx, m))
+	}
+	listening, stop := context.WithCancel(ctx)
+	r.stop = stop
+	r.listening.Go(func() error { return r.listen(listening) })
+}
+
+// end ends what still runs.
+func (r *run) end() {
+	if r.world != nil {
+		r.world.close()
+	}
+}
+
+// storm lets everything fail, until it was enough or something is wrong.
+func (r *run) storm() {
+	r.say("the storm begins")
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	r.gateway.Storm()
+	r.replaceSink()
+	group, ctx := errgroup.WithContext(ctx)
+	for _, p := range r.everybody {
+		group.Go(func() error { return p.live(ctx) })
+	}
+	for _, a := range r.actors(r.wild, r.wild[1]) {
+		group.Go(func() error { return r.perform(ctx, a) })
+	}
+	group.Go(func() error { return r.outages(ctx) })
+	group.Go(func() error { return r.siege(ctx) })
+	group.Go(func() error { return r.changeGuards(ctx) })
+	group.Go(func() error { return r.killers(ctx) })
+	group.Go(func() error { return r.report(ctx) })
+	group.Go(func() error {
+		defer cancel()
+		return r.enough(ctx)
+	})
+	r.must(group.Wait())
+	r.gateway.Calm()
+	r.replaceSink()
+	r.say("the storm is over")
+}
+
+// enough waits until there were as many faults as are wanted, or for as long as they may take, and for one of each.
+func (r *run) enough(ctx context.Context) error {
+	select {
+	case <-r.tally.enough:
+	case <-time.After(*lengthFlag):
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for missing := wanted; len(missing) > 0 && ctx.Err() == nil; missing = r.tally.missing(wanted) {
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// replaceSink has the sink fail as the gateway does, which it is told at its start.
+func (r *run) replaceSink() {
+	r.crew.leave("sink", false)
+	r.must(r.crew.join(r.Context(), r.sink))
+}
+
+// report says how far the run is, and ends it early where something is wrong already.
+func (r *run) report(ctx context.Context) error {
+	ticker := time.NewTicker(5 * time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+		r.say("%d faults, %d applications came to their ends", r.tally.sum(), r.court.Ended())
+		if charges := r.charges(); len(charges) > 0 {
+			return fmt.Errorf("%d charges, of which the first is: %s", len(charges), charges[0])
+		}
+	}
+}
+
+func (r *run) charges() []string { return append(r.court.Charges(), r.crew.chargesUntilNow()...) }
+
+// settle lets all come to rest.
+func (r *run) settle() {
+	ctx := r.Context()
+	for _, p := range r.wild {
+		_ = r.kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
+	}
+	for _, p := range r.everybody {
+		for _, app := range p.present() {
+			p.resume(ctx, app)
+		}
+	}
+	r.until("all applications to come to rest", func() ([]string, error) {
+		var restless []string
+		for _, p := range r.everybody {
+			more, err := p.restless(ctx)
+			if err != nil {
+				return nil, err
+			}
+			restless = append(restless, more...)
+		}
+		return append(restless, r.court.Undelivered()...), nil
+	})
+	r.say("all applications are at rest")
+	for _, p := range r.everybody {
+		for _, app := range p.present() {
+			p.remove(ctx, app)
+		}
+	}
+	r.until("nothing to be left", func() ([]string, error) {
+		left, err := r.left(ctx)
+		return append(left, r.court.Undelivered()...), err
+	})
+	r.say("nothing is left")
+}
+
+// until waits until there are no more obstacles.
+func (r *run) until(what string, obstacles func() ([]string, error)) {
+	r.Helper()
+	deadline := time.Now().Add(patience)
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	for {
+		list, err := obstacles()
+		r.must(err)
+		if len(list) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			r.Errorf("waited %s for %s:\n  %s", patience, what, strings.Join(list, "\n  "))
+			return
+		}
+		<-ticker.C
+	}
+}
+
+// made are the kinds of objects that an application or Firesteel makes.
+var made = []schema.GroupVersionResource{
+	{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"},
+	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
+	{Version: "v1", Resource: "secrets"}, {Version: "v1", Resource: "persistentvolumeclaims"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+}
+
+// left is what exists of the applications.
+func (r *run) left(ctx context.Context) ([]string, error) {
+	var left []string
+	for _, p := range r.everybody {
+		for _, kind := range made {
+			list, err := r.dynamic.Resource(kind).Namespace(p.namespace).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return nil, err
+			}
+			for _, object := range list.Items {
+				left = append(left, fmt.Sprintf("%s %s/%s", kind.Resource, p.namespace, object.GetName()))
+			}
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,143 @@
+// Package journal is what the sink of a chaos run leaves behind: a line for each event that reached it, written before
+// it answers, so that no kill takes back what it has taken.
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Entry is one event as it reached the sink.
+type Entry struct {
+	At time.Time `json:"at"`
+	// Attributes are the event's, by their names in lower case, and its content type.
+	Attributes map[string]string `json:"attributes"`
+	Body       string            `json:"body"`
+	// Taken says that the sink took the event, whatever it answered.
+	Taken bool `json:"taken"`
+	// Fault names what the sink does wrong with it.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Attributes reads the attributes of an event from the header that it came with.
+func Attributes(header http.Header) map[string]string {
+	attributes := map[string]string{"content-type": header.Get("Content-Type")}
+	for key := range header {
+		if name, of := strings.CutPrefix(key, "Ce-"); of {
+			attributes[strings.ToLower(name)] = header.Get(key)
+		}
+	}
+	return attributes
+}
+
+// Sequence is the number of the transition that the event tells; 0 for a clock event.
+func (e Entry) Sequence() int64 {
+	sequence, _ := strconv.ParseInt(e.Attributes["sequence"], 10, 64)
+	return sequence
+}
+
+// Bytes are all of the event, for comparison.
+func (e Entry) Bytes() string {
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(e.Attributes)) {
+		fmt.Fprintf(&text, "%s: %s\n", key, e.Attributes[key])
+	}
+	return text.String() + "\n" + e.Body
+}
+
+// Writer appends to the journal of one incarnation of the sink.
+type Writer struct{ file *os.File }
+
+// Create begins the journal of an incarnation.
+func Create(dir string, incarnation int) (*Writer, error) {
+	file, err := os.OpenFile(path(dir, incarnation), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	return &Writer{file}, err
+}
+
+func path(dir string, incarnation int) string {
+	return filepath.Join(dir, fmt.Sprintf("journal-%06d", incarnation))
+}
+
+// Write appends an entry, in one write to the file.
+func (w *Writer) Write(entry Entry) error {
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return err
+	}
+	_, err = w.file.Write(append(line, '\n'))
+	return err
+}
+
+// Reader reads the journals of all incarnations, one after the other, as they grow.
+type Reader struct {
+	dir         string
+	incarnation int
+	offset      int64
+}
+
+// NewReader reads from the first incarnation on, which is 1.
+func NewReader(dir string) *Reader { return &Reader{dir: dir, incarnation: 1} }
+
+// Read returns the entries that were written since the last call.
+func (r *Reader) Read() ([]Entry, error) {
+	var entries []Entry
+	for {
+		more, err := r.read()
+		entries = append(entries, more...)
+		if err != nil {
+			return entries, err
+		}
+		_, err = os.Stat(path(r.dir, r.incarnation+1))
+		if errors.Is(err, fs.ErrNotExist) {
+			return entries, nil
+		}
+		// This incarnation is dead; what it wrote since is read before the next one's.
+		last, err := r.read()
+		entries = append(entries, last...)
+		if err != nil {
+			return entries, err
+		}
+		r.incarnation, r.offset = r.incarnation+1, 0
+	}
+}
+
+func (r *Reader) read() ([]Entry, error) {
+	file, err := os.Open(path(r.dir, r.incarnation))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if _, err := file.Seek(r.offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return entries, nil // not whole: its event was not answered
+		}
+		r.offset += int64(len(line))
+		var entry Entry
+		if err := json.Unmarshal(bytes.TrimSpace(line), &entry); err != nil {
+			return entries, fmt.Errorf("journal: %w", err)
+		}
+		entries = append(entries, entry)
+	}
+}

@@ -1,0 +1,102 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
+)
+
+// wanted are the faults without any of which a run proves too little.
+var wanted = []string{
+	"api 409", "api 410", "api 429", "api 500", "api 503", "api 504", "api answer lost", "api request lost", "api late",
+	"api outage", "watch cut", "watch stale",
+	"sink 400", "sink 429", "sink 500", "sink 503", "sink cut", "sink hang", "sink taken, 500", "sink taken, cut",
+	"kill controller", "kill sink", "kill handler-restart", "kill handler-ttl", "kill kwok",
+	"pod vanished", "pod deleted", "application deleted", "application replaced", "application edited", "application suspended",
+	"quota toggled", "handlers moved", "event repeated", "event forged",
+}
+
+// judge says what is wrong with all that happened.
+func (r *run) judge() {
+	r.crew.disband()
+	r.stop()
+	r.must(r.listening.Wait())
+	r.Logf("faults:\n%s", r.tally)
+	for _, fault := range r.tally.missing(wanted) {
+		r.Errorf("no fault was injected of the kind %q: the run proves too little", fault)
+	}
+	for i, charge := range r.charges() {
+		if i == 20 {
+			r.Error("and more")
+			break
+		}
+		r.Error(charge)
+	}
+	ended := map[string]int{}
+	for _, c := range r.court.Cases() {
+		for _, imagined := range c.Imagined() {
+			r.Error(imagined)
+		}
+		r.check(r.asItShould(c))
+		ended[c.Labels[labelKind]]++
+	}
+	var kindsSeen []string
+	for _, k := range kinds {
+		kindsSeen = append(kindsSeen, fmt.Sprintf("%d %s", ended[k.name], k.name))
+	}
+	r.Logf("applications: %s", strings.Join(kindsSeen, ", "))
+	r.Logf("memory at most: %s", r.crew.memory())
+	r.say("judged")
+}
+
+func (r *run) check(err error) {
+	if err != nil {
+		r.Error(err)
+	}
+}
+
+// asItShould says how an application's life differs from what it should have been.
+func (r *run) asItShould(c *verdict.Case) error {
+	transitions := c.Transitions()
+	if len(transitions) == 0 {
+		return nil // it was deleted before anybody looked at it
+	}
+	name := fmt.Sprintf("%s, which %s,", c.Object.Key(), c.Labels[labelKind])
+	if c.Outcome() == "" || !c.Ended() || !c.Gone() {
+		return fmt.Errorf("%s did not come to its end: %s", name, told(transitions))
+	}
+	if !strings.HasPrefix(c.Object.Namespace, "calm-") {
+		return nil
+	}
+	want := kindOf(c.Labels[labelKind]).states()
+	if got := c.Ends(); !slices.Equal(got, want) {
+		return fmt.Errorf("%s has attempts that end with %v, want %v: %s", name, got, want, told(transitions))
+	}
+	outcome := v1alpha1.OutcomeDeleted
+	if len(want) > 0 {
+		outcome = v1alpha1.OutcomeFailed
+		if want[len(want)-1] == v1alpha1.OutcomeSucceeded {
+			outcome = v1alpha1.OutcomeSucceeded
+		}
+	}
+	if c.Outcome() != outcome {
+		return fmt.Errorf("%s ends as %s, want %s: %s", name, c.Outcome(), outcome, told(transitions))
+	}
+	for pod, count := range c.Drivers() {
+		if count != 1 {
+			return fmt.Errorf("%s had %d drivers named %s", name, count, pod)
+		}
+	}
+	return nil
+}
+
+func told(transitions []v1alpha1.Transition) string {
+	var text strings.Builder
+	for _, t := range transitions {
+		fmt.Fprintf(&text, "\n  %3d  %s  attempt %d  %s  %s", t.Sequence, t.Time.Format("15:04:05.000"), t.Attempt, t.State, t.Message)
+	}
+	return text.String()
+}

@@ -1,0 +1,124 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+)
+
+// guards are ways in which the controller runs.
+var guards = []struct {
+	name  string
+	count int
+	alone bool
+}{
+	{"a controller alone", 1, true},
+	{"two replicas that elect leaders", 2, false},
+	{"two controllers that overlap", 2, true},
+}
+
+// changeGuards has the controller run now this way, now that. New processes come before old ones go.
+func (r *run) changeGuards(ctx context.Context) error {
+	d := dice.New(r.seed, "guards")
+	for i := d.Below(len(guards)); ; i++ {
+		guard := guards[i%len(guards)]
+		old := r.crew.names("controller")
+		for n := range guard.count {
+			name := fmt.Sprintf("controller-%d-%d", i, n)
+			if err := r.crew.join(r.Context(), r.controller(name, guard.alone)); err != nil {
+				return err
+			}
+		}
+		for _, name := range old {
+			r.crew.leave(name, d.Chance(0.5))
+		}
+		select {
+		case <-time.After(*guardFlag):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// killers kill programs at random instants. After some kills they wait until an application came to its end: work is
+// done in between.
+func (r *run) killers(ctx context.Context) error {
+	d := dice.New(r.seed, "killers")
+	var deck []string
+	for ctx.Err() == nil {
+		before := r.court.Ended()
+		for range killsAtOnce {
+			select {
+			case <-time.After(d.Between(0, 2*time.Second)):
+			case <-ctx.Done():
+				return nil
+			}
+			if len(deck) == 0 {
+				deck = d.Shuffled(mortal)
+			}
+			r.killOne(d, deck[0])
+			deck = deck[1:]
+		}
+		if err := r.untilEnded(ctx, before+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// killsAtOnce is how many kills there are without a look at the work.
+const killsAtOnce = 3
+
+// mortal are those who are killed, as often as they are named.
+var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok"}
+
+func (r *run) killOne(d *dice.Dice, prefix string) {
+	if names := r.crew.names(prefix); len(names) > 0 {
+		r.crew.kill(names[d.Below(len(names))])
+	}
+}
+
+// untilEnded waits until a number of applications came to their ends.
+func (r *run) untilEnded(ctx context.Context, count int) error {
+	deadline := time.After(patience)
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	for r.court.Ended() < count {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		case <-deadline:
+			return fmt.Errorf("no application came to its end within %s between kills", patience)
+		}
+	}
+	return nil
+}
+
+// siege kills the API server that Firesteel uses, where it has one of its own, each time that it was up for a while.
+func (r *run) siege(ctx context.Context) error {
+	d := dice.New(r.seed, "siege")
+	for {
+		select {
+		case <-time.After(d.Between(20*time.Second, 60*time.Second)):
+			r.crew.kill(apiServer)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// outages have the API server out of reach for everybody, now and then.
+func (r *run) outages(ctx context.Context) error {
+	d := dice.New(r.seed, "outages")
+	for {
+		select {
+		case <-time.After(d.About(6 * time.Second)):
+			r.gateway.Outage(ctx, d.Between(0, 2*r.delay))
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

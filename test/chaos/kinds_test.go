@@ -1,0 +1,157 @@
+package chaos
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+)
+
+// labelKind names the kind of an application.
+const labelKind = "chaos/kind"
+
+// kind is a sort of applications, and what becomes of them where nobody interferes.
+type kind struct {
+	name   string
+	weight float64
+	// make says how they differ from one that succeeds.
+	make func(*application)
+	// ends are the states in which their attempts end; none where they run until they are deleted.
+	ends []lifecycle.State
+}
+
+func (k kind) states() []string {
+	var states []string
+	for _, end := range k.ends {
+		states = append(states, string(end))
+	}
+	return states
+}
+
+// soon bounds what never happens: that a driver starts which is never scheduled, for example.
+const soon = time.Second
+
+var kinds = []kind{
+	{"succeeds", 4, func(*application) {}, ends(lifecycle.Succeeded)},
+	{"is-over-at-once", 2, func(a *application) { a.start("fast") }, ends(lifecycle.Succeeded)},
+	{"fails", 1, func(a *application) { a.end("1") }, ends(lifecycle.Failed)},
+	{"is-killed-at-once", 1, func(a *application) { a.start("fast").end("137") }, ends(lifecycle.Failed)},
+	{"fails-again", 2, func(a *application) { a.end("1").restart(sparkv1.RestartOnFailure, 2) },
+		ends(lifecycle.Failed, lifecycle.Failed, lifecycle.Failed)},
+	{"recovers", 3, func(a *application) { a.end("recovers").restart(sparkv1.RestartOnFailure, 3) },
+		ends(lifecycle.Failed, lifecycle.Succeeded)},
+	{"recovers-at-once", 2, func(a *application) { a.start("fast").end("recovers").restart(sparkv1.RestartOnFailure, 3) },
+		ends(lifecycle.Failed, lifecycle.Succeeded)},
+	{"repeats", 2, func(a *application) { a.restart(sparkv1.RestartAlways, 2) },
+		ends(lifecycle.Succeeded, lifecycle.Succeeded, lifecycle.Succeeded)},
+	{"is-to-blame", 1, func(a *application) { a.end("1").restart(sparkv1.RestartOnInfrastructureFailure, 2) },
+		ends(lifecycle.Failed)},
+	{"is-evicted", 1, func(a *application) { a.end("evicted").restart(sparkv1.RestartOnFailure, 1) },
+		ends(lifecycle.DriverEvicted, lifecycle.DriverEvicted)},
+	{"cannot-be-initialized", 1, func(a *application) { a.start("init").initContainer() }, ends(lifecycle.Failed)},
+	{"is-never-pulled", 1, func(a *application) { a.start("image").timeouts.DriverStartTimeoutMillis = millis(soon) },
+		ends(lifecycle.DriverStartTimedOut)},
+	{"is-never-scheduled", 1, func(a *application) {
+		a.nowhere().restart(sparkv1.RestartOnInfrastructureFailure, 1).timeouts.DriverStartTimeoutMillis = millis(soon)
+	}, ends(lifecycle.DriverStartTimedOut, lifecycle.DriverStartTimedOut)},
+	{"is-never-ready", 1, func(a *application) { a.start("unready").end("").timeouts.DriverReadyTimeoutMillis = millis(soon) },
+		ends(lifecycle.DriverReadyTimedOut)},
+	{"has-its-container-restarted", 1, func(a *application) { a.end("restarted").restart(sparkv1.RestartOnFailure, 1) },
+		ends(lifecycle.Failed, lifecycle.Failed)},
+	{"loses-its-node", 1, func(a *application) {
+		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").restart(sparkv1.RestartOnFailure, 1).
+			timeouts.ForceTerminationGracePeriodMillis = millis(soon)
+	}, ends(lifecycle.Failed, lifecycle.Failed)},
+	{"is-retained", 1, func(a *application) {
+		a.tolerations.ResourceRetainPolicy = sparkv1.RetainAlways
+		a.tolerations.ResourceRetainDurationMillis = millis(soon)
+	}, ends(lifecycle.Succeeded)},
+	{"brings-a-config-map", 1, func(a *application) {
+		a.app.Spec.ConfigMapSpecs = []sparkv1.ConfigMapSpec{{Name: a.app.Name + "-settings", Data: map[string]string{"key": "value"}}}
+		a.end("recovers").restart(sparkv1.RestartOnFailure, 1)
+	}, ends(lifecycle.Failed, lifecycle.Succeeded)},
+	{"is-suspended", 1, func(a *application) { a.app.Spec.Suspend = true }, ends(lifecycle.Succeeded)},
+	{"runs-for-ever", 1, func(a *application) { a.end("") }, nil},
+}
+
+func ends(states ...lifecycle.State) []lifecycle.State { return states }
+
+func kindOf(name string) kind {
+	for _, k := range kinds {
+		if k.name == name {
+			return k
+		}
+	}
+	return kind{}
+}
+
+// application builds a SparkApplication that runs for a moment and succeeds.
+type application struct {
+	app         *sparkv1.SparkApplication
+	tolerations *sparkv1.ApplicationTolerations
+	timeouts    *sparkv1.ApplicationTimeoutConfig
+}
+
+// newApplication draws an application of a kind.
+func newApplication(d *dice.Dice, namespace, name string, k kind) *sparkv1.SparkApplication {
+	a := &application{timeouts: &sparkv1.ApplicationTimeoutConfig{}}
+	a.tolerations = &sparkv1.ApplicationTolerations{ApplicationTimeoutConfig: a.timeouts}
+	a.app = &sparkv1.SparkApplication{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelKind: k.name}},
+		Spec: sparkv1.ApplicationSpec{
+			MainClass:              "org.apache.spark.examples.SparkPi",
+			Jars:                   "local:///opt/spark/examples/jars/spark-examples.jar",
+			RuntimeVersions:        sparkv1.RuntimeVersions{SparkVersion: []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)]},
+			SparkConf:              map[string]string{},
+			ApplicationTolerations: a.tolerations,
+		},
+	}
+	a.end("0")
+	if d.Chance(0.5) {
+		a.tolerations.TTLAfterStopMillis = millis(d.Between(0, soon))
+	}
+	k.make(a)
+	return a.app
+}
+
+func (a *application) conf(key, value string) *application {
+	a.app.Spec.SparkConf[key] = value
+	return a
+}
+
+// start and end choose what kwok does with the driver.
+func (a *application) start(how string) *application {
+	return a.conf("spark.kubernetes.driver.label.chaos/start", how)
+}
+
+func (a *application) end(how string) *application {
+	return a.conf("spark.kubernetes.driver.label.chaos/end", how)
+}
+
+func (a *application) restart(policy sparkv1.RestartPolicy, attempts int64) *application {
+	a.tolerations.RestartConfig = &sparkv1.RestartConfig{
+		RestartPolicy: policy, MaxRestartAttempts: &attempts, RestartBackoffMillis: millis(50 * time.Millisecond),
+	}
+	return a
+}
+
+func (a *application) initContainer() *application {
+	a.app.Spec.DriverSpec = &sparkv1.PodSpecTemplate{PodTemplateSpec: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		InitContainers: []corev1.Container{{Name: "prepare", Image: "busybox"}},
+	}}}
+	return a
+}
+
+// nowhere asks for a node that there is not.
+func (a *application) nowhere() *application {
+	return a.conf("spark.kubernetes.driver.node.selector.chaos/place", "nowhere")
+}
+
+func millis(d time.Duration) *int64 {
+	n := d.Milliseconds()
+	return &n
+}

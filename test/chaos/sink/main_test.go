@@ -1,0 +1,123 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/chaos/journal"
+)
+
+func newSink(t *testing.T, rate float64) (*sink, string) {
+	t.Helper()
+	dir := t.TempDir()
+	writer, err := journal.Create(dir, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sink{journal: writer, dice: dice.New(1, t.Name()), rate: rate, refusals: map[string]int{}}, dir
+}
+
+// send sends an event and returns the answer's code; 0 where there is none.
+func send(t *testing.T, s *sink, attributes map[string]string) int {
+	t.Helper()
+	server := httptest.NewServer(s)
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(`{"a":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range attributes {
+		request.Header.Set("Ce-"+key, value)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+func TestWhatTheSinkTakesIsInItsJournal(t *testing.T) {
+	s, dir := newSink(t, 0)
+	if code := send(t, s, map[string]string{"Id": "x", "Sequence": "0000000007"}); code != http.StatusAccepted {
+		t.Errorf("answered with %d", code)
+	}
+	entries, err := journal.NewReader(dir).Read()
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("the journal has %v, %v", entries, err)
+	}
+	if e := entries[0]; !e.Taken || e.Fault != "" || e.Body != `{"a":1}` || e.Sequence() != 7 || e.Attributes["id"] != "x" {
+		t.Errorf("the journal says %+v", e)
+	}
+}
+
+func TestEachFaultIsAsTheJournalSays(t *testing.T) {
+	s, dir := newSink(t, 1)
+	var codes []int
+	for range 100 {
+		codes = append(codes, send(t, s, map[string]string{"Id": "x"}))
+	}
+	entries, err := journal.NewReader(dir).Read()
+	if err != nil || len(entries) != len(codes) {
+		t.Fatalf("the journal has %d entries, %v", len(entries), err)
+	}
+	rejected := 0
+	for i, entry := range entries {
+		want := http.StatusAccepted
+		for _, f := range faults {
+			if f.name == entry.Fault {
+				want = f.code
+				if f.taken != entry.Taken {
+					t.Errorf("the journal says of %q that it was taken: %t", f.name, entry.Taken)
+				}
+			}
+		}
+		if codes[i] != want {
+			t.Errorf("%q was answered with %d", entry.Fault, codes[i])
+		}
+		if codes[i] == http.StatusBadRequest {
+			rejected++
+		}
+	}
+	if rejected != 1 {
+		t.Errorf("one event was refused for good %d times", rejected)
+	}
+}
+
+func TestTriggers(t *testing.T) {
+	for name, test := range map[string]struct {
+		attributes map[string]string
+		answer     int
+		want       int
+		called     string
+	}{
+		"an event of no handler":            {map[string]string{"Type": "other"}, 500, http.StatusAccepted, ""},
+		"the end of an attempt":             {map[string]string{"Sparkrestartallowed": "true"}, 204, http.StatusAccepted, "/restart"},
+		"an end that no other can follow":   {map[string]string{"Sparkrestartallowed": "false"}, 204, http.StatusAccepted, ""},
+		"the end of the time to live":       {map[string]string{"Type": events.ExpiredType}, 204, http.StatusAccepted, "/ttl"},
+		"an event that its handler refuses": {map[string]string{"Type": events.ExpiredType}, 500, http.StatusServiceUnavailable, "/ttl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called := ""
+			handler := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+				body, _ := io.ReadAll(request.Body)
+				called = request.URL.Path
+				if string(body) != `{"a":1}` {
+					called += " without its body"
+				}
+				w.WriteHeader(test.answer)
+			}))
+			defer handler.Close()
+			s, _ := newSink(t, 0)
+			s.restart, s.ttl = handler.URL+"/restart", handler.URL+"/ttl"
+			if code := send(t, s, test.attributes); code != test.want || called != test.called {
+				t.Errorf("answered with %d and called %q", code, called)
+			}
+		})
+	}
+}

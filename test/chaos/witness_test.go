@@ -1,0 +1,98 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+const driverSelector = "spark-role=driver"
+
+// watchApplications has the court see every revision of every application, as the API server has it.
+func (w *world) watchApplications(ctx context.Context) error {
+	apps := w.spark.SparkV1().SparkApplications(metav1.NamespaceAll)
+	list, err := apps.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	return w.follow(ctx, list.ResourceVersion, apps.Watch, func(event watch.Event) {
+		if app, ok := event.Object.(*sparkv1.SparkApplication); ok {
+			w.court.SawApplication(event.Type, app)
+		}
+	})
+}
+
+// watchDrivers has the court see every revision of every driver Pod, and gives drivers that run their executors.
+func (w *world) watchDrivers(ctx context.Context) error {
+	pods := w.kube.CoreV1().Pods(metav1.NamespaceAll)
+	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: driverSelector})
+	if err != nil {
+		return err
+	}
+	drivers := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		options.LabelSelector = driverSelector
+		return pods.Watch(ctx, options)
+	}
+	executors := newExecutors(w)
+	return w.follow(ctx, list.ResourceVersion, drivers, func(event watch.Event) {
+		if pod, ok := event.Object.(*corev1.Pod); ok {
+			w.court.SawPod(event.Type, pod)
+			executors.see(ctx, pod)
+		}
+	})
+}
+
+func (w *world) follow(
+	ctx context.Context, from string, watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error), see func(watch.Event),
+) error {
+	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, from, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return watchFrom(ctx, options)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	go func() {
+		for event := range watcher.ResultChan() {
+			see(event)
+		}
+		if ctx.Err() == nil {
+			w.crew.charge("a witness lost sight of the API server: the run proves nothing")
+		}
+	}()
+	return nil
+}
+
+// listen has the court hear what reached the sink, until the context ends, and counts what the sink did wrong.
+func (w *world) listen(ctx context.Context) error {
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	for {
+		entries, err := w.journal.Read()
+		for _, entry := range entries {
+			w.court.Heard(entry)
+			if entry.Fault != "" {
+				w.tally.count("sink " + entry.Fault)
+			}
+			w.lately.remember(entry)
+		}
+		if err != nil {
+			return fmt.Errorf("read the sink's journal: %w", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return ignore(ctx.Err(), func(err error) bool { return errors.Is(err, context.Canceled) })
+		}
+	}
+}
