@@ -21,11 +21,11 @@ func DriverLabels(app *sparkv1.SparkApplication) string {
 	return "spark-role=driver," + LabelApplication + "=" + applicationLabel(app)
 }
 
-// Owns says that a driver Pod is this application's, and no namesake's before it. An application that is deleted and
-// leaves its dependents behind owns its driver no more.
+// Owns says that a driver Pod is this application's, and no namesake's before it. An application that is deleted may
+// have lost its dependents already, where they are to be orphaned.
 func Owns(app *sparkv1.SparkApplication, driver *corev1.Pod) bool {
 	owners := driver.OwnerReferences
-	orphaned := len(owners) == 0 && slices.Contains(app.Finalizers, metav1.FinalizerOrphanDependents)
+	orphaned := len(owners) == 0 && app.DeletionTimestamp != nil
 	return orphaned || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return owner.UID == app.UID })
 }
 

@@ -206,17 +206,17 @@ func TestAdopt(t *testing.T) {
 }
 
 func TestOwns(t *testing.T) {
-	leaving := func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"orphan"} }
+	deleted := func(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: start} }
 	for name, test := range map[string]struct {
 		app    *application
 		driver *driver
 		want   bool
 	}{
-		"its own":                      {leftIn(t, "failed"), driverOf("failed-0"), true},
-		"a namesake's":                 {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other" }), driverOf("failed-0"), false},
-		"nobody's":                     {leftIn(t, "failed"), orphan(), false},
-		"its own that it leaves":       {leftIn(t, "failed").With(leaving), orphan(), true},
-		"a namesake's while it leaves": {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other"; leaving(app) }), driverOf("failed-0"), false},
+		"its own":                    {leftIn(t, "failed"), driverOf("failed-0"), true},
+		"a namesake's":               {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other" }), driverOf("failed-0"), false},
+		"nobody's":                   {leftIn(t, "failed"), orphan(), false},
+		"its own that was orphaned":  {leftIn(t, "failed").With(deleted), orphan(), true},
+		"a namesake's while it goes": {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other"; deleted(app) }), driverOf("failed-0"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := test.driver.Obj()

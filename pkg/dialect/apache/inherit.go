@@ -27,7 +27,7 @@ func Begun(status sparkv1.ApplicationStatus) bool {
 func History(app *sparkv1.SparkApplication, defaults Defaults) bool {
 	current := app.Status.CurrentState
 	return app.Status.Firesteel == nil && current != nil &&
-		current.CurrentStateSummary == string(lifecycle.ResourceReleased) && Policy(app).TTL < 0
+		current.CurrentStateSummary == string(lifecycle.ResourceReleased) && (Policy(app, defaults).TTL < 0 || app.DeletionTimestamp != nil)
 }
 
 // SameShown says that two statuses show the same to the Apache operator's clients.

@@ -102,7 +102,7 @@ func (r *Reconciler) adopt(ctx context.Context, app *sparkv1.SparkApplication) (
 		return app, false, err
 	}
 	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
-		"Taken over from another operator: attempt %d, %s.", record.Attempt.ID, lifecycle.Current(record).State)
+		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, lifecycle.Current(record).State)
 	return stored, true, nil
 }
 
@@ -119,6 +119,12 @@ func (r *Reconciler) driversOf(ctx context.Context, app *sparkv1.SparkApplicatio
 // clear deletes drivers that are not the current attempt's, and says whether none of them can be alive. The deleted
 // application need not wait for that.
 func (r *Reconciler) clear(ctx context.Context, app *sparkv1.SparkApplication, others []corev1.Pod) (bool, error) {
+	if len(others) == 0 {
+		return true, nil
+	}
+	if err := r.unchanged(ctx, app); err != nil {
+		return false, err // they may be another replica's
+	}
 	for i := range others {
 		pod := &others[i]
 		gone, err := r.remove(ctx, app, pod)
