@@ -183,7 +183,7 @@ func (m *machine) follow(state State) bool {
 		return m.giveUp("UnknownLaunch")
 	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
 		return m.end(*driver.End)
-	case m.seen.DriverGone:
+	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
 		return m.fail(Failed, Cause{
 			Class: ClassInfrastructure, Reason: "DriverLost",
 			Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",

@@ -39,6 +39,12 @@ func stillDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Trans
 	return restartDenied(restart, attempt, ended)
 }
 
+// restartAllowed says that another attempt may follow this end.
+func restartAllowed(policy Policy, attempt v1alpha1.Attempt, ended v1alpha1.Transition) bool {
+	return policy.Refused == nil && policy.Restart.Policy.covers(State(ended.State)) &&
+		restartDenied(policy.Restart, attempt, ended) == ""
+}
+
 // restartDenied says which limit forbids the restart that the policy covers; empty where none does. As in the
 // Apache operator, a limit on scheduling failures takes the place of the one on failures.
 func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {

@@ -51,8 +51,7 @@ func (m *machine) fail(state State, cause Cause) bool {
 // end ends the attempt.
 func (m *machine) end(end End) bool {
 	transition := m.ended(end)
-	transition.End.RestartAllowed = m.policy.Restart.Policy.covers(end.State) && m.policy.Refused == nil &&
-		restartDenied(m.policy.Restart, m.record.Attempt, transition) == ""
+	transition.End.RestartAllowed = restartAllowed(m.policy, m.record.Attempt, transition)
 	m.append(transition)
 	return true
 }

@@ -13,32 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
-
-// What another operator began is not begun again.
-func TestAnApplicationOfAnotherOperatorIsNotLaunched(t *testing.T) {
-	s := newScene(t)
-	app := s.create(App("theirs"))
-	app.Finalizers = []string{"sparkapplications.spark.apache.org/finalizer"}
-	app, err := s.apps().Update(t.Context(), app, metav1.UpdateOptions{})
-	s.must(err)
-	app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: "RunningHealthy"}
-	_, err = s.apps().UpdateStatus(t.Context(), app, metav1.UpdateOptions{})
-	s.must(err)
-
-	s.ownController(controller{sink: s.sink.url()})
-	s.create(App("ours"))
-	s.run("ours", 0)
-	if theirs := s.get("theirs"); stateOf(theirs) != "RunningHealthy" || theirs.Status.Firesteel != nil {
-		t.Errorf("it was touched:\n%s", described(theirs))
-	}
-	if drivers := s.witness.driversOf(s.ns, "theirs"); len(drivers) > 0 {
-		t.Errorf("it was given %d drivers", len(drivers))
-	}
-	s.delete("theirs")
-	untilGone(s, s.apps(), "theirs")
-}
 
 // Where another operator's CRD drops the record, nothing is launched, and everybody is told what to apply. With
 // Firesteel's CRD the application begins.

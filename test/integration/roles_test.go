@@ -24,7 +24,6 @@ var roles = map[string]string{
 // unseen are the rules that no request of these tests shows the need of, and why they are there.
 var unseen = map[string]string{
 	"update sparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
-	"list pods":                           "where the API server cannot stream what exists",
 	"list sparkapplications":              "where the API server cannot stream what exists",
 	"get podgroups":                       "Volcano is not installed",
 	"create podgroups":                    "Volcano is not installed",

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
@@ -22,14 +21,9 @@ func newArrivals(clock clock.PassiveClock) *arrivals {
 }
 
 // note notes a change of a driver Pod under the name of its application.
-func (a *arrivals) note(pod metav1.Object) {
-	owner := metav1.GetControllerOf(pod)
-	if owner == nil {
-		return
-	}
+func (a *arrivals) note(name types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	name := types.NamespacedName{Namespace: pod.GetNamespace(), Name: owner.Name}
 	if _, earlier := a.at[name]; !earlier {
 		a.at[name] = a.clock.Now()
 	}

@@ -5,6 +5,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -29,8 +30,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// DriverSelector selects the driver Pods that the controller watches.
-const DriverSelector = "spark-role=driver," + apache.LabelOperator + "=" + apache.OperatorName
+// DriverSelector selects the driver Pods that the controller watches: its own, and those that the Apache operator left,
+// whatever that was called.
+const DriverSelector = "spark-role=driver," + apache.LabelOperator
 
 // finalizerName is the Apache operator's, so that whoever deletes an object that it left need not wait for it.
 const finalizerName = "sparkapplications.spark.apache.org/finalizer"
@@ -94,8 +96,16 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 	informer := appinformer.Get(ctx).Informer()
 	must(ctx, informer.SetTransform(stripApplication))
 	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
-		AddFunc:    impl.Enqueue,
-		UpdateFunc: controller.PassNew(impl.Enqueue),
+		AddFunc: func(object any) {
+			if app, ok := object.(*sparkv1.SparkApplication); ok {
+				r.sightings.sawNewcomer(app)
+			}
+			impl.Enqueue(object)
+		},
+		UpdateFunc: func(before, after any) {
+			r.written.compare(before.(*sparkv1.SparkApplication), after.(*sparkv1.SparkApplication), r.clock.Now())
+			impl.Enqueue(after)
+		},
 		DeleteFunc: func(object any) {
 			if app, ok := lastKnown(object).(*sparkv1.SparkApplication); ok {
 				r.relay.Forget(app.UID)
@@ -111,9 +121,13 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	must(ctx, informer.SetTransform(stripPod))
 	must(ctx, informer.AddIndexers(ownerIndex))
 	arrived := func(object any) {
-		if pod, ok := object.(*corev1.Pod); ok {
-			r.arrivals.note(pod)
-			impl.EnqueueControllerOf(pod)
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return
+		}
+		if app, owned := applicationOf(pod); owned {
+			r.arrivals.note(app)
+			impl.EnqueueKey(app)
 		}
 	}
 	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
@@ -126,6 +140,18 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 			}
 		},
 	})
+}
+
+// applicationOf names the application that owns a driver Pod. The Apache operator names it as an owner that is no
+// controller.
+func applicationOf(pod *corev1.Pod) (types.NamespacedName, bool) {
+	for _, owner := range pod.OwnerReferences {
+		version, err := schema.ParseGroupVersion(owner.APIVersion)
+		if err == nil && version.Group == sparkv1.SchemeGroupVersion.Group && owner.Kind == "SparkApplication" {
+			return types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}, true
+		}
+	}
+	return types.NamespacedName{}, false
 }
 
 // newRecorder makes what tells of objects by Kubernetes Events.
@@ -157,10 +183,13 @@ func lastKnown(object any) any {
 // unfinished leaves out of a new leader's first look what has nothing left to happen to it.
 func unfinished(object any, defaults apache.Defaults) bool {
 	app, ok := object.(*sparkv1.SparkApplication)
-	if !ok || app.DeletionTimestamp != nil || app.Status.Firesteel == nil {
+	if !ok || app.DeletionTimestamp != nil {
 		return true
 	}
 	record := app.Status.Firesteel
+	if record == nil {
+		return !apache.History(app, defaults)
+	}
 	done := lifecycle.Current(record).State == string(lifecycle.ResourceReleased) && record.Acknowledged == record.Sequence
 	return !done || apache.Policy(app, defaults).TTL >= 0
 }

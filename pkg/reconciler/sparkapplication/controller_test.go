@@ -57,12 +57,14 @@ func TestUnfinished(t *testing.T) {
 		defaults apache.Defaults
 		want     bool
 	}{
-		"what is no application":     {"text", none, true},
-		"what nobody has looked at":  {pi().Obj(), none, true},
-		"what runs":                  {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
-		"what is kept":               {pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
-		"what has something to tell": {pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
-		"what is told and over":      {pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
+		"what is no application":      {"text", none, true},
+		"what nobody has looked at":   {pi().Obj(), none, true},
+		"what another operator ran":   {with(pi(), in("RunningHealthy")), none, true},
+		"what another operator ended": {with(pi(), in("ResourceReleased")), none, false},
+		"what runs":                   {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
+		"what is kept":                {pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
+		"what has something to tell":  {pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
+		"what is told and over":       {pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
 		"what is over and deleted": {with(pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.DeletionTimestamp = &metav1.Time{Time: start}
 		}), none, true},
@@ -77,6 +79,39 @@ func TestUnfinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := unfinished(test.app, test.defaults); got != test.want {
 				t.Errorf("unfinished: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+// in is a state that another operator wrote.
+func in(state string) func(*sparkv1.SparkApplication) {
+	return func(app *sparkv1.SparkApplication) {
+		app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: state}
+	}
+}
+
+func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
+	yes := true
+	owner := func(version, kind string, controls *bool) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: version, Kind: kind, Name: "pi", Controller: controls}
+	}
+	for name, test := range map[string]struct {
+		owners []metav1.OwnerReference
+		want   bool
+	}{
+		"Firesteel":                        {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkApplication", &yes)}, true},
+		"the Apache operator":              {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkApplication", nil)}, true},
+		"the Apache operator, long ago":    {[]metav1.OwnerReference{owner("spark.apache.org/v1alpha1", "SparkApplication", nil)}, true},
+		"another operator":                 {[]metav1.OwnerReference{owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes)}, false},
+		"the Apache operator of a cluster": {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkCluster", nil)}, false},
+		"nobody":                           {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners}}
+			app, owned := applicationOf(pod)
+			if owned != test.want || owned && app.String() != "team-a/pi" {
+				t.Errorf("its application is %s, %t", app, owned)
 			}
 		})
 	}

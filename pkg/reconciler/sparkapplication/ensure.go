@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,13 +65,13 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	sameLaunch := existing.GetLabels()[labelLaunch] == object.GetLabels()[labelLaunch]
+	ours := sameLaunch(existing, object)
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
-	case sameLaunch && !going:
+	case ours && !going:
 		return existing, nil
-	case !sameLaunch && !earlierLaunch(existing, object):
-		return nil, &refusedError{object: describe(object), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+	case !ours && !earlierLaunch(existing, object):
+		return nil, r.refuse(ctx, existing, object)
 	case going:
 		return nil, errGoing
 	}
@@ -84,15 +85,60 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	return nil, errGoing
 }
 
+// sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
+// as what another operator made for this very application.
+func sameLaunch(existing, wanted submission.Object) bool {
+	if id := existing.GetLabels()[labelLaunch]; id != "" {
+		return id == wanted.GetLabels()[labelLaunch]
+	}
+	owner := metav1.GetControllerOf(wanted)
+	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+}
+
 // earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
 func earlierLaunch(existing, wanted submission.Object) bool {
 	return existing.GetLabels()[labelLaunch] != "" &&
 		existing.GetLabels()[apache.LabelApplication] == wanted.GetLabels()[apache.LabelApplication]
 }
 
+// refuse says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
+// operator is, the garbage collector is about to free the name.
+func (r *Reconciler) refuse(ctx context.Context, existing, wanted submission.Object) error {
+	abandoned := len(existing.GetOwnerReferences()) > 0
+	for _, owner := range existing.GetOwnerReferences() {
+		lasts, err := r.lasts(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
+		if err != nil {
+			return err
+		}
+		abandoned = abandoned && !lasts
+	}
+	if abandoned {
+		return errGoing
+	}
+	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+}
+
+// lasts says that an owner is still there. It is not where the wanted object's owner has its name.
+func (r *Reconciler) lasts(ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference) (bool, error) {
+	switch {
+	case namesake != nil && owner.Kind == namesake.Kind && owner.Name == namesake.Name:
+		return owner.UID == namesake.UID, nil
+	case owner.Kind != "Pod":
+		return true, nil
+	}
+	pod, err := r.kube.CoreV1().Pods(namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at owner Pod %s/%s: %w", namespace, owner.Name, err)
+	}
+	return pod.UID == owner.UID && pod.DeletionTimestamp == nil, nil
+}
+
 func ownerOf(object submission.Object) string {
-	if owner := metav1.GetControllerOf(object); owner != nil {
-		return fmt.Sprintf("%s %s", owner.Kind, owner.Name)
+	if owners := object.GetOwnerReferences(); len(owners) > 0 {
+		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
 	}
 	return "somebody else: it has no owner"
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -49,8 +50,13 @@ func (s *service) Going() *service {
 func (s *service) OwnedBy(kind, name string) *service {
 	owner := schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: kind}
 	s.service.OwnerReferences = []metav1.OwnerReference{
-		*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name}, owner),
+		*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: types.UID("uid-of-" + name)}, owner),
 	}
+	return s
+}
+
+func (s *service) UIDOfOwner(uid types.UID) *service {
+	s.service.OwnerReferences[0].UID = uid
 	return s
 }
 
@@ -95,10 +101,18 @@ func TestEnsure(t *testing.T) {
 			asks:     "create get",
 			refusal:  "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to SparkApplication other",
 		},
-		"leaves the Apache operator's alone": {
-			existing: ofLaunch("").Label(apache.LabelApplication, "pi").OwnedBy("Pod", "pi-0-driver"),
-			asks:     "create get",
-			refusal:  "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to Pod pi-0-driver",
+		"waits for what another operator's driver leaves behind that is gone": {
+			existing: ofLaunch("").OwnedBy("Pod", "gone-driver"), asks: "create get get", going: true,
+		},
+		"waits for what another operator's driver leaves behind that is going": {
+			existing: ofLaunch("").OwnedBy("Pod", "going-driver"), asks: "create get get", going: true,
+		},
+		"waits for what a namesake's owner leaves behind": {
+			existing: ofLaunch("").OwnedBy("Pod", "wanted-driver"), asks: "create get", going: true,
+		},
+		"leaves another driver's alone": {
+			existing: ofLaunch("").OwnedBy("Pod", "live-driver"), asks: "create get get",
+			refusal: "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to Pod live-driver",
 		},
 		"leaves alone what has no owner": {
 			existing: ofLaunch("").Unlabelled(), asks: "create get",
@@ -107,11 +121,15 @@ func TestEnsure(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset()
+			live := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "live-driver", UID: "uid-of-live-driver"}}
+			going := live.DeepCopy()
+			going.Name, going.UID, going.DeletionTimestamp = "going-driver", "uid-of-going-driver", &metav1.Time{Time: start}
+			client := fake.NewClientset(live, going)
 			if test.existing != nil {
-				client = fake.NewClientset(test.existing.Obj())
+				client = fake.NewClientset(live, going, test.existing.Obj())
 			}
-			made, err := (&Reconciler{kube: client}).ensure(context.Background(), ofLaunch("this").Obj())
+			wanted := ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj()
+			made, err := (&Reconciler{kube: client}).ensure(context.Background(), wanted)
 			var refused *refusedError
 			switch {
 			case errors.As(err, &refused):
@@ -125,6 +143,29 @@ func TestEnsure(t *testing.T) {
 			}
 			if got := verbsOn(client); got != test.asks {
 				t.Errorf("asked the API server to %s, want %s", got, test.asks)
+			}
+		})
+	}
+}
+
+// What another operator made for this very application is taken as it is.
+func TestEnsureTakesWhatAnotherOperatorMadeForTheSameOwner(t *testing.T) {
+	wanted := ofLaunch("this").OwnedBy("Pod", "pi-0-driver")
+	for name, test := range map[string]struct {
+		existing *service
+		want     error
+	}{
+		"and stays": {ofLaunch("").OwnedBy("Pod", "pi-0-driver"), nil},
+		"and goes":  {ofLaunch("").OwnedBy("Pod", "pi-0-driver").Going(), errGoing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing.Obj())
+			made, err := (&Reconciler{kube: client}).ensure(context.Background(), wanted.Obj())
+			if !errors.Is(err, test.want) || err == nil && made.GetUID() != "uid-of-service" {
+				t.Errorf("made %v, error %v, want %v", made, err, test.want)
+			}
+			if got := verbsOn(client); got != "create get" {
+				t.Errorf("asked the API server to %s", got)
 			}
 		})
 	}

@@ -165,7 +165,7 @@ func (r *Reconciler) launch(
 	ctx context.Context, app *sparkv1.SparkApplication, launch *launch, seen *lifecycle.Observation,
 ) (bool, error) {
 	if launch.resumed {
-		if err := r.stillFenced(ctx, app); err != nil {
+		if err := r.unchanged(ctx, app); err != nil {
 			return false, err
 		}
 	}
@@ -201,16 +201,15 @@ func (r *Reconciler) mayPass(app *sparkv1.SparkApplication, refused *refusedErro
 	return refused.reason() == reasonNoAccount && r.clock.Since(app.CreationTimestamp.Time) < accountDelay
 }
 
-// stillFenced reads the application live: between an earlier reconcile's fence and this one, another replica may
-// have moved on.
-func (r *Reconciler) stillFenced(ctx context.Context, app *sparkv1.SparkApplication) error {
+// unchanged reads the application live: since it was written as it is known here, another replica may have moved on.
+func (r *Reconciler) unchanged(ctx context.Context, app *sparkv1.SparkApplication) error {
 	live, err := r.spark.SparkV1().SparkApplications(app.Namespace).Get(ctx, app.Name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("read application before its launch is resumed: %w", err)
+		return fmt.Errorf("read application again: %w", err)
 	}
 	if live.UID != app.UID || live.ResourceVersion != app.ResourceVersion {
 		return apierrors.NewConflict(sparkv1.Resource("sparkapplications"), app.Name,
-			errors.New("the application changed since its launch was fenced"))
+			errors.New("the application changed since it was read"))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package sparkapplication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -72,17 +73,19 @@ const (
 	eventDelay = 10 * time.Second
 )
 
-// sightings remembers what is known beyond the cache of driver Pods, and of applications that were let go.
+// sightings remembers what is known beyond the cache of driver Pods, and of applications that are new or were let go.
 type sightings struct {
 	clock     clock.PassiveClock
 	deletions *lru.Cache
 	creations *lru.Cache
 	partings  *lru.Cache
+	newcomers *lru.Cache
 }
 
 func newSightings(clock clock.PassiveClock) *sightings {
 	return &sightings{
-		clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods), partings: lru.New(rememberedPods),
+		clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods),
+		partings: lru.New(rememberedPods), newcomers: lru.New(rememberedPods),
 	}
 }
 
@@ -109,3 +112,18 @@ func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
 	at, known := instants.Get(uid)
 	return known && s.clock.Since(at.(time.Time)) < eventDelay
 }
+
+// sawNewcomer knows an application that came before anybody took care of it: whoever does begins with a finalizer.
+func (s *sightings) sawNewcomer(app *sparkv1.SparkApplication) {
+	if !slices.Contains(app.Finalizers, finalizerName) {
+		s.newcomers.Add(app.UID, nil)
+	}
+}
+
+// newcomer says that nobody can have begun with an application, and that there is no driver of it.
+func (s *sightings) newcomer(uid types.UID) bool {
+	_, known := s.newcomers.Get(uid)
+	return known
+}
+
+func (s *sightings) sawBeginning(uid types.UID) { s.newcomers.Remove(uid) }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -23,7 +25,7 @@ func (r *Reconciler) release(
 		// The launch was interrupted before its Pod was recorded, if there is one.
 		found, err := r.kube.CoreV1().Pods(app.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 		switch {
-		case apierrors.IsNotFound(err), err == nil && found.Labels[labelLaunch] != launch.ID:
+		case apierrors.IsNotFound(err), err == nil && !isLaunched(found, app):
 			seen.DriverGone = true
 			return nil
 		case err != nil:
@@ -34,6 +36,12 @@ func (r *Reconciler) release(
 	accepted, err := r.deleteDriver(ctx, app.Namespace, launch.DriverPod, uid, grace)
 	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
 	return err
+}
+
+// isLaunched says that a Pod is the driver of the record's launch, perhaps as another operator made it.
+func isLaunched(pod *corev1.Pod, app *sparkv1.SparkApplication) bool {
+	id := pod.Labels[labelLaunch]
+	return id == app.Status.Firesteel.Launch.ID || id == "" && apache.Owns(app, pod)
 }
 
 // deleteDriver deletes a Pod by its uid. It says no where that Pod is gone already.

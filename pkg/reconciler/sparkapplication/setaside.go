@@ -2,6 +2,7 @@ package sparkapplication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,32 +13,34 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// setAside says why nothing is done for an application; both are empty where there is no reason.
-func setAside(app *sparkv1.SparkApplication) (reason, message string) {
-	switch {
-	case app.Undecodable != "":
-		return "Undecodable", "Correct the field and apply the application again: " + app.Undecodable
-	case foreign(app) && !lifecycle.State(app.Status.CurrentState.CurrentStateSummary).Terminated():
-		return "NotAdopted", "The status is another operator's, or its record status.firesteel was removed. " +
-			"What runs is left alone; delete the application and apply it again to have it run by Firesteel."
-	default:
-		return "", ""
+// setAside does nothing for an application but say why, or, where it is deleted, let it go.
+func (r *Reconciler) setAside(ctx context.Context, app *sparkv1.SparkApplication, reason, message string) error {
+	if app.DeletionTimestamp != nil {
+		return r.letGo(ctx, app)
 	}
+	return r.report(ctx, app, reason, message)
 }
 
-// foreign says that another operator began with the application. Submitted is no beginning yet: Firesteel itself
-// leaves it behind where its record is dropped.
-func foreign(app *sparkv1.SparkApplication) bool {
-	state := app.Status.CurrentState
-	return app.Status.Firesteel == nil && state != nil && state.CurrentStateSummary != string(lifecycle.Submitted)
+// letGo deletes the drivers of an application without a record, which nothing else would do where its dependents are
+// orphaned.
+func (r *Reconciler) letGo(ctx context.Context, app *sparkv1.SparkApplication) error {
+	drivers, err := r.driversOf(ctx, app)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, driver := range drivers {
+		_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // report says on an application why it is set aside, once per generation. What else the status holds is left alone.
 func (r *Reconciler) report(ctx context.Context, app *sparkv1.SparkApplication, reason, message string) error {
-	if app.DeletionTimestamp != nil || !r.written.firstReport(app) {
+	if !r.written.firstReport(app) {
 		return nil
 	}
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)

@@ -107,15 +107,9 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplica
 
 // advance decides, persists, acts, and does so again with what came of it.
 func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication) (*sparkv1.SparkApplication, error) {
-	app = r.written.newest(app)
-	if reason, message := setAside(app); reason != "" {
-		return app, r.report(ctx, app, reason, message)
-	}
-	if foreign(app) || app.DeletionTimestamp != nil && app.Status.Firesteel == nil {
-		return app, nil
-	}
-	if wait := r.written.prunedFor(app, r.clock.Now()); wait > 0 {
-		return app, controller.NewRequeueAfter(wait)
+	app, ready, err := r.withRecord(ctx, r.written.newest(app))
+	if err != nil || !ready {
+		return app, err
 	}
 	policy := apache.Policy(app, *config.FromContext(ctx).Defaults)
 	record := r.withProgress(app)

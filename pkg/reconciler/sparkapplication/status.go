@@ -40,20 +40,30 @@ func (r *Reconciler) persist(
 	if !r.worthWriting(app, desired) {
 		return app, nil
 	}
+	stored, err := r.write(ctx, app, desired)
+	if err != nil {
+		return app, err
+	}
+	r.measure(ctx, app, stored)
+	announce(ctx, app, stored)
+	announceObstacle(ctx, app, stored, facts.Waiting)
+	return stored, nil
+}
+
+// write writes a status, and checks that the record was kept.
+func (r *Reconciler) write(ctx context.Context, app, desired *sparkv1.SparkApplication) (*sparkv1.SparkApplication, error) {
 	stored, err := r.spark.SparkV1().SparkApplications(app.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 	if err != nil {
-		return app, fmt.Errorf("write status: %w", err)
+		return nil, fmt.Errorf("write status: %w", err)
 	}
 	if stored.Status.Firesteel == nil {
 		r.written.sawPruned(app, r.clock.Now())
 		logging.FromContext(ctx).Errorw("Application is not launched", "reason", errPruned.Error())
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", errPruned.Error())
-		return app, controller.NewRequeueAfter(prunedRetry)
+		return nil, controller.NewRequeueAfter(prunedRetry)
 	}
 	r.written.remember(stored)
-	r.measure(ctx, app, stored)
-	announce(ctx, app, stored)
-	announceObstacle(ctx, app, stored, facts.Waiting)
+	r.sightings.sawBeginning(app.UID)
 	return stored, nil
 }
 

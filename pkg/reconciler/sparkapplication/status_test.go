@@ -234,6 +234,85 @@ func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
 	}
 }
 
+// A record that is dropped is remembered, with the instant at which somebody last wrote a status without it.
+func TestLossesAreSeen(t *testing.T) {
+	record := func() *application { return pi().In(lifecycle.RunningHealthy, 4, 4) }
+	theirs := func(state string) *application {
+		a := pi().Version("18")
+		a.app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: state}
+		return a
+	}
+	undecodable := pi()
+	undecodable.app.Undecodable = "spec.sparkConf"
+	type update struct{ before, after *application }
+	for name, test := range map[string]struct {
+		updates []update // one a second
+		lost    bool
+		at      time.Duration
+	}{
+		"a record that is there":          {updates: []update{{record(), record()}}},
+		"one that never was":              {updates: []update{{pi(), theirs("Submitted")}}},
+		"one that is dropped":             {updates: []update{{record(), pi()}}, lost: true},
+		"another's status in its place":   {updates: []update{{record(), theirs("Failed")}}, lost: true},
+		"another's second status":         {updates: []update{{record(), theirs("Failed")}, {theirs("Failed"), theirs("ResourceReleased")}}, lost: true, at: time.Second},
+		"another's status that is as was": {updates: []update{{record(), theirs("Failed")}, {theirs("Failed"), theirs("Failed")}}, lost: true},
+		"one that came back":              {updates: []update{{record(), pi()}, {pi(), record()}}},
+		"what cannot be decoded":          {updates: []update{{record(), undecodable}}},
+		"another of the same name":        {updates: []update{{record(), pi().UID("another")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWritten()
+			for i, u := range test.updates {
+				w.compare(u.before.Obj(), u.after.Obj(), start.Add(time.Duration(i)*time.Second))
+			}
+			loss := w.lossOf(pi().Obj())
+			if lost := loss.last != nil; lost != test.lost || lost && !loss.at.Equal(start.Add(test.at)) {
+				t.Errorf("lost: %t at %s", lost, loss.at)
+			}
+			if test.lost && loss.last.Status.Firesteel == nil {
+				t.Error("the record is not known")
+			}
+		})
+	}
+}
+
+func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
+	for name, forget := range map[string]func(*written){
+		"written": func(w *written) { w.remember(pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
+		"gone":    func(w *written) { w.forget(pi().Obj()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWritten()
+			w.compare(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
+			w.sawPruned(pi().Obj(), start)
+			w.firstReport(pi().Obj())
+			if loss := w.lossOf(pi().Obj()); loss.last == nil || !loss.pruned {
+				t.Fatalf("loss is %+v", loss)
+			}
+			forget(w)
+			if loss := w.lossOf(pi().Obj()); loss.last != nil || loss.pruned || !w.firstReport(pi().Obj()) {
+				t.Errorf("still known: %+v", loss)
+			}
+		})
+	}
+}
+
+func TestNewcomers(t *testing.T) {
+	s := newSightings(clocktesting.NewFakePassiveClock(start))
+	s.sawNewcomer(pi().Obj())
+	s.sawNewcomer(with(pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{finalizerName} }))
+	s.sawNewcomer(with(pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }))
+	for uid, want := range map[types.UID]bool{"uid-of-pi": true, "cared for": false, "held": true, "unseen": false} {
+		if got := s.newcomer(uid); got != want {
+			t.Errorf("%s is a newcomer: %t", uid, got)
+		}
+	}
+	s.sawBeginning("uid-of-pi")
+	if s.newcomer("uid-of-pi") {
+		t.Error("what was begun is still new")
+	}
+}
+
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(clock)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // written remembers the applications as Firesteel last wrote them, until the cache has them too, so that no
@@ -17,6 +18,15 @@ type written struct {
 	newer    map[types.NamespacedName]*sparkv1.SparkApplication
 	reported map[types.UID]int64
 	pruned   map[types.UID]time.Time
+	lost     map[types.UID]loss
+}
+
+// loss is the last that was seen of an application's record, and when somebody last wrote a status without it.
+type loss struct {
+	last *sparkv1.SparkApplication
+	at   time.Time
+	// pruned says that it was Firesteel's own write that lost it.
+	pruned bool
 }
 
 func newWritten() *written {
@@ -24,13 +34,48 @@ func newWritten() *written {
 		newer:    map[types.NamespacedName]*sparkv1.SparkApplication{},
 		reported: map[types.UID]int64{},
 		pruned:   map[types.UID]time.Time{},
+		lost:     map[types.UID]loss{},
 	}
 }
 
+// remember knows an application as it was written. What it was set aside for is over.
 func (w *written) remember(app *sparkv1.SparkApplication) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.newer[keyOf(app)] = app
+	w.settle(app.UID)
+}
+
+func (w *written) settle(uid types.UID) {
+	delete(w.reported, uid)
+	delete(w.pruned, uid)
+	delete(w.lost, uid)
+}
+
+// compare sees that a record is dropped: another operator that writes the whole status does so, and so does who sets
+// it to null.
+func (w *written) compare(before, after *sparkv1.SparkApplication, now time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	_, lost := w.lost[after.UID]
+	switch {
+	case after.Status.Firesteel != nil:
+		delete(w.lost, after.UID)
+	case after.Undecodable != "", before.UID != after.UID:
+	case before.Status.Firesteel != nil:
+		w.lost[after.UID] = loss{last: before, at: now}
+	case lost && !apache.SameShown(before.Status, after.Status):
+		w.lost[after.UID] = loss{last: w.lost[after.UID].last, at: now}
+	}
+}
+
+// lossOf is what is known of a record that was dropped; its last is nil where there was none.
+func (w *written) lossOf(app *sparkv1.SparkApplication) loss {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	known := w.lost[app.UID]
+	_, known.pruned = w.pruned[app.UID]
+	return known
 }
 
 // newest is the newer of the cache's object and the last written one.
@@ -53,8 +98,7 @@ func (w *written) forget(app *sparkv1.SparkApplication) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.newer, keyOf(app))
-	delete(w.reported, app.UID)
-	delete(w.pruned, app.UID)
+	w.settle(app.UID)
 }
 
 func (w *written) sawPruned(app *sparkv1.SparkApplication, now time.Time) {

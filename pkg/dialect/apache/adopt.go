@@ -1,0 +1,115 @@
+package apache
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// labelAppID is Spark's label with the id of the application that a Pod is of.
+const labelAppID = "spark-app-selector"
+
+// DriverLabels select the driver Pods of an application, whatever the operator is called that made them.
+func DriverLabels(app *sparkv1.SparkApplication) string {
+	return "spark-role=driver," + LabelApplication + "=" + applicationLabel(app)
+}
+
+// Owns says that a driver Pod is this application's, and no namesake's before it. An application that is deleted may
+// have lost its dependents already, where they are to be orphaned.
+func Owns(app *sparkv1.SparkApplication, driver *corev1.Pod) bool {
+	owners := driver.OwnerReferences
+	orphaned := len(owners) == 0 && app.DeletionTimestamp != nil
+	return orphaned || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return owner.UID == app.UID })
+}
+
+// JustCreated says that nothing happened to an application yet.
+func JustCreated(record *v1alpha1.Record) bool {
+	return record.Sequence == 1 && lifecycle.Current(record).State == string(lifecycle.Submitted)
+}
+
+// PickDriver finds the driver of an inherited record's attempt among the driver Pods of an application. The others
+// have to go before the application goes on: one driver lives at a time.
+func PickDriver(app *sparkv1.SparkApplication, record *v1alpha1.Record, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod) {
+	others = slices.Clone(pods)
+	slices.SortStableFunc(others, func(a, b corev1.Pod) int { return cmp.Compare(claim(app, record, &b), claim(app, record, &a)) })
+	if len(others) == 0 || claim(app, record, &others[0]) == 0 {
+		return nil, others
+	}
+	return &others[0], others[1:]
+}
+
+// claim says how likely a Pod is the driver of the current attempt; 0 stands for not at all.
+func claim(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.Pod) int {
+	launched := !lifecycle.State(lifecycle.Current(record).State).Initializing()
+	unwritten := record.Acknowledged == 0 // by anybody: a Pod may be any attempt's
+	lives := pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	switch {
+	case !launched && pod.DeletionTimestamp != nil:
+		return 0 // an attempt that has yet to begin had better have one that stays
+	case !launched && !unwritten && !ofAttempt(app, record, pod):
+		return 0 // an earlier attempt's
+	case launched && ofAttempt(app, record, pod):
+		return 3
+	case lives:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// ofAttempt says that a Pod was made for the current attempt. Where the user gave all attempts one id, its age says so.
+func ofAttempt(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.Pod) bool {
+	if app.Spec.SparkConf["spark.app.id"] != "" {
+		return !pod.CreationTimestamp.Time.Before(record.Attempt.Since.Truncate(time.Second))
+	}
+	return pod.Labels[labelAppID] == Names(app, record.Attempt.ID).AppID
+}
+
+// Adopt gives an inherited record its launch. Where nobody wrote down that there is a driver, it does. A launch
+// without a driver has been released.
+func Adopt(
+	app *sparkv1.SparkApplication, defaults Defaults, record *v1alpha1.Record, driver *corev1.Pod,
+) (*v1alpha1.Record, error) {
+	initializing := lifecycle.State(lifecycle.Current(record).State).Initializing()
+	if driver == nil && initializing {
+		return record, nil
+	}
+	hash, err := SpecHash(app)
+	if err != nil {
+		return nil, err
+	}
+	names := Names(app, record.Attempt.ID)
+	record.Launch = &v1alpha1.Launch{
+		SpecHash: hash, ApplicationID: names.AppID, Released: driver == nil,
+		DriverPod: cmp.Or(property(app, defaults, "spark.kubernetes.driver.pod.name"), names.DriverPod),
+	}
+	if driver != nil {
+		record.Launch.DriverPod, record.Launch.DriverUID = driver.Name, driver.UID
+		record.Launch.ApplicationID = cmp.Or(driver.Labels[labelAppID], names.AppID)
+	}
+	sign(record)
+	if initializing {
+		requested := driver.CreationTimestamp.Time
+		if since := lifecycle.Current(record).Time.Time; requested.Before(since) {
+			requested = since
+		}
+		record, _ = lifecycle.Decide(record, Policy(app, defaults), lifecycle.Observation{Launched: driver.UID}, requested)
+	}
+	return record, nil
+}
+
+// sign names the launch in the transitions that came of it.
+func sign(record *v1alpha1.Record) {
+	for i := range record.Transitions {
+		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && !lifecycle.State(t.State).Initializing() {
+			t.DriverPod, t.ApplicationID = record.Launch.DriverPod, record.Launch.ApplicationID
+		}
+	}
+}

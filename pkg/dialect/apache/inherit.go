@@ -1,0 +1,173 @@
+package apache
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// Begun says that somebody took care of an application: its status tells of it.
+func Begun(status sparkv1.ApplicationStatus) bool {
+	return status.CurrentState != nil || len(status.StateTransitionHistory) > 0 ||
+		status.CurrentAttemptSummary != nil || status.PreviousAttemptSummary != nil
+}
+
+// History says that an application has ended for good under another operator, and that nothing of it is left to come.
+func History(app *sparkv1.SparkApplication, defaults Defaults) bool {
+	current := app.Status.CurrentState
+	return app.Status.Firesteel == nil && current != nil &&
+		current.CurrentStateSummary == string(lifecycle.ResourceReleased) && (Policy(app, defaults).TTL < 0 || app.DeletionTimestamp != nil)
+}
+
+// SameShown says that two statuses show the same to the Apache operator's clients.
+func SameShown(a, b sparkv1.ApplicationStatus) bool {
+	return equality.Semantic.DeepEqual(shown(a), shown(b))
+}
+
+func shown(status sparkv1.ApplicationStatus) sparkv1.ApplicationStatus {
+	status.Conditions, status.ObservedGeneration, status.Firesteel = nil, 0, nil
+	return status
+}
+
+// Inherit makes a record of the status that the Apache operator left, all of it told. The launch is left to Adopt. Of
+// a status that says nothing it makes the record of an application that was just created. It fails where the status
+// cannot be understood; to guess might run something twice.
+func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record, error) {
+	if !Begun(app.Status) {
+		created, _ := lifecycle.Decide(nil, lifecycle.Policy{Suspend: true}, lifecycle.Observation{}, app.CreationTimestamp.Time)
+		return created, nil
+	}
+	if current := app.Status.CurrentState; current == nil {
+		return nil, errors.New("currentState is missing")
+	} else if !known(lifecycle.State(current.CurrentStateSummary)) {
+		return nil, fmt.Errorf("currentState.currentStateSummary %.64q is not known", current.CurrentStateSummary)
+	}
+	transitions, err := transitionsOf(app.Status)
+	if err != nil {
+		return nil, err
+	}
+	record := &v1alpha1.Record{Transitions: transitions}
+	if err := countAttempts(record, app.Status); err != nil {
+		return nil, err
+	}
+	lifecycle.Adopt(record, Policy(app, defaults))
+	return record, nil
+}
+
+// known says that a state is one of the Apache operator's.
+func known(state lifecycle.State) bool {
+	return state.Initializing() || state.Starting() || state.Running() || state.Stopping() || state.Terminated()
+}
+
+// transitionsOf are the states in a status, in order. Whether the Apache operator trims the history, keeps the one of
+// the previous attempt apart or all in one, the keys count on.
+func transitionsOf(status sparkv1.ApplicationStatus) ([]v1alpha1.Transition, error) {
+	shown := map[string]sparkv1.ApplicationState{}
+	if previous := status.PreviousAttemptSummary; previous != nil {
+		maps.Copy(shown, previous.StateTransitionHistory)
+	}
+	maps.Copy(shown, status.StateTransitionHistory)
+	var transitions []v1alpha1.Transition
+	for key, state := range shown {
+		transition, err := transitionOf(key, state)
+		if err != nil {
+			return nil, err
+		}
+		transitions = append(transitions, transition)
+	}
+	slices.SortFunc(transitions, func(a, b v1alpha1.Transition) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return upToPresent(transitions, *status.CurrentState)
+}
+
+func transitionOf(key string, state sparkv1.ApplicationState) (v1alpha1.Transition, error) {
+	number, err := strconv.ParseInt(key, 10, 62)
+	if err != nil || number < 0 {
+		return v1alpha1.Transition{}, fmt.Errorf("stateTransitionHistory has the key %.64q, which is no number", key)
+	}
+	at, err := time.Parse(time.RFC3339Nano, state.LastTransitionTime)
+	if err != nil || at.IsZero() {
+		return v1alpha1.Transition{}, fmt.Errorf("lastTransitionTime %.64q of state %s %.64q is no time",
+			state.LastTransitionTime, key, state.CurrentStateSummary)
+	}
+	return v1alpha1.Transition{
+		Sequence: number + 1, Time: metav1.NewMicroTime(at.UTC().Truncate(time.Microsecond)), State: state.CurrentStateSummary,
+		Message: state.Message, DriverStatus: state.LastObservedDriverStatus.DeepCopy(),
+	}, nil
+}
+
+// upToPresent has the history end with the current state, which is all there is where the history was lost.
+func upToPresent(history []v1alpha1.Transition, current sparkv1.ApplicationState) ([]v1alpha1.Transition, error) {
+	if len(history) == 0 {
+		present, err := transitionOf("0", current)
+		return []v1alpha1.Transition{present}, err
+	}
+	if last := history[len(history)-1].State; last != current.CurrentStateSummary {
+		return nil, fmt.Errorf("stateTransitionHistory ends with %.64q, and currentState is %s", last, current.CurrentStateSummary)
+	}
+	return history, nil
+}
+
+// countAttempts says which attempt each transition belongs to: one begins wherever an initializing state does.
+func countAttempts(record *v1alpha1.Record, status sparkv1.ApplicationStatus) error {
+	record.Attempt = attemptOf(status.CurrentAttemptSummary)
+	switch {
+	case record.Attempt.ID < 0:
+		return fmt.Errorf("currentAttemptSummary.attemptInfo.id %d is below 0", record.Attempt.ID)
+	case !counted(status.CurrentAttemptSummary) && restarted(record, status):
+		return errors.New("currentAttemptSummary.attemptInfo is missing")
+	}
+	attempt := record.Attempt.ID
+	began := map[int64]metav1.MicroTime{}
+	for i := len(record.Transitions) - 1; i >= 0; i-- {
+		t := &record.Transitions[i]
+		t.Attempt, began[attempt] = attempt, t.Time
+		if lifecycle.State(t.State).Initializing() {
+			attempt = max(attempt-1, 0)
+		}
+	}
+	record.Attempt.Since = began[record.Attempt.ID]
+	if !counted(status.PreviousAttemptSummary) {
+		return nil
+	}
+	previous := attemptOf(status.PreviousAttemptSummary)
+	previous.Since = record.Attempt.Since
+	if since, shown := began[previous.ID]; shown {
+		previous.Since = since
+	}
+	record.Previous = &previous
+	return nil
+}
+
+func counted(summary *sparkv1.AttemptSummary) bool {
+	return summary != nil && summary.AttemptInfo != nil
+}
+
+// restarted says that the attempt cannot be the first, whose number need not be written.
+func restarted(record *v1alpha1.Record, status sparkv1.ApplicationStatus) bool {
+	return status.PreviousAttemptSummary != nil || slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool {
+		return t.State == string(lifecycle.ScheduledToRestart)
+	})
+}
+
+func attemptOf(summary *sparkv1.AttemptSummary) v1alpha1.Attempt {
+	if !counted(summary) {
+		return v1alpha1.Attempt{}
+	}
+	return v1alpha1.Attempt{
+		ID:                        summary.AttemptInfo.ID,
+		Restarts:                  summary.AttemptInfo.RestartCounter,
+		FailureRestarts:           summary.AttemptInfo.FailureRestartCounter,
+		SchedulingFailureRestarts: summary.AttemptInfo.SchedulingFailureRestartCounter,
+	}
+}

@@ -1,0 +1,105 @@
+package lifecycle
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Adopt completes a record that holds the states of an application which another operator ran: which of them are
+// ends, how they ended, whether another attempt may follow, and when. All of it happened before Firesteel's time, so
+// it counts as told. The record comes with an attempt and at least one transition.
+func Adopt(record *v1alpha1.Record, policy Policy) {
+	record.Sequence = Current(record).Sequence
+	record.Acknowledged = record.Sequence
+	for i := range record.Transitions {
+		t := &record.Transitions[i]
+		if State(t.State).Stopping() {
+			t.End = adoptedEnd(*t, policy.MainContainer)
+			t.End.RestartAllowed = followedByRestart(record.Transitions[i:])
+		}
+		t.Message, t.DriverStatus = truncate(t.Message, maxMessage), bounded(t.DriverStatus)
+	}
+	adoptPresent(record, policy)
+	prune(record)
+}
+
+func followedByRestart(transitions []v1alpha1.Transition) bool {
+	return len(transitions) > 1 && State(transitions[1].State) == ScheduledToRestart
+}
+
+// adoptPresent has what is to come follow from where the application stands.
+func adoptPresent(record *v1alpha1.Record, policy Policy) {
+	current := &record.Transitions[len(record.Transitions)-1]
+	switch state := State(current.State); {
+	case state == ScheduledToRestart:
+		notBefore := metav1.NewMicroTime(current.Time.Add(backoff(policy.Restart, endBefore(record))))
+		record.Verdict = &v1alpha1.Verdict{Attempt: record.Attempt.ID - 1, Restart: true, NotBefore: &notBefore}
+	case state.Stopping():
+		current.End.RestartAllowed = restartAllowed(policy, record.Attempt, *current)
+	case state.Terminated():
+		adoptOutcome(record)
+	}
+}
+
+// endBefore is the state that the attempt before the current one ended in; empty where that is not known.
+func endBefore(record *v1alpha1.Record) State {
+	for i := len(record.Transitions) - 1; i >= 0; i-- {
+		if t := record.Transitions[i]; t.End != nil && t.Attempt < record.Attempt.ID {
+			return State(t.State)
+		}
+	}
+	return ""
+}
+
+// adoptOutcome marks the transition by which the application came to its true end: the first into a terminated state.
+func adoptOutcome(record *v1alpha1.Record) {
+	for i := range record.Transitions {
+		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && State(t.State).Terminated() {
+			t.Outcome = outcomeDeleted
+			if end := LastEnd(record); end != nil {
+				t.Outcome = end.End.Outcome
+			}
+			return
+		}
+	}
+}
+
+// driverRemoved begins the message of an end for which there was no driver, the Apache operator's as well as ours.
+const driverRemoved = "Driver removed."
+
+// adoptedEnd is what can be known of an end by its state, and by the driver's last status where that was kept.
+func adoptedEnd(t v1alpha1.Transition, mainContainer string) *v1alpha1.AttemptEnd {
+	end := &v1alpha1.AttemptEnd{Outcome: outcomeSucceeded, Message: truncate(t.Message, maxMessage)}
+	state := State(t.State)
+	if !state.Failure() {
+		return end
+	}
+	end.Outcome, end.Class = outcomeFailed, classOf(state)
+	if t.DriverStatus == nil {
+		if strings.HasPrefix(t.Message, driverRemoved) {
+			end.Class, end.Reason = ClassInfrastructure, "DriverLost"
+		}
+		return end
+	}
+	if seen := ObserveDriver(&corev1.Pod{Status: *t.DriverStatus}, mainContainer).End; seen != nil && seen.State == state {
+		end.Class, end.ExitCode, end.Reason = seen.Cause.Class, seen.Cause.ExitCode, truncate(seen.Cause.Reason, maxReason)
+	}
+	return end
+}
+
+func classOf(failure State) string {
+	switch failure {
+	case DriverStartTimedOut, DriverReadyTimedOut, ExecutorsStartTimedOut:
+		return ClassTimeout
+	case SchedulingFailure:
+		return ClassScheduling
+	case DriverEvicted:
+		return ClassEviction
+	default:
+		return ClassApplication
+	}
+}

@@ -1,0 +1,100 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestAdoptTellsEnds(t *testing.T) {
+	always, never := plain(restarts(RestartAlways)), plain()
+	exhausted := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts = 0 })
+	for name, test := range map[string]struct {
+		record *storyBuilder
+		policy Policy
+		want   []string
+	}{
+		"of an attempt that may be followed": {
+			submitted().In(Failed), always, []string{"1/0 Submitted", "2/0 Failed | ended Failed, application, restartable"},
+		},
+		"of one that the policy does not cover": {
+			submitted().In(Failed), never, []string{"1/0 Submitted", "2/0 Failed | ended Failed, application"},
+		},
+		"of one that a limit holds back": {
+			submitted().In(Succeeded), exhausted, []string{"1/0 Submitted", "2/0 Succeeded | ended Succeeded"},
+		},
+		"of one that was followed, whatever the policy": {
+			submitted().In(SchedulingFailure).Restarting(), never,
+			[]string{"1/0 Submitted", "2/0 SchedulingFailure | ended Failed, scheduling, restartable", "3/1 ScheduledToRestart"},
+		},
+		"of the application": {
+			submitted().In(DriverReadyTimedOut).In(TerminatedWithoutReleaseResources).In(ResourceReleased), always,
+			[]string{
+				"1/0 Submitted", "2/0 DriverReadyTimedOut | ended Failed, timeout",
+				"3/0 TerminatedWithoutReleaseResources | final Failed", "4/0 ResourceReleased",
+			},
+		},
+		"of one that was deleted": {
+			submitted().In(ResourceReleased), always, []string{"1/0 Submitted", "2/0 ResourceReleased | final Deleted"},
+		},
+		"by what the driver said last": {
+			submitted().In(Failed).With(lastSaid(driverPod().Phase(corev1.PodFailed).Container("main", exited(137, "OOMKilled")))), never,
+			[]string{"1/0 Submitted", "2/0 Failed | ended Failed, application, OOMKilled, exit 137"},
+		},
+		"but not where the driver said something else": {
+			submitted().In(DriverStartTimedOut).With(lastSaid(driverPod().Phase(corev1.PodFailed).Container("main", exited(1, "Error")))), never,
+			[]string{"1/0 Submitted", "2/0 DriverStartTimedOut | ended Failed, timeout"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			record := test.record.Obj()
+			Adopt(record, test.policy)
+			if diff := cmp.Diff(test.want, tell(record.Transitions)); diff != "" {
+				t.Errorf("transitions (-want +got):\n%s", diff)
+			}
+			if last := int64(len(test.want)); record.Sequence != last || record.Acknowledged != last {
+				t.Errorf("sequence %d, acknowledged %d, want %d", record.Sequence, record.Acknowledged, last)
+			}
+		})
+	}
+}
+
+func lastSaid(pod *podBuilder) func(*v1alpha1.Record) {
+	return func(r *v1alpha1.Record) { r.Transitions[len(r.Transitions)-1].DriverStatus = &pod.Obj().Status }
+}
+
+func TestAdoptedApplicationsGoOn(t *testing.T) {
+	backoff := restarts(RestartAlways)
+	hour := func(p *Policy) { p.Restart.Backoff = time.Hour }
+	adopted := func(b *storyBuilder, policy Policy) *v1alpha1.Record {
+		record := b.Obj()
+		Adopt(record, policy)
+		return record
+	}
+	runDecideCases(t, map[string]decideCase{
+		"a restart waits for its back-off": {
+			record: adopted(submitted().In(Failed).Restarting(), plain(backoff, hour)), policy: plain(backoff, hour), now: at(time.Minute),
+			want: Decision{LookAgain: at(time.Hour)},
+		},
+		"a restart whose back-off is over is launched": {
+			record: adopted(submitted().In(Failed).Restarting(), plain(backoff, hour)), policy: plain(backoff, hour), now: at(time.Hour),
+			want: Decision{Effect: Launch},
+		},
+		"a driver that was gone at the adoption was lost": {
+			record: adopted(submitted().Running().With(func(r *v1alpha1.Record) { r.Launch.Released = true }), plain()), policy: plain(), now: at(0),
+			news: []string{
+				"6/0 Failed [pi-0-driver pi-0]: " + lostMessage + " | ended Failed, infrastructure, DriverLost",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
+			},
+		},
+		"an end that may be followed awaits a verdict": {
+			record: adopted(submitted().Running().In(Failed), plain(backoff)), policy: plain(backoff), now: at(time.Hour),
+			want: Decision{Awaits: AwaitsVerdict},
+		},
+	})
+}

@@ -1,0 +1,402 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// fate is what becomes of an application that the Apache operator left behind.
+type fate struct {
+	// recorded names the application as it was left, and change what is different.
+	recorded string
+	change   func(*application)
+	// before prepares what there is beside it when Firesteel begins.
+	before func(*legacy)
+	// after goes through what follows.
+	after func(*legacy)
+	// told are the states that are told then, in order; "..." stands for some of executors. fresh says that the story
+	// is told from its beginning.
+	told  string
+	fresh bool
+	// made is the number of drivers that Firesteel makes.
+	made int
+}
+
+// Whatever the Apache operator left behind goes on as it should: what has ended does not run again, a driver that lives
+// is followed to its end and never joined by another, restarts, retention and time to live go on from where they were.
+func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
+	s := newScene(t)
+	var left []*legacy
+	begun := map[*legacy]string{}
+	for name, f := range fates() {
+		l := s.left(f, fmt.Sprintf("%.38s-%d", f.recorded, len(left)))
+		left, begun[l] = append(left, l), name
+	}
+	s.ownController(controller{sink: s.sink.url()})
+	t.Run("each", func(t *testing.T) {
+		for _, l := range left {
+			t.Run(begun[l], func(t *testing.T) {
+				t.Parallel()
+				l.scene = &scene{T: t, suite: s.suite, ns: s.ns}
+				l.fate.after(l)
+				l.toldAsItWent()
+				if drivers := s.witness.driversOf(s.ns, l.Name); len(drivers) != l.made+l.fate.made {
+					t.Errorf("it had %d drivers, want the %d that it came with and %d more", len(drivers), l.made, l.fate.made)
+				}
+			})
+		}
+	})
+	asked := map[string]int{}
+	for _, request := range s.requests() {
+		asked[request.Kind()]++
+	}
+	if lists := asked["list pods"]; lists > len(left)+3 { // some are set aside, and looked at again when they go
+		t.Errorf("for %d applications, Pods were listed %d times", len(left), lists)
+	}
+	if gets := asked["get pods"]; gets > 0 {
+		t.Errorf("Pods were read %d times", gets)
+	}
+}
+
+// legacy is an application that the Apache operator left behind.
+type legacy struct {
+	*scene
+	*sparkv1.SparkApplication
+	fate fate
+	// made is the number of drivers that it came with.
+	made int
+}
+
+const leftBehind = "../../pkg/dialect/apache/testdata/left-by-apache-operator.yaml"
+
+// recorded is an application as the Apache operator left it.
+func (s *scene) recorded(name string) *application {
+	s.Helper()
+	text, err := os.ReadFile(leftBehind)
+	s.must(err)
+	for _, document := range bytes.Split(text, []byte("\n---\n"))[1:] {
+		a := &application{}
+		s.must(yaml.Unmarshal(document, &a.app))
+		if a.app.Name == name {
+			return a
+		}
+	}
+	s.Fatalf("no application %s is recorded", name)
+	return nil
+}
+
+// left puts an application into the scene as it was left, under a name of its own.
+func (s *scene) left(f fate, name string) *legacy {
+	s.Helper()
+	a := s.recorded(f.recorded)
+	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.spark.apache.org/finalizer"}
+	if f.change != nil {
+		f.change(a)
+	}
+	app := s.create(a)
+	app.Status = a.app.Status
+	app, err := s.apps().UpdateStatus(s.Context(), app, metav1.UpdateOptions{})
+	s.must(err)
+	l := &legacy{scene: s, SparkApplication: app, fate: f}
+	if f.before != nil {
+		f.before(l)
+	}
+	return l
+}
+
+// driver makes the driver of an attempt, as the Apache operator does.
+func (l *legacy) driver(attempt int) *driver {
+	l.Helper()
+	return l.driverOf("spark-kubernetes-operator", attempt)
+}
+
+func (l *legacy) driverOf(operator string, attempt int) *driver {
+	l.Helper()
+	id := fmt.Sprintf("%s-%d", l.Name, attempt)
+	blocks := true
+	_, err := l.kube.CoreV1().Pods(l.ns).Create(l.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: id + "-driver",
+			Labels: map[string]string{
+				"spark-role": "driver", "spark-app-selector": id, "spark-app-name": "spark", "spark-version": "4.1.1",
+				"spark.operator/name": operator, "spark.operator/spark-app-name": l.Name,
+			},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "spark.apache.org/v1", Kind: "SparkApplication", Name: l.Name, UID: l.UID, BlockOwnerDeletion: &blocks,
+			}},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "apache/spark:4.1.1"}}},
+	}, metav1.CreateOptions{})
+	l.must(err)
+	l.made++
+	return l.scene.driver(l.Name, attempt)
+}
+
+// runs is a driver that was made and runs.
+func runs(attempt int) func(*legacy) {
+	return func(l *legacy) { l.Helper(); l.driver(attempt).start().ready() }
+}
+
+// ran is a driver that was made and ended.
+func ran(attempt int, code int32) func(*legacy) {
+	return func(l *legacy) { l.Helper(); l.driver(attempt).start().ready().exit(code) }
+}
+
+// adopted waits for the application to be Firesteel's.
+func (l *legacy) adopted() *sparkv1.SparkApplication {
+	l.Helper()
+	return until(l.scene, l.apps(), l.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
+}
+
+// toldAsItWent checks that what was told counts on from what was there.
+func (l *legacy) toldAsItWent() {
+	l.Helper()
+	told, withExecutors := strings.CutPrefix(l.fate.told, "... ")
+	want := words(told)
+	var next int64 = 1
+	for key := range l.Status.StateTransitionHistory {
+		if number, err := strconv.ParseInt(key, 10, 64); err == nil && !l.fate.fresh {
+			next = max(next, number+2)
+		}
+	}
+	heard := l.untilDelivered("the end of "+l.Name, func(heard []delivery) bool {
+		states := statesOf(firstTaken(heard, l.SparkApplication))
+		return len(states) >= len(want) && (len(want) == 0 || states[len(states)-1] == want[len(want)-1])
+	})
+	its := firstTaken(heard, l.SparkApplication)
+	for i, d := range its {
+		if d.Sequence != next+int64(i) {
+			l.Errorf("the %dth transition that was told has sequence %d, and the story went on with %d", i+1, d.Sequence, next)
+		}
+	}
+	states := statesOf(its)
+	if withExecutors {
+		states = states[max(len(states)-len(want), 0):]
+	}
+	if !slices.Equal(states, want) {
+		l.Errorf("the sink was told %v, want %v", states, want)
+	}
+}
+
+// ends has the attempt that runs succeed.
+func ends(attempt int) func(*legacy) {
+	return func(l *legacy) {
+		l.Helper()
+		l.adopted()
+		l.scene.driver(l.Name, attempt).succeed()
+		l.released()
+	}
+}
+
+// runsAgain has the next attempt run and succeed.
+func runsAgain(attempt int) func(*legacy) {
+	return func(l *legacy) {
+		l.Helper()
+		l.adopted()
+		l.run(l.Name, attempt).succeed()
+		l.released()
+	}
+}
+
+// released waits for the end, and checks that no driver is left.
+func (l *legacy) released() {
+	l.Helper()
+	l.untilState(l.Name, "ResourceReleased")
+	l.noneLeft()
+}
+
+func (l *legacy) noneLeft() {
+	l.Helper()
+	for attempt := range 4 {
+		untilGone(l.scene, l.kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.Name, attempt))
+	}
+}
+
+// stays checks that a driver is where it was.
+func (l *legacy) stays(attempt int) {
+	l.Helper()
+	if pod := l.pod(fmt.Sprintf("%s-%d-driver", l.Name, attempt)); pod.DeletionTimestamp != nil {
+		l.Errorf("Pod %s is being deleted", pod.Name)
+	}
+}
+
+// goes deletes the application, and waits until it is gone with its drivers.
+func (l *legacy) goes() {
+	l.Helper()
+	l.delete(l.Name)
+	untilGone(l.scene, l.apps(), l.Name)
+	l.noneLeft()
+}
+
+const (
+	restarts = "ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased"
+	lost     = "Failed ResourceReleased"
+)
+
+func lostIn(l *legacy) {
+	l.Helper()
+	l.released()
+	if c := meta.FindStatusCondition(l.get(l.Name).Status.Conditions, "Succeeded"); c == nil || !contains(c.Message, "Driver removed") {
+		l.Errorf("the condition is %+v", c)
+	}
+}
+
+func fates() map[string]fate {
+	hour := time.Hour
+	all := map[string]fate{
+		"a launch that was not begun is": {
+			recorded: "submitted", after: func(l *legacy) { l.run(l.Name, 0).succeed(); l.released() },
+			told: strings.Join(plainLife, " "), fresh: true, made: 1,
+		},
+		"a launch that was not written down is taken over": {
+			recorded: "submitted", before: runs(0), after: ends(0),
+			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+		},
+		"a launch of which nothing at all was written is taken over": {
+			recorded: "submitted", change: func(a *application) { a.app.Status = sparkv1.ApplicationStatus{} }, before: runs(0), after: ends(0),
+			told: strings.Join(plainLife, " "),
+		},
+		"a restart that was not begun is": {
+			recorded: "scheduled-to-restart", after: runsAgain(1), made: 1,
+			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+		},
+		"a restart that was not written down is taken over": {
+			recorded: "scheduled-to-restart", before: runs(1), after: ends(1),
+			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+		},
+		"a restart waits for the driver before it": {
+			recorded: "scheduled-to-restart", before: runs(0), after: runsAgain(1), made: 1,
+			told: "DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased",
+		},
+		"a restart waits for its back-off": {
+			recorded: "scheduled-to-restart",
+			change: func(a *application) {
+				a.Restart(sparkv1.RestartOnFailure, 3, hour)
+				state := a.app.Status.CurrentState
+				state.LastTransitionTime = time.Now().UTC().Format(time.RFC3339Nano)
+				a.app.Status.StateTransitionHistory["6"] = *state
+			},
+			after: func(l *legacy) {
+				if c := meta.FindStatusCondition(l.adopted().Status.Conditions, "Succeeded"); !contains(c.Message, "Attempt 1 starts at") {
+					l.Errorf("the condition says %q", c.Message)
+				}
+				l.goes()
+			},
+			told: "ResourceReleased",
+		},
+		"a driver of an operator of another name is followed": {
+			recorded: "running-healthy", before: func(l *legacy) { l.driverOf("team-operator", 0).start().ready() }, after: ends(0),
+			told: "Succeeded ResourceReleased",
+		},
+		"a driver that ended meanwhile is": {
+			recorded: "running-healthy", before: ran(0, 1), after: func(l *legacy) { l.released() }, told: "Failed ResourceReleased",
+		},
+		"what is left of another attempt is deleted": {
+			recorded: "running-healthy", before: func(l *legacy) { ran(1, 1)(l); runs(0)(l) }, after: ends(0), told: "Succeeded ResourceReleased",
+		},
+		"a driver that is lost is replaced where the spec says so": {
+			recorded: "running-with-below-threshold-executors", after: runsAgain(3), told: "Failed " + restarts, made: 1,
+		},
+		"a failure is followed by the restart that its spec allows": {
+			recorded: "failed", before: ran(0, 1), after: runsAgain(1), told: restarts, made: 1,
+		},
+		"a failure without its driver is followed by its restart": {
+			recorded: "failed", after: runsAgain(1), told: restarts, made: 1,
+		},
+		"a failure that has used up its restarts is the last": {
+			recorded: "failed", change: func(a *application) { a.Restart(sparkv1.RestartOnFailure, 0, 0) }, before: ran(0, 1),
+			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+		},
+		"a success is retained as its spec says": {
+			recorded: "succeeded", change: func(a *application) { a.Retain(sparkv1.RetainAlways) }, before: ran(0, 0),
+			after: func(l *legacy) { l.untilState(l.Name, "TerminatedWithoutReleaseResources"); l.stays(0); l.goes() },
+			told:  "TerminatedWithoutReleaseResources ResourceReleased",
+		},
+		"a retention goes on": {
+			recorded: "terminated-without-release-resources", before: ran(0, 0),
+			after: func(l *legacy) { l.adopted(); l.stays(0); l.goes() }, told: "ResourceReleased",
+		},
+		"a retention that is over ends": {
+			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(hour) }, before: ran(0, 0),
+			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+		},
+		"a retention without its driver ends": {
+			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(hour) },
+			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
+		},
+		"what has ended for good is left as it is": {
+			recorded: "resource-released", after: func(l *legacy) {
+				if now := l.get(l.Name); now.ResourceVersion != l.ResourceVersion {
+					l.Errorf("it was touched:\n%s", described(now))
+				}
+				l.goes()
+			},
+		},
+		"a time to live goes on": {
+			recorded: "resource-released", change: func(a *application) { a.TTL(20 * 365 * 24 * hour) },
+			after: func(l *legacy) { l.adopted(); l.goes() },
+		},
+		"a time to live that is over ends": {
+			recorded: "resource-released", change: func(a *application) { a.TTL(hour) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) },
+		},
+		"a deletion that was begun is ended": {
+			recorded: "running-healthy", before: func(l *legacy) { runs(0)(l); l.delete(l.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name); l.noneLeft() }, told: "ResourceReleased",
+		},
+		"a deletion of what has ended is ended": {
+			recorded: "resource-released", before: func(l *legacy) { l.delete(l.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) },
+		},
+		"what cannot be understood is left alone, and can be deleted": {
+			recorded: "running-healthy", before: runs(0),
+			change: func(a *application) { a.app.Status.CurrentState.CurrentStateSummary = "Pondering" },
+			after: func(l *legacy) {
+				c := l.untilCondition(l.Name, "Succeeded", metav1.ConditionUnknown, "NotAdopted")
+				for _, part := range []string{`"Pondering"`, "delete the application and apply it again"} {
+					if !contains(c.Message, part) {
+						l.Errorf("the condition says %q, and not %s", c.Message, part)
+					}
+				}
+				l.stays(0)
+				l.goes()
+			},
+		},
+	}
+	for state, told := range map[string]string{
+		"driver-requested": "DriverStarted DriverReady RunningHealthy", "driver-started": "DriverReady RunningHealthy",
+		"driver-ready": "RunningHealthy", "initialized-below-threshold-executors": "...",
+		"running-healthy": "", "running-with-partial-capacity": "...",
+	} {
+		all["a driver is followed to its end: "+state] = fate{
+			recorded: state, before: runs(0), after: ends(0), told: told + " Succeeded ResourceReleased",
+		}
+		all["a driver is lost: "+state] = fate{recorded: state, after: lostIn, told: lost}
+	}
+	all["a driver is followed to its end: running-with-below-threshold-executors"] = fate{
+		recorded: "running-with-below-threshold-executors", before: runs(2), after: ends(2), told: "... Succeeded ResourceReleased",
+	}
+	for state, before := range map[string]func(*legacy){
+		"driver-start-timed-out": func(l *legacy) { l.driver(0) }, "driver-ready-timed-out": func(l *legacy) { l.driver(0).start() },
+		"executors-start-timed-out": runs(0), "succeeded": ran(0, 0), "scheduling-failure": func(l *legacy) { l.driver(0) },
+		"driver-evicted": func(l *legacy) { l.driver(0).start().evict() }, "twice-ended": ran(0, 0),
+	} {
+		over := func(l *legacy) { l.Helper(); l.released() }
+		all["an end is concluded: "+state] = fate{recorded: state, before: before, after: over, told: "ResourceReleased"}
+		all["an end is concluded without a driver: "+state] = fate{recorded: state, after: over, told: "ResourceReleased"}
+	}
+	return all
+}
