@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // TestMain silences client-go, which tells of every watch that is cut.
@@ -97,7 +99,7 @@ func (w *world) play() {
 func (w *world) keepReplica(n uint64) {
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
-		replica := startReplica(w.t, connection, w.sink)
+		replica := startReplica(w.t, connection, w.sink, nil)
 		for !connection.isDead() && !w.over.Load() {
 			time.Sleep(time.Second)
 		}
@@ -218,8 +220,12 @@ func anApplication(k key, random *rand.Rand) *sparkv1.SparkApplication {
 					MaxRestartAttempts:   some(0, 1, 3),
 					RestartBackoffMillis: some(0, 1000, 20_000),
 				},
+				InstanceConfig: &sparkv1.ExecutorInstanceConfig{
+					InitExecutors: int32(random.IntN(3)), MinExecutors: int32(random.IntN(3)), MaxExecutors: int32(random.IntN(4)),
+				},
 				ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{
 					DriverStartTimeoutMillis:          some(20_000, 60_000, 300_000),
+					ExecutorStartTimeoutMillis:        some(20_000, 60_000),
 					ForceTerminationGracePeriodMillis: some(10_000, 60_000),
 				},
 				ResourceRetainPolicy: []sparkv1.RetainPolicy{
@@ -245,6 +251,9 @@ func (w *world) kubelet() {
 			})
 			if errors.Is(err, errRemove) {
 				err = w.server.delete(k, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
+			}
+			if pod := o.(*corev1.Pod); isDriver(pod) && pod.Status.Phase == corev1.PodRunning && random.IntN(3) == 0 {
+				w.expect(w.server.create(anExecutor(pod, random)))
 			}
 			if err != nil && !errors.Is(err, errUnmoved) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				w.t.Error(err)
@@ -291,6 +300,21 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	}
 	return nil
+}
+
+func isDriver(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "driver" }
+
+// anExecutor is one that a driver makes.
+func anExecutor(driver *corev1.Pod, random *rand.Rand) (key, *corev1.Pod) {
+	k := key{pods, driver.Namespace, fmt.Sprintf("%s-exec-%d", driver.Name, random.IntN(5))}
+	labels := maps.Clone(driver.Labels)
+	labels["spark-role"] = "executor"
+	return k, &corev1.Pod{
+		TypeMeta: kinds[pods],
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: k.namespace, Name: k.name, Labels: labels, OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(driver)},
+		},
+	}
 }
 
 func run(pod *corev1.Pod) {
