@@ -252,6 +252,9 @@ func (w *world) kubelet() {
 			if errors.Is(err, errRemove) {
 				err = w.server.delete(k, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 			}
+			if errors.Is(err, errTaint) {
+				err = w.server.delete(k, metav1.DeleteOptions{})
+			}
 			if pod := o.(*corev1.Pod); isDriver(pod) && pod.Status.Phase == corev1.PodRunning && random.IntN(3) == 0 {
 				w.expect(w.server.create(anExecutor(pod, random)))
 			}
@@ -265,6 +268,7 @@ func (w *world) kubelet() {
 var (
 	errUnmoved = errors.New("the Pod stays as it is")
 	errRemove  = errors.New("the Pod goes")
+	errTaint   = errors.New("the Pod is deleted, since its node is lost")
 )
 
 func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
@@ -286,16 +290,20 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		if random.IntN(8) == 0 {
 			pod.Annotations = map[string]string{"node": "lost"}
 		}
+	case pod.Annotations["node"] == "lost" && !w.calm() && luck == 1:
+		return errTaint
 	case pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved
 	case pod.Status.Phase == corev1.PodPending:
 		run(pod)
-	case luck < 5:
+	case luck < 5, isDriver(pod) && random.IntN(4) > 0: // drivers outlive most of their executors
 		return errUnmoved
 	case luck < 8:
 		end(pod, 0)
 	case luck == 8:
 		end(pod, 1)
+	case !w.calm() && random.IntN(2) == 0:
+		pod.Annotations = map[string]string{"node": "lost"}
 	default:
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	}
