@@ -49,6 +49,10 @@ test-unit: ## Run the tests that need nothing but Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 
+.PHONY: lifecycle-steps
+lifecycle-steps: ## Drive the state machine through STEPS (default a million) random steps.
+	FIRESTEEL_STEPS=$(or $(STEPS),1000000) go test -count=1 -timeout=0 -v -run '^TestAnyWorld$$' ./pkg/lifecycle/
+
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 ./test/integration/...

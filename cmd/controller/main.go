@@ -45,7 +45,7 @@ func main() {
 	if err := envconfig.Process("", &env); err != nil {
 		log.Fatal(err)
 	}
-	ctx := filteredfactory.WithSelectors(signals.NewContext(), sparkapplication.DriverSelector)
+	ctx := filteredfactory.WithSelectors(signals.NewContext(), sparkapplication.DriverSelector, sparkapplication.ExecutorSelector)
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {

@@ -125,6 +125,33 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestDriverLogLines(t *testing.T) {
+	for name, test := range map[string]struct {
+		given   *corev1.ConfigMap
+		want    int
+		refusal string
+	}{
+		"none where nothing is said":  {data(), 0, ""},
+		"as many as are said":         {data("driver-log-lines", " 20\n"), 20, ""},
+		"fewer than none":             {data("driver-log-lines", "-1"), 0, `driver-log-lines is "-1": write a number from 0 to 100`},
+		"more than there is room for": {data("driver-log-lines", "101"), 0, `driver-log-lines is "101": write a number from 0 to 100`},
+		"what is no number":           {data("driver-log-lines", "all"), 0, `driver-log-lines is "all": write a number from 0 to 100`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := config.NewDefaults(test.given)
+			if test.refusal != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refusal) {
+					t.Errorf("refused with %v, want %s", err, test.refusal)
+				}
+				return
+			}
+			if err != nil || got.DriverLogLines != test.want {
+				t.Errorf("%d lines, %v; want %d", got.DriverLogLines, err, test.want)
+			}
+		})
+	}
+}
+
 func TestHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
 		given     *corev1.ConfigMap
@@ -189,7 +216,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
-			`config-defaults: there is no key "color": write one of applicationTolerations, image, spark-defaults.conf`,
+			`config-defaults: there is no key "color": write one of applicationTolerations, driver-log-lines, image, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,

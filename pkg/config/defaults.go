@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/magiconair/properties"
@@ -16,6 +17,9 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
+
+// maxDriverLogLines is more than a record has room for.
+const maxDriverLogLines = 100
 
 // NewDefaults reads config-defaults.
 func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
@@ -36,6 +40,13 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 			}
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
 			return checkTolerations(key, tolerations)
+		},
+		"driver-log-lines": func(key, value string) (err error) {
+			if defaults.DriverLogLines, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
+				defaults.DriverLogLines < 0 || defaults.DriverLogLines > maxDriverLogLines {
+				return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+			}
+			return nil
 		},
 	}.read(DefaultsName, configMap)
 	return defaults, err

@@ -45,6 +45,29 @@ func (b *podBuilder) Condition(kind corev1.PodConditionType, status corev1.Condi
 	return b
 }
 
+// Scheduled is a Pod that came to its node at an instant.
+func (b *podBuilder) Scheduled(at time.Time) *podBuilder {
+	b.Condition(corev1.PodScheduled, corev1.ConditionTrue, "")
+	b.lastCondition().LastTransitionTime = metav1.NewTime(at)
+	return b
+}
+
+// Saying gives the last condition a message.
+func (b *podBuilder) Saying(message string) *podBuilder {
+	b.lastCondition().Message = message
+	return b
+}
+
+func (b *podBuilder) lastCondition() *corev1.PodCondition {
+	return &b.pod.Status.Conditions[len(b.pod.Status.Conditions)-1]
+}
+
+// Exception is the stack trace that Spark leaves on its driver's Pod.
+func (b *podBuilder) Exception(trace ...string) *podBuilder {
+	b.pod.Annotations = map[string]string{ExitExceptionAnnotation: strings.Join(trace, "\n")}
+	return b
+}
+
 func (b *podBuilder) Container(name string, options ...containerOption) *podBuilder {
 	b.pod.Status.ContainerStatuses = append(b.pod.Status.ContainerStatuses, container(name, options))
 	return b
@@ -85,6 +108,11 @@ func exited(code int32, reason string) containerOption {
 	return func(s *corev1.ContainerStatus) {
 		s.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}
 	}
+}
+
+// saying is what a container wrote into its termination message.
+func saying(message string) containerOption {
+	return func(s *corev1.ContainerStatus) { s.State.Terminated.Message = message }
 }
 
 func waits(reason, message string) containerOption {
@@ -247,7 +275,7 @@ func ended(state State, cause Cause) *Driver {
 
 // terminating is a driver whose deletion was accepted, and that is not known to have stopped.
 func terminating(since time.Time) *Driver {
-	return &Driver{Started: true, Terminating: true, TerminatingSince: since}
+	return &Driver{Started: true, Terminating: true, TerminatingSince: since, TerminatingUntil: since.Add(30 * time.Second)}
 }
 
 // ---- Telling ----

@@ -26,12 +26,12 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	m.noteLaunch()
 	m.ignoreOthers()
 	for m.advance() {
-		m.effect, m.awaits, m.held, m.deadline = NoEffect, AwaitsNothing, "", time.Time{}
+		m.effect, m.awaits, m.held, m.obstacle, m.deadline = NoEffect, AwaitsNothing, "", nil, time.Time{}
 	}
 	prune(m.record)
 	return m.record, Decision{
 		Changed: m.changed, Effect: m.effect, LookAgain: m.deadline,
-		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held,
+		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle,
 	}
 }
 
@@ -69,6 +69,7 @@ type machine struct {
 	awaits      Awaited
 	awaitsSince time.Time
 	held        Held
+	obstacle    *Cause
 }
 
 // advance takes one step and says whether there may be another.
@@ -175,63 +176,6 @@ func (m *machine) hold() bool {
 	return false
 }
 
-// follow moves on with a driver that was launched.
-func (m *machine) follow(state State) bool {
-	driver := m.seen.Driver
-	switch {
-	case m.record.Launch == nil:
-		return m.giveUp("UnknownLaunch")
-	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
-		return m.end(*driver.End)
-	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
-		return m.fail(Failed, Cause{
-			Class: ClassInfrastructure, Reason: "DriverLost",
-			Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",
-		})
-	case driver != nil && state == DriverRequested && driver.Started:
-		return m.enter(DriverStarted, "Driver has started running.")
-	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
-		return m.enter(DriverReady, "Driver has reached ready state.")
-	case state == DriverReady:
-		return m.enterRunning(RunningHealthy, "Application is running healthy.")
-	}
-	if driver != nil && driver.Terminating {
-		m.held = HeldDriverTerminating
-	}
-	return m.timeOut(state)
-}
-
-const (
-	slowDriver    = "The driver has not responded to the initial health check request within the allotted start-up time."
-	slowExecutors = "The Spark application failed to get enough executors in the given time threshold."
-)
-
-func (m *machine) timeOut(state State) bool {
-	limits := map[State]struct {
-		limit   time.Duration
-		next    State
-		message string
-	}{
-		DriverRequested:                    {m.policy.Timeouts.DriverStart, DriverStartTimedOut, slowDriver},
-		DriverStarted:                      {m.policy.Timeouts.DriverReady, DriverReadyTimedOut, slowDriver},
-		InitializedBelowThresholdExecutors: {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
-	}
-	wait, bounded := limits[state]
-	if !bounded || wait.limit <= 0 {
-		return false
-	}
-	due := Current(m.record).Time.Add(wait.limit)
-	if m.now.Before(due) {
-		m.lookAgain(due)
-		return false
-	}
-	cause := Cause{Class: ClassTimeout, Reason: string(wait.next), Message: wait.message}
-	if driver := m.seen.Driver; driver != nil && driver.Waiting != nil {
-		cause.Reason, cause.Message = driver.Waiting.Reason, cause.Message+" "+driver.Waiting.Message
-	}
-	return m.fail(wait.next, cause)
-}
-
 // conclude decides what follows an ended attempt.
 func (m *machine) conclude() bool {
 	ended := LastEnd(m.record)
@@ -250,7 +194,7 @@ func (m *machine) conclude() bool {
 		return m.finish(ended, verdict.Reason)
 	}
 	// One driver lives at a time: what is left of this attempt goes first, retained or not.
-	if !m.released(ended.Time.Time) {
+	if !m.released(goneFrom(ended)) {
 		return false
 	}
 	if backlog(m.record) > maxBacklog {
@@ -265,7 +209,7 @@ func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	outcome := orElse(ended.End.Outcome, outcomeFailed)
 	retained := m.policy.Retain.after(outcome)
 	halfLaunched := State(ended.State) == SchedulingFailure // nobody wants to keep that, and it might run yet
-	if (!retained || halfLaunched) && !m.released(ended.Time.Time) {
+	if (!retained || halfLaunched) && !m.released(goneFrom(ended)) {
 		return false
 	}
 	if retained {
@@ -281,6 +225,10 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 	m.record.Attempt = nextAttempt(m.policy.Restart, previous, *ended, m.now)
 	m.record.Launch = nil
 	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
+	if m.policy.Retain.after(ended.End.Outcome) {
+		return m.enter(ScheduledToRestart,
+			"Application is configured to restart, resources created in current attempt would be force released.")
+	}
 	return m.enter(ScheduledToRestart, "")
 }
 

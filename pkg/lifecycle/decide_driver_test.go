@@ -57,7 +57,7 @@ func TestDecideOnADriver(t *testing.T) {
 		},
 		"an application that waits for executors is waited for until they are late": {
 			record: submitted().Requested().In(DriverReady).After(time.Minute).In(InitializedBelowThresholdExecutors).Obj(),
-			policy: plain(), now: at(2 * time.Minute), seen: Observation{Driver: readyDriver},
+			policy: plain(executors(2, 1, 2)), now: at(2 * time.Minute), seen: Observation{Driver: readyDriver, ReadyExecutors: 1},
 			want: Decision{LookAgain: at(8 * time.Minute)},
 		},
 		"a running application waits for its driver alone": {
@@ -77,8 +77,8 @@ func TestDecideOnADriver(t *testing.T) {
 			record: runningApp, policy: plain(suspended), now: at(time.Hour), seen: Observation{Driver: readyDriver},
 		},
 		"a driver that somebody deletes is waited for, and that is told": {
-			record: runningApp, policy: plain(), now: at(time.Hour), seen: Observation{Driver: terminating(at(time.Minute))},
-			want: Decision{Held: HeldDriverTerminating},
+			record: runningApp, policy: plain(), now: at(2 * time.Minute), seen: Observation{Driver: terminating(at(time.Minute))},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(9 * time.Minute)},
 		},
 		"a running application whose driver succeeded ends": {
 			record: runningApp, policy: plain(), now: at(time.Hour),
@@ -179,10 +179,41 @@ func TestDecideOnTimeouts(t *testing.T) {
 			want: Decision{Effect: Release},
 		},
 		"executors that have not come in time end the attempt": {
-			record: submitted().Requested().In(DriverReady).In(InitializedBelowThresholdExecutors).Obj(), policy: plain(),
-			now: at(7 * time.Minute), seen: Observation{Driver: readyDriver},
-			news: []string{"5/0 ExecutorsStartTimedOut [pi-0-driver pi-0]: " + slowExecutors + " | ended Failed, timeout, ExecutorsStartTimedOut"},
+			record: submitted().Requested().In(DriverReady).In(InitializedBelowThresholdExecutors).Obj(),
+			policy: plain(executors(5, 1, 5)), now: at(7 * time.Minute), seen: Observation{Driver: readyDriver, ReadyExecutors: 3},
+			news: []string{"5/0 ExecutorsStartTimedOut [pi-0-driver pi-0]: " + slowExecutors +
+				" 3 of 5 were ready. | ended Failed, timeout, ExecutorsStartTimedOut"},
 			want: Decision{Effect: Release},
+		},
+		"a limit that was raised meanwhile gives it more time": {
+			record: requested.Obj(), policy: plain(func(p *Policy) { p.Timeouts.DriverStart = time.Hour }), now: at(5 * time.Minute),
+			want: Decision{LookAgain: at(time.Hour)},
+		},
+		"a limit that was lowered below what is over takes effect now": {
+			record: requested.Obj(), policy: plain(func(p *Policy) { p.Timeouts.DriverStart = time.Second }), now: at(time.Minute),
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverStartTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"a Pod that its node prepares is looked at again when that takes too long": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute),
+			seen: Observation{Driver: &Driver{PreparingSince: at(30 * time.Second)}},
+			want: Decision{LookAgain: at(90 * time.Second)},
+		},
+		"a Pod that its node prepares for too long says what to look for": {
+			record: requested.Obj(), policy: plain(), now: at(90 * time.Second),
+			seen: Observation{Driver: &Driver{PreparingSince: at(30 * time.Second)}},
+			want: Decision{LookAgain: at(5 * time.Minute), Obstacle: unprepared},
+		},
+		"a Pod that its node prepares until it is late tells so": {
+			record: requested.Obj(), policy: plain(), now: at(5 * time.Minute),
+			seen: Observation{Driver: &Driver{PreparingSince: at(30 * time.Second)}},
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " " + unprepared.Message +
+				" | ended Failed, timeout, PodNotReadyToStartContainers"},
+			want: Decision{Effect: Release},
+		},
+		"what holds a driver up is told": {
+			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: &Driver{Waiting: &quota}},
+			want: Decision{LookAgain: at(5 * time.Minute), Obstacle: &quota},
 		},
 		"no time bounds a running application": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(1e6 * time.Hour), seen: Observation{Driver: startedDriver},
@@ -202,10 +233,80 @@ func TestDecideOnTimeouts(t *testing.T) {
 	})
 }
 
+func TestDecideOnALostDriver(t *testing.T) {
+	const notGone = "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer."
+	runningApp := submitted().Running()
+	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
+	tainted := terminating(at(time.Minute))
+	tainted.Disruption = &Cause{Class: ClassInfrastructure, Reason: "DeletionByTaintManager", Message: "The node does not answer."}
+	slow := terminating(at(time.Minute))
+	slow.TerminatingUntil = at(time.Hour)
+	runDecideCases(t, map[string]decideCase{
+		"a driver that is deleted and does not go has until the grace is over": {
+			record: runningApp.Obj(), policy: plain(), now: at(9*time.Minute - time.Nanosecond), seen: Observation{Driver: tainted},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(9 * time.Minute)},
+		},
+		"a driver that is deleted and does not go in time is lost, and its Pod is forced": {
+			record: runningApp.Obj(), policy: plain(), now: at(9 * time.Minute), seen: Observation{Driver: terminating(at(time.Minute))},
+			news: []string{"6/0 Failed [pi-0-driver pi-0]: " + notGone + " | ended Failed, infrastructure, NodeLost"},
+			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
+		},
+		"a lost driver is forced before the next attempt": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").
+				With(func(r *v1alpha1.Record) { LastEnd(r).End.Reason = "NodeLost" }).Obj(),
+			policy: plain(restarts(RestartAlways)), now: at(9 * time.Minute), seen: Observation{Driver: tainted},
+			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
+		},
+		"a lost driver that is gone is followed by the next attempt": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").
+				With(func(r *v1alpha1.Record) { LastEnd(r).End.Reason = "NodeLost" }).Obj(),
+			policy: plain(restarts(RestartAlways)), now: at(9 * time.Minute), seen: Observation{Driver: tainted, DriverGone: true},
+			news: []string{"7/1 ScheduledToRestart"},
+			want: Decision{Effect: Launch},
+		},
+		"within its own grace a driver may live on": {
+			record: runningApp.Obj(), policy: plain(), now: at(30 * time.Minute), seen: Observation{Driver: slow},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour)},
+		},
+		"without a bound a driver that does not go is waited for": {
+			record: runningApp.Obj(), policy: patient, now: at(1e6 * time.Hour), seen: Observation{Driver: tainted},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"a driver that is lost before it started is lost": {
+			record: submitted().Requested().Obj(), policy: plain(func(p *Policy) { p.Timeouts.DriverStart = 0 }), now: at(time.Hour),
+			seen: Observation{Driver: terminating(at(time.Minute))},
+			news: []string{"3/0 Failed [pi-0-driver pi-0]: " + notGone + " | ended Failed, infrastructure, NodeLost"},
+			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
+		},
+		"a driver that is deleted may be late before it is lost": {
+			record: submitted().Requested().Obj(), policy: plain(), now: at(5 * time.Minute),
+			seen: Observation{Driver: &Driver{Terminating: true, TerminatingSince: at(4 * time.Minute)}},
+			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverStartTimedOut"},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(13 * time.Minute)},
+		},
+		"a driver that ended before it was given up ended as it did": {
+			record: runningApp.Obj(), policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: &Driver{End: &End{State: Succeeded}, Stopped: true, Terminating: true, TerminatingSince: start}},
+			news: []string{
+				"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded",
+			},
+		},
+		"a driver that the cluster took away says so": {
+			record: runningApp.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{Driver: tainted, DriverGone: true},
+			news: []string{
+				"6/0 Failed [pi-0-driver pi-0]: The node does not answer. | ended Failed, infrastructure, DeletionByTaintManager",
+				"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
+			},
+		},
+	})
+}
+
 func TestDecideKeepsTheDriversStatusOfAFailure(t *testing.T) {
-	status := corev1.PodStatus{Phase: corev1.PodFailed, Message: "It broke."}
+	status, completed := corev1.PodStatus{Phase: corev1.PodFailed, Message: "It broke."}, corev1.PodStatus{Phase: corev1.PodSucceeded}
 	broken := &Driver{End: &End{State: Failed, Cause: appFailure}, Stopped: true, Status: &status}
-	finished := &Driver{End: &End{State: Succeeded}, Stopped: true, Status: &status}
+	finished := &Driver{End: &End{State: Succeeded}, Stopped: true, Status: &completed}
+	alongside := &Driver{End: &End{State: Succeeded}, Status: &status}
 	tests := map[string]struct {
 		record *v1alpha1.Record
 		seen   Observation
@@ -213,7 +314,9 @@ func TestDecideKeepsTheDriversStatusOfAFailure(t *testing.T) {
 		want   *corev1.PodStatus
 	}{
 		"a failure keeps it":            {submitted().Running().Obj(), Observation{Driver: broken}, start, &status},
-		"a success does not":            {submitted().Running().Obj(), Observation{Driver: finished}, start, nil},
+		"a Pod that succeeded does not": {submitted().Running().Obj(), Observation{Driver: finished}, start, nil},
+		"a container that exited with 0 beside others does": {
+			submitted().Running().Obj(), Observation{Driver: alongside}, start, &status},
 		"a lost driver has none":        {submitted().Running().Obj(), Observation{DriverGone: true}, start, nil},
 		"a driver's start has none yet": {submitted().Requested().Obj(), Observation{Driver: startedDriver}, start, nil},
 		"a timeout keeps it": {submitted().Requested().Obj(), Observation{Driver: &Driver{Status: &status}},

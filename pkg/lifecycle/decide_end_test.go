@@ -52,6 +52,12 @@ func TestDecideOnTheVerdict(t *testing.T) {
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{LookAgain: at(time.Hour + time.Minute)},
 		},
+		"a restart that releases what would have been retained says so": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
+			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour), seen: stopped,
+			news: []string{"7/1 ScheduledToRestart: Application is configured to restart, resources created in current attempt would be force released."},
+			want: Decision{Effect: Launch},
+		},
 		"a verdict for a restart is followed once the driver is gone": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: always, now: at(time.Hour), seen: Observation{DriverGone: true},
@@ -198,6 +204,19 @@ func TestDecideOnRetention(t *testing.T) {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(90 * time.Minute),
 			seen: Observation{DriverGone: true},
 			want: Decision{LookAgain: at(2 * time.Hour)},
+		},
+		"a retention that was edited away is over": {
+			record: kept.Obj(), policy: plain(retains(RetainNever, -1)), now: at(time.Hour + time.Minute),
+			want: Decision{Effect: Release},
+		},
+		"a retention that was edited to cover no such end is over": {
+			record: submitted().Running().After(time.Hour).Ended(Succeeded).Retained().Obj(),
+			policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour + time.Minute),
+			want: Decision{Effect: Release},
+		},
+		"a retention that was shortened below what is over is over": {
+			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Second)), now: at(time.Hour + time.Minute),
+			want: Decision{Effect: Release},
 		},
 		"a retained driver that does not go is forced, from the end of the retention on": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour + 8*time.Minute),

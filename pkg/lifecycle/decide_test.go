@@ -36,6 +36,11 @@ func retains(when Retain, d time.Duration) func(*Policy) {
 
 func ttl(d time.Duration) func(*Policy) { return func(p *Policy) { p.TTL = d } }
 
+// executors asks for some ready executors to begin with, some to keep and some to be complete.
+func executors(first, least, most int) func(*Policy) {
+	return func(p *Policy) { p.Executors = Executors{Init: first, Min: least, Max: most} }
+}
+
 func suspended(p *Policy) { p.Suspend = true }
 
 func refused(p *Policy) {
@@ -95,7 +100,8 @@ func runDecideCases(t *testing.T, tests map[string]decideCase) {
 const (
 	lostMessage    = "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod."
 	deletedMessage = "Spark application has been shutdown as requested."
-	slowDriver     = "The driver has not responded to the initial health check request within the allotted start-up time."
+	slowDriver     = "The driver has not responded to the initial health check request within the allotted start-up time. " +
+		"This can be configured by setting .spec.applicationTolerations.applicationTimeoutConfig."
 	slowExecutors  = "The Spark application failed to get enough executors in the given time threshold."
 	keptMessage    = "Application is terminated without releasing resources as configured."
 	expiredMessage = "Spark application resources released after exceeding the configured retain duration."
@@ -104,6 +110,9 @@ const (
 var (
 	appFailure = Cause{Class: ClassApplication, Reason: "Error", Message: "It broke.", ExitCode: ptr.To[int32](1)}
 	quota      = Cause{Class: ClassScheduling, Reason: "Forbidden", Message: "exceeded quota"}
+	unprepared = &Cause{Class: ClassInfrastructure, Reason: "PodNotReadyToStartContainers",
+		Message: "The driver Pod waits on its node for its volumes or its network: look for a volume, Secret or ConfigMap that does not " +
+			"exist; kubectl describe shows the Pod's events."}
 )
 
 func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {

@@ -12,9 +12,16 @@ import (
 )
 
 func TestObserveDriver(t *testing.T) {
-	const main = "spark-kubernetes-driver"
+	const (
+		main        = "spark-kubernetes-driver"
+		raiseMemory = "It used more memory than its limit: raise spark.driver.memoryOverhead, or spark.driver.memory."
+	)
 	var (
-		completed    = &End{State: Succeeded, Cause: Cause{Message: "Spark application completed successfully."}}
+		completed = &End{State: Succeeded, Cause: Cause{Message: "Spark application completed successfully."}}
+		podGC     = &Cause{Class: ClassInfrastructure, Reason: "DeletionByPodGC",
+			Message: "The cluster took the driver Pod away: PodGC: node no longer exists"}
+		preemption = &Cause{Class: ClassEviction, Reason: "PreemptionByScheduler",
+			Message: "The cluster took the driver Pod away: default-scheduler: preempting to accommodate a higher priority pod"}
 		exitedByZero = &End{State: Succeeded, Cause: Cause{Message: "Driver has critical container(s) exited with 0."}}
 	)
 	failed := func(class, reason, message string, exitCode *int32) *End {
@@ -145,7 +152,7 @@ func TestObserveDriver(t *testing.T) {
 		"a failed phase tells the container's exit code and reason": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(137, "OOMKilled")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "OOMKilled",
-				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled).", ptr.To[int32](137))},
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled). "+raiseMemory, ptr.To[int32](137))},
 		},
 		"a container that ended without a reason gets one": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(2, "")),
@@ -168,7 +175,7 @@ func TestObserveDriver(t *testing.T) {
 			pod: driverPod().Phase(corev1.PodRunning).
 				Container(main, restarted(&corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"})),
 			want: Driver{End: failed(ClassApplication, "OOMKilled",
-				"Driver has one or more critical container(s) restarted unexpectedly: spark-kubernetes-driver exited with code 137 (OOMKilled).",
+				"Driver has one or more critical container(s) restarted unexpectedly: spark-kubernetes-driver exited with code 137 (OOMKilled). "+raiseMemory,
 				ptr.To[int32](137))},
 		},
 		"a container that was restarted without a trace fails the driver": {
@@ -238,7 +245,98 @@ func TestObserveDriver(t *testing.T) {
 				"Pod was terminated in response to imminent node shutdown.", nil)},
 		},
 
+		"a Pod whose node is no more is the cluster's fault": {
+			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC").
+				Saying("PodGC: node no longer exists").Container(main, ready),
+			want: Driver{Started: true, Stopped: true, Disruption: podGC, End: &End{State: Failed, Cause: *podGC}},
+		},
+		"a driver that was killed because another Pod took its place tells so": {
+			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
+				Saying("default-scheduler: preempting to accommodate a higher priority pod").Container(main, exited(143, "Error")),
+			want: Driver{Stopped: true, Disruption: preemption, End: failed(ClassEviction, "PreemptionByScheduler",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 143 (Error). "+preemption.Message,
+				ptr.To[int32](143))},
+		},
+		"a driver that failed by itself before it was disrupted failed by itself": {
+			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
+				Saying("default-scheduler: preempting to accommodate a higher priority pod").Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, Disruption: preemption, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
+		},
+		"a disruption without words has a reason all the same": {
+			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, ""),
+			want: Driver{Disruption: &Cause{Class: ClassEviction, Reason: "Disrupted",
+				Message: "The cluster took the driver Pod away."}},
+		},
+		"a disruption that did not come about is none": {
+			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionFalse, "PreemptionByScheduler"),
+		},
+
+		// ---- what it left behind ----
+		"an exit code that Spark gives a meaning to is explained": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(52, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error", "Driver has one or more failed critical container(s): "+
+				"spark-kubernetes-driver exited with code 52 (Error). The heap was too small: raise spark.driver.memory.", ptr.To[int32](52))},
+		},
+		"a sidecar's exit code has Spark's meaning not": {
+			pod: driverPod().Phase(corev1.PodFailed).Container("sidecar", exited(52, "Error")).Container(main, exited(0, "Completed")),
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
+				"Driver has one or more failed critical container(s): sidecar exited with code 52 (Error).", ptr.To[int32](52))},
+		},
+		"the container that the template names has Spark's meaning": {
+			pod: driverPod().Phase(corev1.PodFailed).Container("driver", exited(101, "Error")), main: "driver",
+			want: Driver{Stopped: true, End: failed(ClassApplication, "Error", "Driver has one or more failed critical container(s): "+
+				"driver exited with code 101 (Error). The main class was not found.", ptr.To[int32](101))},
+		},
+		"the exception that the driver ended with is told, and what caused it": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error")).Exception(
+				"org.apache.spark.SparkException: Job aborted:", "Task 0 failed 4 times", "\tat org.apache.spark.A.a(A.scala:1)",
+				"Caused by: java.io.IOException: no route", "\tat B.b(B.java:1)", "Caused by: java.net.ConnectException: refused", "\t... 1 more"),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error). " +
+					"org.apache.spark.SparkException: Job aborted:\nTask 0 failed 4 times",
+				Detail: "Caused by: java.net.ConnectException: refused",
+			}}},
+		},
+		"what a container left as its last words is told": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying("no such bucket\n")).Exception("E: bad"),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error). E: bad",
+				Detail:  "Termination message: no such bucket",
+			}}},
+		},
+
 		// ---- what holds it up ----
+		"a scheduler's message is told without its numbers": {
+			pod: driverPod().Phase(corev1.PodPending).
+				Condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable).
+				Saying("0/17 nodes are available: 2 node(s) had untolerated taint {gpu: }, 1 Insufficient memory, 14 Insufficient memory. " +
+					"preemption: 0/17 nodes are available: 17 Preemption is not helpful for scheduling."),
+			want: Driver{Waiting: &Cause{Class: ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled: " +
+				"Insufficient memory, node(s) had untolerated taint {gpu: }."}},
+		},
+		"a scheduler's message without numbers is told as it is": {
+			pod: driverPod().Phase(corev1.PodPending).Condition(corev1.PodScheduled, corev1.ConditionFalse, "SchedulingGated").
+				Saying("Scheduling is blocked due to non-empty scheduling gates"),
+			want: Driver{Waiting: &Cause{Class: ClassScheduling, Reason: "SchedulingGated",
+				Message: "Driver Pod cannot be scheduled: Scheduling is blocked due to non-empty scheduling gates"}},
+		},
+		"a Pod whose node makes its volumes and network ready tells since when": {
+			pod: driverPod().Phase(corev1.PodPending).Scheduled(at(time.Minute)).
+				Condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "").Container(main, waits("ContainerCreating", "")),
+			want: Driver{PreparingSince: at(time.Minute)},
+		},
+		"a Pod whose volumes and network are ready waits for its image alone": {
+			pod: driverPod().Phase(corev1.PodPending).Scheduled(at(time.Minute)).
+				Condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, "").Container(main, waits("ContainerCreating", "")),
+		},
+		"a Pod that lost its network when it ended prepares nothing": {
+			pod: driverPod().Phase(corev1.PodSucceeded).Scheduled(at(time.Minute)).
+				Condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, ""),
+			want: Driver{End: completed, Stopped: true},
+		},
 		"a Pod that cannot be scheduled says so": {
 			pod: driverPod().Phase(corev1.PodPending).
 				Condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable),
@@ -264,11 +362,12 @@ func TestObserveDriver(t *testing.T) {
 		// ---- deletion ----
 		"a Pod that is deleted terminates since the deletion, not since the end of its grace": {
 			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 30),
-			want: Driver{Started: true, Terminating: true, TerminatingSince: at(time.Minute)},
+			want: Driver{Started: true, Terminating: true, TerminatingSince: at(time.Minute), TerminatingUntil: at(90 * time.Second)},
 		},
 		"a Pod that is deleted without grace terminates since then": {
-			pod:  driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
-			want: Driver{End: completed, Stopped: true, Terminating: true, TerminatingSince: at(time.Minute)},
+			pod: driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
+			want: Driver{End: completed, Stopped: true, Terminating: true,
+				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute)},
 		},
 	}
 	for name, test := range tests {

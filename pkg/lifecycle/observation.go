@@ -23,6 +23,8 @@ type Observation struct {
 	Stray bool
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
+	// ReadyExecutors is the number of the launch's executors that run and are ready.
+	ReadyExecutors int
 	// Deleted is when the user deleted the application; zero where nobody did.
 	Deleted time.Time
 }
@@ -37,13 +39,17 @@ type Driver struct {
 	End *End
 	// Waiting says why the driver does not start; nil where nothing is known to hold it.
 	Waiting *Cause
+	// PreparingSince is since when the Pod's node makes its volumes and its network ready; zero where it does not.
+	PreparingSince time.Time
+	// Disruption says what the cluster did to the Pod: preempted it, evicted it, gave up its node; nil for nothing.
+	Disruption *Cause
 	// Stopped says that nothing of the driver runs any more. End does not say that: it may stand for the first of
 	// several containers that ended, or for one that ended and was started anew.
 	Stopped bool
 	// Terminating says that the Pod's deletion was accepted.
 	Terminating bool
-	// TerminatingSince is when that was.
-	TerminatingSince time.Time
+	// TerminatingSince is when that was, and TerminatingUntil when the Pod's grace is over.
+	TerminatingSince, TerminatingUntil time.Time
 	// Status is the Pod's status, kept at the end of the attempt.
 	Status *corev1.PodStatus
 }
@@ -67,8 +73,9 @@ const (
 type Cause struct {
 	Class    string
 	Reason   string
-	Message  string
 	ExitCode *int32
+	// Message is a sentence, and Detail the evidence: what the driver left behind for people to read.
+	Message, Detail string
 }
 
 // Effect is what is to be done once the record is persisted.
@@ -111,6 +118,8 @@ type Decision struct {
 	AwaitsSince time.Time
 	// Held says what the application waits for that it cannot bring about itself; empty otherwise.
 	Held Held
+	// Obstacle says what keeps the driver from starting; nil where nothing is known to.
+	Obstacle *Cause
 }
 
 // Held is what an application waits for that it cannot bring about itself.

@@ -7,6 +7,8 @@ type Policy struct {
 	Restart Restart
 	// Timeouts bound the waits; zero or less switches one off.
 	Timeouts Timeouts
+	// Executors says how many executors make the application healthy.
+	Executors Executors
 	// Retain says after which end the driver is kept.
 	Retain Retain
 	// RetainFor bounds the retention; below zero there is no bound.
@@ -24,7 +26,8 @@ type Policy struct {
 // Timeouts bound how long an attempt may wait in a state.
 type Timeouts struct {
 	DriverStart, DriverReady, ExecutorStart time.Duration
-	// ForceTermination is how long after its end a driver's Pod may take to go, before it is force-deleted.
+	// ForceTermination is how long after its deletion was accepted a driver's Pod may take to go, before it is given
+	// up as lost and force-deleted.
 	ForceTermination time.Duration
 }
 

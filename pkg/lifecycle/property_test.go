@@ -5,71 +5,97 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// FIRESTEEL_SEED replays the one sequence whose seed a failure tells.
-const seedVariable = "FIRESTEEL_SEED"
+const (
+	// seedVariable names the one sequence to replay, whose seed a failure tells.
+	seedVariable = "FIRESTEEL_SEED"
+	// stepsVariable names the number of steps that TestAnyWorld takes at least.
+	stepsVariable = "FIRESTEEL_STEPS"
+)
 
 // TestAnyWorld drives thousands of applications through worlds where anything may go wrong at any time, and then lets
 // each world come to rest. What must hold of each step is in world_invariants_test.go; here it is that every
 // application ends.
 func TestAnyWorld(t *testing.T) {
 	const shards = 2
-	seeds := seeds(t, 2000)
+	first, worlds := seeds(t, 2000)
+	wanted := number(t, stepsVariable)
 	met := [shards]map[string]int{}
+	var taken, lived atomic.Int64
 	t.Run("worlds", func(t *testing.T) {
 		for shard := range shards {
 			met[shard] = map[string]int{}
 			t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
 				t.Parallel()
-				for i := shard; i < len(seeds); i += shards {
-					w := newWorld(t, seeds[i])
+				for i := int64(shard); i < worlds || taken.Load() < wanted; i += shards {
+					w := newWorld(t, first+i)
 					w.live()
 					for thing := range w.met {
 						met[shard][thing]++
 					}
+					lived.Add(1)
+					report(t, taken.Add(w.steps), w.steps, wanted)
 				}
 			})
 		}
 	})
+	t.Logf("%d worlds, %d steps", lived.Load(), taken.Load())
 	for _, thing := range toBeMet() {
-		worlds := 0
+		count := 0
 		for _, shard := range met {
-			worlds += shard[thing]
+			count += shard[thing]
 		}
-		t.Logf("%s: in %d worlds", thing, worlds)
-		if worlds == 0 && !t.Failed() && len(seeds) >= 2000 {
-			t.Errorf("of %d worlds, none came across %s", len(seeds), thing)
+		t.Logf("%s: in %d worlds", thing, count)
+		if count == 0 && !t.Failed() && worlds >= 2000 {
+			t.Errorf("of %d worlds, none came across %s", worlds, thing)
 		}
 	}
 }
 
-// seeds are what a test's sequences are made from: others each time, or the one that is to be replayed.
-func seeds(t *testing.T, n int) []int64 {
+// report tells of each twentieth of the steps that were asked for.
+func report(t *testing.T, taken, last, wanted int64) {
+	if part := wanted / 20; part > 0 && taken-last < wanted && taken/part != (taken-last)/part {
+		t.Logf("%d of %d steps", taken, wanted)
+	}
+}
+
+// seeds are what a test's sequences are made from, the first and their number: others each time, or the one that is to
+// be replayed.
+func seeds(t *testing.T, n int64) (first, count int64) {
 	t.Helper()
-	if text := os.Getenv(seedVariable); text != "" {
-		seed, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []int64{seed}
+	if seed := number(t, seedVariable); seed != 0 {
+		return seed, 1
 	}
 	if testing.Short() {
 		n /= 10
 	}
-	first, seeds := time.Now().UnixNano(), make([]int64, n)
-	for i := range seeds {
-		seeds[i] = first + int64(i)
+	first = time.Now().UnixNano()
+	t.Logf("seeds from %d on; replay one with %s=<seed>", first, seedVariable)
+	return first, n
+}
+
+// number is what a variable says; 0 where it is not set.
+func number(t *testing.T, variable string) int64 {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return 0
 	}
-	t.Logf("seeds from %d on; replay one with %s=<seed>", seeds[0], seedVariable)
-	return seeds
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 // toBeMet is what the worlds together are to come across, lest they hold what they hold of nothing.
@@ -78,6 +104,7 @@ func toBeMet() []string {
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
 		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
+		"a node that is lost", "obstacle Unschedulable", "obstacle PodNotReadyToStartContainers",
 	}
 	for state, next := range steps {
 		if len(next) > 0 || state == ResourceReleased {
@@ -95,6 +122,9 @@ func (w *world) live() {
 	if w.hasty {
 		most *= 2
 	}
+	if w.restless {
+		most *= 4
+	}
 	for range most {
 		w.happen()
 		if w.ended() && w.one(8) {
@@ -106,6 +136,7 @@ func (w *world) live() {
 
 func (w *world) happen() {
 	w.t.Helper()
+	w.steps++
 	if w.hasty && !w.one(20) {
 		w.proceed()
 		return
@@ -186,9 +217,15 @@ func (w *world) meddle() {
 		return
 	}
 	pod := pick(w, w.pods...)
-	switch w.rng.Intn(4) {
+	switch w.rng.Intn(6) {
 	case 0:
 		w.deletePod(pod)
+	case 4:
+		w.churn(pod)
+	case 5:
+		if pod.lost {
+			w.taint(pod)
+		}
 	case 1:
 		w.note("%s is removed by force", pod.UID)
 		w.remove(pod)
@@ -198,6 +235,14 @@ func (w *world) meddle() {
 	case 3:
 		pod.lost = false
 	}
+}
+
+// taint is the deletion of a Pod whose node is lost.
+func (w *world) taint(pod *simPod) {
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager", Message: w.text(),
+	})
+	w.deletePod(pod)
 }
 
 // edit is what a user does to the application.
@@ -226,6 +271,7 @@ func (w *world) rest() {
 	// An application may well restart for ever; let it be a few times more.
 	w.policy.Restart.ResetAfter, w.policy.Restart.MaxAttempts = -1, min(w.policy.Restart.MaxAttempts, 5)
 	for range 500 {
+		w.steps++
 		w.settlePods()
 		w.sync()
 		w.reconcile()
@@ -244,6 +290,10 @@ func (w *world) rest() {
 
 func (w *world) settlePods() {
 	for _, pod := range append([]*simPod(nil), w.pods...) {
+		if pod.lost && w.policy.Timeouts.ForceTermination > 0 { // its node never comes back
+			w.taint(pod)
+			continue
+		}
 		pod.lost = false
 		if pod.DeletionTimestamp != nil {
 			w.remove(pod)

@@ -22,9 +22,13 @@ func (m *machine) retain() bool {
 	return m.terminate(ResourceReleased, "Spark application resources released after exceeding the configured retain duration.", "")
 }
 
-// retainedUntil is the shorter of the retention and the time to live, from the end of the application on.
+// retainedUntil is the shorter of the retention and the time to live, from the end of the application on. A retention
+// that was edited away is over.
 func (m *machine) retainedUntil() (time.Time, bool) {
 	limit := m.policy.RetainFor
+	if ended := LastEnd(m.record); ended != nil && !m.policy.Retain.after(ended.End.Outcome) {
+		limit = 0
+	}
 	if ttl := m.policy.TTL; ttl >= 0 && (limit < 0 || ttl < limit) {
 		limit = ttl
 	}
@@ -67,7 +71,8 @@ func (m *machine) strays() bool {
 	return m.seen.Stray
 }
 
-// released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there.
+// released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there. What
+// does not go is forced some time after since.
 func (m *machine) released(since time.Time) bool {
 	launch := m.record.Launch
 	if launch == nil || launch.Released {
@@ -104,4 +109,12 @@ func (m *machine) released(since time.Time) bool {
 		m.effect = ForceRelease
 	}
 	return false
+}
+
+// goneFrom is when a driver should have begun to go whose attempt ended. One that was given up as lost had its time.
+func goneFrom(ended *v1alpha1.Transition) time.Time {
+	if ended.End.Reason == reasonNodeLost {
+		return time.Time{}
+	}
+	return ended.Time.Time
 }

@@ -20,11 +20,13 @@ const (
 	// maxTransitions bounds the acknowledged transitions that a record keeps.
 	maxTransitions = 64
 	// maxBacklog bounds the transitions that the sink has not taken, in bytes of JSON without drivers' statuses:
-	// beyond it no further attempt is begun. With what one attempt may add the record stays below 64 KiB.
+	// beyond it no further attempt is begun, and running states are no longer recorded. With what one attempt may add
+	// the record stays below 64 KiB.
 	maxBacklog = 24 * 1024
-	// maxMessage and maxReason bound texts, in bytes of JSON.
-	maxMessage = 1024
-	maxReason  = 128
+	// maxMessage, maxEvidence and maxReason bound texts, in bytes of JSON.
+	maxMessage  = 1024
+	maxEvidence = 2048
+	maxReason   = 128
 	// maxDriverStatus bounds the kept status of a driver Pod, in bytes of JSON.
 	maxDriverStatus = 12 * 1024
 )
@@ -37,7 +39,7 @@ func (m *machine) enter(state State, message string) bool {
 
 // enterRunning is enter for the states that come and go; it leaves them out where the sink is far behind.
 func (m *machine) enterRunning(state State, message string) bool {
-	if m.record.Sequence-m.record.Acknowledged >= maxUnacknowledged {
+	if m.record.Sequence-m.record.Acknowledged >= maxUnacknowledged || backlog(m.record) > maxBacklog {
 		return false
 	}
 	return m.enter(state, message)
@@ -67,14 +69,23 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 		Message: end.Cause.Message,
 		End: &v1alpha1.AttemptEnd{
 			Outcome: outcome, Class: end.Cause.Class, ExitCode: end.Cause.ExitCode,
-			Reason: truncate(end.Cause.Reason, maxReason), Message: truncate(end.Cause.Message, maxMessage),
+			Reason: truncate(end.Cause.Reason, maxReason), Message: truncate(end.Cause.told(), maxEvidence),
 		},
 		Time: stamp(m.now),
 	}
-	if driver := m.seen.Driver; driver != nil && end.State != Succeeded {
+	if driver := m.seen.Driver; driver != nil && driver.Status != nil && driver.Status.Phase != corev1.PodSucceeded {
 		transition.DriverStatus = bounded(driver.Status)
 	}
 	return transition
+}
+
+// told is all that is known of a cause, in words.
+func (c Cause) told() string {
+	told := truncate(c.Message, maxMessage)
+	if c.Detail != "" {
+		told += "\n" + c.Detail
+	}
+	return told
 }
 
 // terminate ends the application. outcome is empty where its end was told before.

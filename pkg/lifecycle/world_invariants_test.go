@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -50,10 +51,15 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		again.Driver = nil
 	}
 	w.checkWait(record, decision, again)
+	w.checkExecutors(record, again)
+	w.checkLost(record, again)
 	if _, judged := Judge(record, w.policy); decision.Awaits == AwaitsVerdict && !judged {
 		w.fail("a verdict is awaited that the built-in handler does not give")
 	}
 	w.meet(fmt.Sprintf("effect %s", decision.Effect), fmt.Sprintf("awaits %s", decision.Awaits), fmt.Sprintf("held %s", decision.Held))
+	if decision.Obstacle != nil {
+		w.meet("obstacle " + decision.Obstacle.Reason)
+	}
 	return record, decision
 }
 
@@ -70,7 +76,7 @@ func summary(d Decision) string {
 
 func sameDecisions(a, b Decision) bool {
 	return a.Changed == b.Changed && a.Effect == b.Effect && a.Awaits == b.Awaits && a.Held == b.Held &&
-		a.LookAgain.Equal(b.LookAgain) && a.AwaitsSince.Equal(b.AwaitsSince)
+		a.LookAgain.Equal(b.LookAgain) && a.AwaitsSince.Equal(b.AwaitsSince) && reflect.DeepEqual(a.Obstacle, b.Obstacle)
 }
 
 // checkWait holds that an application never waits without a deadline, a handler that is asked, or something that
@@ -83,6 +89,10 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		w.fail("in %s, with %s, %s", state, summary(decision), fmt.Sprintf(format, args...))
 	}
 	bounded := map[State]time.Duration{DriverRequested: w.policy.Timeouts.DriverStart, DriverStarted: w.policy.Timeouts.DriverReady}
+	if seen.ReadyExecutors < w.policy.Executors.Init { // with enough of them it runs, whether there is room to tell or not
+		bounded[DriverReady] = w.policy.Timeouts.ExecutorStart
+		bounded[InitializedBelowThresholdExecutors] = w.policy.Timeouts.ExecutorStart
+	}
 	bound := bounded[state]
 	driverLasts := record.Launch != nil && !seen.DriverGone && (seen.Driver == nil || seen.Driver.End == nil)
 	switch {
@@ -103,7 +113,10 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	case decision.Awaits == AwaitsDeletion && (state != ResourceReleased || w.policy.TTL < 0 || decision.AwaitsSince.After(w.now)):
 		waits("its time is not over")
 	case bound > 0 && w.deleted.IsZero() && decision.LookAgain.IsZero():
-		waits("nothing bounds the wait for the driver")
+		waits("nothing bounds the wait for the driver, or for its executors")
+	case decision.Held == HeldDriverTerminating && w.policy.Timeouts.ForceTermination > 0 && !seen.ReleaseAccepted &&
+		decision.Effect == NoEffect && decision.LookAgain.IsZero():
+		waits("nothing bounds the wait for the driver to go")
 	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
 		return
 	case (state.Starting() || state.Running()) && w.deleted.IsZero() && driverLasts:
@@ -114,6 +127,54 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		return
 	default:
 		waits("it waits for nothing")
+	}
+}
+
+// checkExecutors holds that the state is the one that the number of executors asks for, where there is room to tell it.
+func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
+	w.t.Helper()
+	state, ready, asked := State(Current(record).State), seen.ReadyExecutors, w.policy.Executors
+	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.pressed(record) {
+		return
+	}
+	partial := !asked.Dynamic && ready < asked.Max
+	wrong := map[State]bool{
+		DriverReady:                        ready > 0,
+		InitializedBelowThresholdExecutors: ready >= asked.Init,
+		RunningWithBelowThresholdExecutors: ready >= asked.Min,
+		RunningWithPartialCapacity:         ready < asked.Min || !partial || asked.Min == 0,
+		RunningHealthy:                     asked.Min > 0 && (ready < asked.Min || partial),
+	}
+	if wrong[state] {
+		w.fail("in %s with %d ready executors", state, ready)
+	}
+}
+
+// pressed says that the sink is so far behind that running states need not be told.
+func (w *world) pressed(record *v1alpha1.Record) bool {
+	size := 0
+	for _, t := range record.Transitions {
+		if t.Sequence > record.Acknowledged {
+			t.DriverStatus = nil
+			encoded, _ := json.Marshal(t)
+			size += len(encoded)
+		}
+	}
+	return record.Sequence-record.Acknowledged >= 64 || size > 24*1024
+}
+
+// checkLost holds that a driver is given up only where its Pod had its time to go.
+func (w *world) checkLost(record *v1alpha1.Record, seen Observation) {
+	w.t.Helper()
+	ended := LastEnd(record)
+	if ended == nil || ended.End.Reason != "NodeLost" || ended.Sequence <= int64(len(w.history)) {
+		return
+	}
+	w.meet("a node that is lost")
+	limit := w.policy.Timeouts.ForceTermination
+	if driver := seen.Driver; driver == nil || !driver.Terminating || limit <= 0 || w.now.Before(driver.TerminatingSince.Add(limit)) ||
+		w.now.Before(driver.TerminatingUntil) {
+		w.fail("a driver is given up that may yet go")
 	}
 }
 
@@ -153,22 +214,31 @@ func sameTransitions(a, b v1alpha1.Transition) bool {
 
 // steps are the transitions of the Apache operator's state machine. A deletion adds the release from anywhere.
 var steps = map[State][]State{
-	"":                                {Submitted},
-	Submitted:                         {DriverRequested, SchedulingFailure, Failed},
-	ScheduledToRestart:                {DriverRequested, SchedulingFailure, Failed},
-	DriverRequested:                   {DriverStarted, DriverReady, DriverStartTimedOut, Succeeded, Failed, DriverEvicted},
-	DriverStarted:                     {DriverReady, DriverReadyTimedOut, Succeeded, Failed, DriverEvicted},
-	DriverReady:                       {RunningHealthy, Succeeded, Failed, DriverEvicted},
-	RunningHealthy:                    {Succeeded, Failed, DriverEvicted},
-	DriverStartTimedOut:               {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	DriverReadyTimedOut:               {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	Succeeded:                         {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	Failed:                            {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	SchedulingFailure:                 {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	DriverEvicted:                     {ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources},
-	TerminatedWithoutReleaseResources: {ResourceReleased},
-	ResourceReleased:                  {},
+	"":                                 {Submitted},
+	Submitted:                          {DriverRequested, SchedulingFailure, Failed},
+	ScheduledToRestart:                 {DriverRequested, SchedulingFailure, Failed},
+	DriverRequested:                    append([]State{DriverStarted, DriverReady, DriverStartTimedOut}, ends...),
+	DriverStarted:                      append([]State{DriverReady, DriverReadyTimedOut}, ends...),
+	DriverReady:                        append([]State{InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, ExecutorsStartTimedOut}, ends...),
+	InitializedBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity, ExecutorsStartTimedOut}, ends...),
+	RunningHealthy:                     append([]State{RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, ends...),
+	RunningWithPartialCapacity:         append([]State{RunningHealthy, RunningWithBelowThresholdExecutors}, ends...),
+	RunningWithBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity}, ends...),
+	DriverStartTimedOut:                afterwards,
+	DriverReadyTimedOut:                afterwards,
+	ExecutorsStartTimedOut:             afterwards,
+	Succeeded:                          afterwards,
+	Failed:                             afterwards,
+	SchedulingFailure:                  afterwards,
+	DriverEvicted:                      afterwards,
+	TerminatedWithoutReleaseResources:  {ResourceReleased},
+	ResourceReleased:                   {},
 }
+
+var (
+	ends       = []State{Succeeded, Failed, DriverEvicted}
+	afterwards = []State{ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources}
+)
 
 func (w *world) checkStep(next v1alpha1.Transition) {
 	w.t.Helper()

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // kubelet takes a Pod one step further.
@@ -34,6 +35,11 @@ func (w *world) advance(pod *simPod) {
 	case status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed:
 	case len(status.ContainerStatuses) == 0 && w.one(3):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}
+	case len(status.ContainerStatuses) == 0 && len(status.Conditions) < 2 && w.one(2):
+		status.Conditions = []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)},
+			{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse},
+		}
 	case len(status.ContainerStatuses) == 0:
 		status.Conditions = nil
 		status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainName}}
@@ -55,9 +61,20 @@ func (w *world) advance(pod *simPod) {
 	case pod.stuck && !w.calm:
 	case len(status.Conditions) == 0 && !w.one(4):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	case pod.starved && !w.calm, w.restless && !w.calm && !w.one(40):
+		w.churn(pod)
 	default:
 		w.finish(pod)
 	}
+}
+
+// churn changes the number of a driver's ready executors.
+func (w *world) churn(pod *simPod) {
+	most := 9
+	if pod.starved {
+		most = max(w.policy.Executors.Init, 1)
+	}
+	pod.executors = w.rng.Intn(most)
 }
 
 // finish ends a Pod, or one of its containers, in one of the ways there are.

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,9 @@ func (w *world) observe() Observation {
 		return seen
 	}
 	launch := w.stored.Launch
+	if pod := w.podOf(launch); pod != nil {
+		seen.ReadyExecutors = pod.executors
+	}
 	for _, pod := range w.cache {
 		if pod.Labels["launch"] == launch.ID {
 			seen.Driver = ObserveDriver(pod, w.policy.MainContainer)
@@ -103,7 +107,7 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 		}
 		fenced := w.stored.DeepCopy()
 		id := fmt.Sprintf("launch-%d", fenced.Attempt.ID)
-		fenced.Launch = &v1alpha1.Launch{ID: id, DriverPod: w.podName(), ApplicationID: "pi"}
+		fenced.Launch = &v1alpha1.Launch{ID: id, DriverPod: w.podName(), ApplicationID: w.applicationID()}
 		w.persist(fenced)
 		if w.one(20) {
 			w.note("crash after the fence")
@@ -118,6 +122,7 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 			return seen, true
 		case pod.Name == launch.DriverPod:
 			w.note("the name is taken")
+			w.hurry(pod)
 			return seen, false
 		}
 	}
@@ -136,11 +141,30 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 	return seen, true
 }
 
-func (w *world) podName() string {
-	if w.oneName {
-		return "pi-driver"
+// hurry forces an earlier attempt's Pod that is in the way and does not go.
+func (w *world) hurry(pod *simPod) {
+	limit := w.policy.Timeouts.ForceTermination
+	if pod.DeletionTimestamp != nil && limit > 0 && !w.now.Before(w.accepted(pod).Add(limit)) {
+		w.remove(pod)
 	}
-	return fmt.Sprintf("pi-%d-driver", w.stored.Attempt.ID)
+}
+
+func (w *world) podName() string {
+	name := "pi-driver"
+	if !w.oneName {
+		name = fmt.Sprintf("pi-%d-driver", w.stored.Attempt.ID)
+	}
+	if w.wordy {
+		name = strings.Repeat("long.", 48) + name // the longest that Kubernetes allows
+	}
+	return name
+}
+
+func (w *world) applicationID() string {
+	if w.wordy {
+		return strings.Repeat("x", 63) // the longest label
+	}
+	return "pi"
 }
 
 // create creates a driver Pod. There must be none alive.
@@ -151,7 +175,7 @@ func (w *world) create(launch *v1alpha1.Launch) types.UID {
 		}
 	}
 	w.created++
-	pod := &simPod{launch: launch.ID, stuck: w.one(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	pod := &simPod{launch: launch.ID, stuck: w.one(5), starved: w.one(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: launch.DriverPod, UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
 	}}}
 	pod.Status.Phase = corev1.PodPending

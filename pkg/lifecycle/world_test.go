@@ -34,8 +34,9 @@ type world struct {
 	oneName bool
 	// sinkDown is a sink that takes nothing.
 	sinkDown bool
-	// hasty is a world in which attempts come and go, and wordy one in which everything has a long text.
-	hasty, wordy bool
+	// hasty is a world in which attempts come and go, wordy one in which everything has a long text and a long name,
+	// and restless one in which executors come and go.
+	hasty, wordy, restless bool
 
 	// stored is the record as the API server has it, and history all transitions that it ever had.
 	stored  *v1alpha1.Record
@@ -49,14 +50,19 @@ type world struct {
 	last     Decision
 	diary    []string
 	met      map[string]bool
+	// steps is how often something happened.
+	steps int64
 }
 
 // simPod is a driver Pod, as the API server has it.
 type simPod struct {
 	*corev1.Pod
 	launch string
-	// lost is a Pod whose node does not answer, and stuck one that never gets ready.
-	lost, stuck bool
+	// lost is a Pod whose node does not answer, stuck one that never gets ready, and starved one that never gets enough
+	// executors.
+	lost, stuck, starved bool
+	// executors is the number of its ready executors.
+	executors int
 }
 
 const (
@@ -69,7 +75,7 @@ func newWorld(t *testing.T, seed int64) *world {
 		t: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start,
 		cache: map[types.UID]*corev1.Pod{}, departed: map[types.UID]*corev1.Pod{}, met: map[string]bool{},
 	}
-	w.oneName, w.sinkDown, w.hasty, w.wordy = w.one(2), w.one(3), w.one(2), w.one(3)
+	w.oneName, w.sinkDown, w.hasty, w.wordy, w.restless = w.one(2), w.one(3), w.one(2), w.one(3), w.one(6)
 	w.policy = w.anyPolicy()
 	return w
 }
@@ -99,6 +105,9 @@ func (w *world) anyPolicy() Policy {
 			ExecutorStart:    pick(w, -1, time.Minute),
 			ForceTermination: pick(w, 0, time.Second, 5*time.Minute),
 		},
+		Executors: Executors{
+			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.one(3),
+		},
 		Retain:        pick(w, RetainNever, RetainNever, RetainOnFailure, RetainAlways),
 		RetainFor:     pick(w, -1, 0, time.Minute),
 		TTL:           pick(w, -1, -1, 0, time.Minute, time.Hour),
@@ -107,6 +116,9 @@ func (w *world) anyPolicy() Policy {
 	}
 	if w.hasty && w.one(2) {
 		policy.Restart = Restart{Policy: RestartAlways, MaxAttempts: 50, ResetAfter: -1}
+	}
+	if w.restless {
+		policy.Executors = Executors{Init: 1, Min: 3, Max: 6}
 	}
 	if w.one(40) {
 		policy.Refused = &Cause{Class: ClassApplication, Reason: "Unsupported", Message: "not this"}

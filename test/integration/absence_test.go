@@ -29,7 +29,7 @@ func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 		"a driver vanishes": {
 			meanwhile: func(m *mortal) { m.vanish(m.name + "-0-driver") },
 			after: func(m *mortal) {
-				c := m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "Failed")
+				c := m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "DriverLost")
 				if !contains(c.Message, "Driver removed") {
 					m.Errorf("the condition says %q", c.Message)
 				}

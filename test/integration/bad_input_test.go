@@ -41,7 +41,7 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			says: []string{"spark.driver.bindAddress", `"0.0.0.0"`, "leave it out"},
 		},
 		"client mode": {
-			bad: App("bad").Client(), reason: "Failed", event: "Failed",
+			bad: App("bad").Client(), reason: "ClientModeUnsupported", event: "Failed",
 			says: []string{"Client mode is not supported", "Remove spec.deploymentMode"},
 		},
 		"a template that the API server refuses": {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
@@ -67,7 +68,11 @@ func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
 	s.told(app, plainLife[:5]...)
 	s.untilKubeEvent("pi", corev1.EventTypeNormal, "DriverRequested")
 	before := len(s.requestsAtRest())
+	if c := s.condition("pi", "EventsDelivered"); c.Reason != "Pending" {
+		t.Errorf("before it is recorded that the sink took all events, the condition is %+v", c)
+	}
 	rested := s.untilAcknowledged("pi", 5)
+	s.untilCondition("pi", "EventsDelivered", metav1.ConditionTrue, "Delivered")
 	if age := time.Since(rested.Status.Firesteel.Transitions[4].Time.Time); age < 29*time.Second {
 		t.Errorf("the cursor was written %s after the last transition", age)
 	}

@@ -122,6 +122,18 @@ func (a *application) ForceGoneWithin(limit time.Duration) *application {
 	return a
 }
 
+// ExecutorsStartWithin bounds the time to the executors' start.
+func (a *application) ExecutorsStartWithin(limit time.Duration) *application {
+	a.timeouts().ExecutorStartTimeoutMillis = inMillis(limit)
+	return a
+}
+
+// Executors asks for executors to begin with, to keep and to be complete.
+func (a *application) Executors(first, least, most int32) *application {
+	a.tolerations().InstanceConfig = &sparkv1.ExecutorInstanceConfig{InitExecutors: first, MinExecutors: least, MaxExecutors: most}
+	return a
+}
+
 func (a *application) tolerations() *sparkv1.ApplicationTolerations {
 	if a.app.Spec.ApplicationTolerations == nil {
 		a.app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{}

@@ -35,7 +35,7 @@ func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
 	s.run("pi", 0).succeed()
 	s.told(app, plainLife...)
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
-	if c := s.condition("pi", "EventsDelivered"); c != nil {
+	if c := s.condition("pi", "EventsDelivered"); c.Status == metav1.ConditionFalse {
 		t.Errorf("it has the condition %+v", c)
 	}
 }

@@ -2,8 +2,13 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // driver is a driver Pod on its stand-in for a node.
@@ -37,6 +42,28 @@ func (d *driver) exit(code int32) *driver {
 	return d.set(func(status *corev1.PodStatus) { ended(status, code) })
 }
 
+// executor makes an executor of the driver, as the driver would.
+func (d *driver) executor(id int) *driver {
+	d.scene.Helper()
+	return d.scene.executor(d.Labels["spark-app-selector"], id, submission.OwnedBy(d.Pod))
+}
+
+// executor makes an executor of an application id.
+func (s *scene) executor(application string, id int, owner metav1.OwnerReference) *driver {
+	s.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:   fmt.Sprintf("%s-%s-exec-%d", application, strings.ToLower(owner.Kind), id),
+			Labels: map[string]string{"spark-role": "executor", "spark-app-selector": application, apache.LabelOperator: apache.OperatorName},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
+	}
+	pod.OwnerReferences = []metav1.OwnerReference{owner}
+	made, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), pod, metav1.CreateOptions{})
+	s.must(err)
+	return &driver{Pod: made, scene: s}
+}
+
 // run has an attempt's driver go through all it goes through, as far as to run, at the controller's pace.
 func (s *scene) run(app string, attempt int) *driver {
 	s.Helper()
@@ -46,5 +73,13 @@ func (s *scene) run(app string, attempt int) *driver {
 	s.untilState(app, "DriverStarted")
 	d.ready()
 	s.untilState(app, "RunningHealthy")
+	return d
+}
+
+// runUnto has an attempt's driver be ready, and waits for the state that it is in then.
+func (s *scene) runUnto(state, app string, attempt int) *driver {
+	s.Helper()
+	d := s.driver(app, attempt).start().ready()
+	s.untilState(app, state)
 	return d
 }

@@ -28,18 +28,18 @@ type replica struct {
 	running    sync.WaitGroup
 }
 
-// startReplica starts a replica that takes itself for the leader.
-func startReplica(t *testing.T, connection *connection, sink events.Sink) *replica {
+// startReplica starts a replica that takes itself for the leader. inProcess says which handlers run in it; nil for all.
+func startReplica(t *testing.T, connection *connection, sink events.Sink, inProcess func(handler string) bool) *replica {
 	ctx, stop := context.WithCancel(t.Context())
 	r := &replica{connection: connection, stop: stop}
 	ctx = logging.WithLogger(ctx, zap.NewNop().Sugar())
 	ctx = controller.WithEventRecorder(ctx, silent{})
-	ctx = filteredfactory.WithSelectors(ctx, sparkapplication.DriverSelector)
+	ctx = filteredfactory.WithSelectors(ctx, sparkapplication.DriverSelector, sparkapplication.ExecutorSelector)
 	config := connection.config()
 	sparkapplication.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(r.newRelay(t, sink))(ctx, &configmap.ManualWatcher{})
+	impl := sparkapplication.NewController(r.newRelay(t, sink, inProcess))(ctx, &configmap.ManualWatcher{})
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {
@@ -50,9 +50,9 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink) *repli
 	return r
 }
 
-func (r *replica) newRelay(t *testing.T, sink events.Sink) sparkapplication.NewRelay {
+func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) sparkapplication.NewRelay {
 	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), nil)
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func (s *server) create(k key, given object) (object, error) {
 func (s *server) checkOneDriver(driver *corev1.Pod) {
 	for k, stored := range s.objects {
 		other, is := stored.(*corev1.Pod)
-		if is && k.resource == pods && ownerOf(other) == ownerOf(driver) && alive(other) {
+		if is && k.resource == pods && isDriver(driver) && ownerOf(other) == ownerOf(driver) && alive(other) {
 			s.t.Errorf("driver %s is created while %s (%s) of the same application is alive", driver.Name, other.Name, other.UID)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // TestMain silences client-go, which tells of every watch that is cut.
@@ -97,7 +99,7 @@ func (w *world) play() {
 func (w *world) keepReplica(n uint64) {
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
-		replica := startReplica(w.t, connection, w.sink)
+		replica := startReplica(w.t, connection, w.sink, nil)
 		for !connection.isDead() && !w.over.Load() {
 			time.Sleep(time.Second)
 		}
@@ -218,8 +220,12 @@ func anApplication(k key, random *rand.Rand) *sparkv1.SparkApplication {
 					MaxRestartAttempts:   some(0, 1, 3),
 					RestartBackoffMillis: some(0, 1000, 20_000),
 				},
+				InstanceConfig: &sparkv1.ExecutorInstanceConfig{
+					InitExecutors: int32(random.IntN(3)), MinExecutors: int32(random.IntN(3)), MaxExecutors: int32(random.IntN(4)),
+				},
 				ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{
 					DriverStartTimeoutMillis:          some(20_000, 60_000, 300_000),
+					ExecutorStartTimeoutMillis:        some(20_000, 60_000),
 					ForceTerminationGracePeriodMillis: some(10_000, 60_000),
 				},
 				ResourceRetainPolicy: []sparkv1.RetainPolicy{
@@ -246,6 +252,12 @@ func (w *world) kubelet() {
 			if errors.Is(err, errRemove) {
 				err = w.server.delete(k, metav1.DeleteOptions{GracePeriodSeconds: new(int64)})
 			}
+			if errors.Is(err, errTaint) {
+				err = w.server.delete(k, metav1.DeleteOptions{})
+			}
+			if pod := o.(*corev1.Pod); isDriver(pod) && pod.Status.Phase == corev1.PodRunning && random.IntN(3) == 0 {
+				w.expect(w.server.create(anExecutor(pod, random)))
+			}
 			if err != nil && !errors.Is(err, errUnmoved) && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 				w.t.Error(err)
 			}
@@ -256,6 +268,7 @@ func (w *world) kubelet() {
 var (
 	errUnmoved = errors.New("the Pod stays as it is")
 	errRemove  = errors.New("the Pod goes")
+	errTaint   = errors.New("the Pod is deleted, since its node is lost")
 )
 
 func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
@@ -277,20 +290,39 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		if random.IntN(8) == 0 {
 			pod.Annotations = map[string]string{"node": "lost"}
 		}
+	case pod.Annotations["node"] == "lost" && !w.calm() && luck == 1:
+		return errTaint
 	case pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved
 	case pod.Status.Phase == corev1.PodPending:
 		run(pod)
-	case luck < 5:
+	case luck < 5, isDriver(pod) && random.IntN(4) > 0: // drivers outlive most of their executors
 		return errUnmoved
 	case luck < 8:
 		end(pod, 0)
 	case luck == 8:
 		end(pod, 1)
+	case !w.calm() && random.IntN(2) == 0:
+		pod.Annotations = map[string]string{"node": "lost"}
 	default:
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	}
 	return nil
+}
+
+func isDriver(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "driver" }
+
+// anExecutor is one that a driver makes.
+func anExecutor(driver *corev1.Pod, random *rand.Rand) (key, *corev1.Pod) {
+	k := key{pods, driver.Namespace, fmt.Sprintf("%s-exec-%d", driver.Name, random.IntN(5))}
+	labels := maps.Clone(driver.Labels)
+	labels["spark-role"] = "executor"
+	return k, &corev1.Pod{
+		TypeMeta: kinds[pods],
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: k.namespace, Name: k.name, Labels: labels, OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(driver)},
+		},
+	}
 }
 
 func run(pod *corev1.Pod) {

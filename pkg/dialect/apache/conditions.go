@@ -19,10 +19,20 @@ import (
 const (
 	// ConditionSucceeded is Unknown while the application lasts, then True or False for good.
 	ConditionSucceeded = "Succeeded"
+	// ConditionDriverReady is True from the time that the attempt's driver became ready to its end. A driver that is
+	// not ready for a while in between runs all the same.
+	ConditionDriverReady = "DriverReady"
+	// ConditionExecutorsReady is True while the driver is ready and has as many executors as instanceConfig asks for:
+	// initExecutors to begin with, minExecutors from then on. Where it asks for none, none are needed.
+	ConditionExecutorsReady = "ExecutorsReady"
+	// ConditionResourcesReleased is True once the application is over and its driver is gone, or has ended with its
+	// deletion accepted; all else goes with the driver. It is False while the driver is retained.
+	ConditionResourcesReleased = "ResourcesReleased"
+	// ConditionEventsDelivered is True where the record says that the sink has taken all events, Unknown where it does
+	// not say so yet, and False where the sink refused an event for good.
+	ConditionEventsDelivered = "EventsDelivered"
 	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
 	ConditionWarning = "Warning"
-	// ConditionEventsDelivered is False where the sink refused an event for good.
-	ConditionEventsDelivered = "EventsDelivered"
 	// ConditionHandlerAnswered is False where a handler was asked for too long.
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
@@ -31,8 +41,10 @@ const (
 type Facts struct {
 	// Now is when they are said.
 	Now time.Time
-	// Waiting says why the driver does not start; nil where nothing is known to hold it.
-	Waiting *lifecycle.Cause
+	// Policy is the application's.
+	Policy lifecycle.Policy
+	// Obstacle says what keeps the driver from starting; nil where nothing is known to.
+	Obstacle *lifecycle.Cause
 	// Held says what the application waits for.
 	Held lifecycle.Held
 	// Warnings are sentences about what is not done as the spec asks.
@@ -41,7 +53,8 @@ type Facts struct {
 	SilentHandler string
 }
 
-// Conclude sets the conditions of an application. Those that have nothing to say are absent.
+// Conclude sets the conditions of an application. Warnings that have nothing to say are absent. But for those, and for
+// what holds the application up, conditions change with the record alone, so that they cost no write of their own.
 func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Facts) {
 	status := &app.Status
 	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
@@ -60,14 +73,14 @@ func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Fact
 		}
 		set(condition)
 	}
-	set(succeeded(record, facts))
+	set(succeeded(record, facts, meta.FindStatusCondition(status.Conditions, ConditionSucceeded)))
+	set(driverReady(record))
+	set(executorsReady(record, facts.Policy))
+	set(resourcesReleased(record))
+	set(eventsDelivered(record))
 	unless(len(facts.Warnings) == 0, metav1.Condition{
 		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
 		Message: strings.Join(facts.Warnings, " "),
-	})
-	unless(record.Rejected == 0, metav1.Condition{
-		Type: ConditionEventsDelivered, Status: metav1.ConditionFalse, Reason: "Rejected",
-		Message: fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected),
 	})
 	unless(facts.SilentHandler == "", metav1.Condition{
 		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",
@@ -82,7 +95,9 @@ var waitsFor = map[lifecycle.Held]string{
 	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
 }
 
-func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
+func succeeded(
+	record *v1alpha1.Record, facts Facts, before *metav1.Condition,
+) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
 	current := lifecycle.Current(record)
 	condition.Reason, condition.Message = current.State, current.Message
@@ -92,8 +107,8 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 		conclude(&condition, ended)
 	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
-	case facts.Waiting != nil && current.State == string(lifecycle.DriverRequested):
-		condition.Reason, condition.Message = reason(facts.Waiting.Reason, current.State), facts.Waiting.Message
+	case facts.Obstacle != nil:
+		condition.Reason, condition.Message = reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
@@ -103,7 +118,20 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 	if sentence := waitsFor[facts.Held]; sentence != "" {
 		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
 	}
+	if facts.Held == lifecycle.HeldDriverTerminating && facts.Policy.Timeouts.ForceTermination <= 0 {
+		condition.Message += " Delete it by force where its node is lost: forceTerminationGracePeriodMillis has nobody do so."
+	}
+	if sameObstacle(condition, before, facts) {
+		condition.Message = before.Message
+	}
 	return condition
+}
+
+// sameObstacle says that the reason is told already. A scheduler has other words for it with each node that comes and
+// goes, and each would be a write.
+func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Facts) bool {
+	return facts.Obstacle != nil && facts.Held == "" && before != nil &&
+		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
 }
 
 func nextStart(record *v1alpha1.Record) string {
@@ -119,10 +147,13 @@ func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
 		condition.Status = metav1.ConditionTrue
 	}
 	condition.Reason, condition.Message = ended.State, ended.End.Message
-	if ended.State == string(lifecycle.SchedulingFailure) {
+	if ended.End.Reason != containerError {
 		condition.Reason = reason(ended.End.Reason, ended.State)
 	}
 }
+
+// containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
+const containerError = "Error"
 
 // What the API server lets a condition say: one that says anything else has the whole status refused, for good.
 var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)

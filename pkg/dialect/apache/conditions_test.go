@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -40,6 +41,7 @@ func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts apa
 	if facts.Now.IsZero() {
 		facts.Now = start
 	}
+	facts.Policy = apache.Policy(app, apache.Defaults{})
 	apache.Conclude(app, record, facts)
 	return app.Status.Conditions
 }
@@ -65,23 +67,18 @@ func TestConditionSucceeded(t *testing.T) {
 			record: submitted().Requested(), want: "Unknown DriverRequested: " + requested,
 		},
 		"what holds the driver up is the reason": {
-			record: submitted().Requested(), facts: apache.Facts{Waiting: quota},
+			record: submitted().Requested(), facts: apache.Facts{Obstacle: quota},
 			want: "Unknown Unschedulable: Driver Pod cannot be scheduled.",
 		},
 		"a scheduler's reason that is none for a condition is left out": {
 			record: submitted().Requested(),
-			facts:  apache.Facts{Waiting: &lifecycle.Cause{Reason: "no-room here", Message: "Driver Pod cannot be scheduled."}},
+			facts:  apache.Facts{Obstacle: &lifecycle.Cause{Reason: "no-room here", Message: "Driver Pod cannot be scheduled."}},
 			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
 		},
 		"a scheduler need give no reason": {
 			record: submitted().Requested(),
-			facts:  apache.Facts{Waiting: &lifecycle.Cause{Message: "Driver Pod cannot be scheduled."}},
+			facts:  apache.Facts{Obstacle: &lifecycle.Cause{Message: "Driver Pod cannot be scheduled."}},
 			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
-		},
-		"what held the driver up is past once it runs": {
-			record: submitted().Requested().In(lifecycle.RunningHealthy, "Application is running healthy."),
-			facts:  apache.Facts{Waiting: quota},
-			want:   "Unknown RunningHealthy: Application is running healthy.",
 		},
 		"a driver that is being deleted": {
 			record: submitted().Requested(), facts: apache.Facts{Held: lifecycle.HeldDriverTerminating},
@@ -152,6 +149,10 @@ func TestConditionSucceeded(t *testing.T) {
 			record: submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{Reason: "QuotaExceeded", Message: "no room"}),
 			want:   "False QuotaExceeded: no room",
 		},
+		"the reason of a failure where it says more than the state": {
+			record: submitted().Requested().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Reason: "OOMKilled", Message: "too much"}),
+			want:   "False OOMKilled: too much",
+		},
 		"a webhook's reason that is none for a condition is left out": {
 			record: submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{Reason: "not on my cluster!", Message: "no"}),
 			want:   "False SchedulingFailure: no",
@@ -163,11 +164,43 @@ func TestConditionSucceeded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := concluded(pi().Obj(), test.record.Obj(), test.facts)
-			if diff := cmp.Diff([]string{"Succeeded=" + test.want}, tell(got)); diff != "" {
-				t.Errorf("conditions (-want +got):\n%s", diff)
+			if diff := cmp.Diff("Succeeded="+test.want, tell(got)[0]); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 			wantAcceptable(t, got)
 		})
+	}
+}
+
+func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
+	patient := pi().Tolerating(sparkv1.ApplicationTolerations{
+		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: ptr(int64(0))},
+	}).Obj()
+	got := concluded(patient, submitted().Requested().Obj(), apache.Facts{Held: lifecycle.HeldDriverTerminating})
+	if message := got[0].Message; !strings.HasSuffix(message, "forceTerminationGracePeriodMillis has nobody do so.") {
+		t.Errorf("the message is %q", message)
+	}
+}
+
+// A scheduler that finds other words each time has none of them written.
+func TestAnObstacleIsToldOnce(t *testing.T) {
+	app, record := pi().Obj(), submitted().Requested().Obj()
+	obstacle := func(reason, message string) apache.Facts {
+		return apache.Facts{Obstacle: &lifecycle.Cause{Reason: reason, Message: message}}
+	}
+	for i, test := range []struct {
+		facts apache.Facts
+		want  string
+	}{
+		{obstacle("Unschedulable", "Insufficient cpu."), "Unschedulable: Insufficient cpu."},
+		{obstacle("Unschedulable", "Insufficient memory."), "Unschedulable: Insufficient cpu."},
+		{obstacle("ImagePullFailed", "No such image."), "ImagePullFailed: No such image."},
+		{obstacle("Unschedulable", "Insufficient memory."), "Unschedulable: Insufficient memory."},
+		{apache.Facts{}, "DriverRequested: Requested driver from resource scheduler."},
+	} {
+		if got := tell(concluded(app, record, test.facts))[0]; got != "Succeeded=Unknown "+test.want {
+			t.Errorf("after %d changes it is %q, want %q", i, got, test.want)
+		}
 	}
 }
 
@@ -190,10 +223,6 @@ func TestConditionsComeAndGo(t *testing.T) {
 			submitted(), apache.Facts{Warnings: []string{"This is dropped.", "So is that."}},
 			"Warning=True SpecNotHonored: This is dropped. So is that.",
 		},
-		"events that were refused": {
-			submitted().Rejected(2), apache.Facts{},
-			"EventsDelivered=False Rejected: The sink refused 2 event(s) for good; the controller's log holds them.",
-		},
 		"a handler that is silent": {
 			submitted(), silent,
 			`HandlerAnswered=False NoAnswer: The handler "restart" was asked and has not acted; ` +
@@ -201,14 +230,14 @@ func TestConditionsComeAndGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app, succeeded := pi().Obj(), "Succeeded=Unknown Submitted: "+accepted
+			app, always := pi().Obj(), tell(concluded(pi().Obj(), submitted().Obj(), apache.Facts{}))
 			got := concluded(app, test.record.Obj(), test.facts)
-			if diff := cmp.Diff([]string{succeeded, test.want}, tell(got)); diff != "" {
+			if diff := cmp.Diff(append(slices.Clone(always), test.want), tell(got)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			wantAcceptable(t, got)
 			got = concluded(app, submitted().Obj(), apache.Facts{})
-			if diff := cmp.Diff([]string{succeeded}, tell(got)); diff != "" {
+			if diff := cmp.Diff(always, tell(got)); diff != "" {
 				t.Errorf("conditions when all is well again (-want +got):\n%s", diff)
 			}
 		})
@@ -219,7 +248,7 @@ func TestConditionsOfOthersStay(t *testing.T) {
 	others := metav1.Condition{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Quota"}
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Status.Conditions = []metav1.Condition{others} }).Obj()
 	got := concluded(app, submitted().Obj(), apache.Facts{})
-	if len(got) != 2 || !slices.Contains(got, others) {
+	if !slices.Contains(got, others) {
 		t.Errorf("conditions are %v", tell(got))
 	}
 }
@@ -258,9 +287,9 @@ func TestConditionsHoldWhateverIsSaid(t *testing.T) {
 	got := concluded(pi().Obj(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: long}).Obj(),
 		apache.Facts{Warnings: []string{long}})
 	wantAcceptable(t, got)
-	for _, condition := range got {
-		if !strings.HasSuffix(condition.Message, "é...") {
-			t.Errorf("the message of %s is cut within a character, or in silence", condition.Type)
+	for _, kind := range []string{"Succeeded", "Warning"} {
+		if !strings.HasSuffix(meta.FindStatusCondition(got, kind).Message, "é...") {
+			t.Errorf("the message of %s is cut within a character, or in silence", kind)
 		}
 	}
 }

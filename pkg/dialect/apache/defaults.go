@@ -16,6 +16,8 @@ type Defaults struct {
 	Properties map[string]string
 	// Tolerations are tolerations, below those of the application.
 	Tolerations sparkv1.ApplicationTolerations
+	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
+	DriverLogLines int
 }
 
 // tolerationsOf are the application's tolerations over the operator's defaults.

@@ -40,8 +40,9 @@ func patiently(change func(*lifecycle.Policy)) lifecycle.Policy {
 			OnFailure:           lifecycle.Limit{MaxAttempts: ptr(int64(14)), Backoff: ptr(15 * ms)},
 			OnSchedulingFailure: lifecycle.Limit{MaxAttempts: ptr(int64(16)), Backoff: ptr(17 * ms)},
 		},
-		Timeouts: lifecycle.Timeouts{DriverStart: 21 * ms, DriverReady: 22 * ms, ExecutorStart: 23 * ms, ForceTermination: 24 * ms},
-		Retain:   lifecycle.RetainAlways, RetainFor: 41 * ms, TTL: 42 * ms,
+		Timeouts:  lifecycle.Timeouts{DriverStart: 21 * ms, DriverReady: 22 * ms, ExecutorStart: 23 * ms, ForceTermination: 24 * ms},
+		Executors: lifecycle.Executors{Init: 31, Min: 32, Max: 33},
+		Retain:    lifecycle.RetainAlways, RetainFor: 41 * ms, TTL: 42 * ms,
 	}
 	change(&policy)
 	return policy

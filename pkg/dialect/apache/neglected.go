@@ -22,9 +22,6 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	say(len(app.Spec.DriverServiceIngressList) > 0, "spec.driverServiceIngressList", "create the Service and the Ingress yourself")
 	say(len(app.Spec.DriverHTTPRouteList) > 0, "spec.driverHttpRouteList", "create the Service and the HTTPRoute yourself")
 	say(len(app.Spec.DriverGRPCRouteList) > 0, "spec.driverGrpcRouteList", "create the Service and the GRPCRoute yourself")
-	instances := tolerationsOf(app, Defaults{}).InstanceConfig
-	say(instances != nil && instances.InitExecutors > 0, "spec.applicationTolerations.instanceConfig",
-		"the application counts as healthy once its driver is ready")
 	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
 		sentences = append(sentences, fmt.Sprintf(
 			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))

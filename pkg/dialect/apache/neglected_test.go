@@ -10,11 +10,6 @@ import (
 )
 
 func TestNeglected(t *testing.T) {
-	instances := func(init int32) *application {
-		return pi().Tolerating(sparkv1.ApplicationTolerations{
-			InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: init, MinExecutors: 3, MaxExecutors: 3},
-		})
-	}
 	for name, test := range map[string]struct {
 		app  *application
 		want []string
@@ -37,12 +32,6 @@ func TestNeglected(t *testing.T) {
 				"spec.driverGrpcRouteList is not acted on yet: create the Service and the GRPCRoute yourself.",
 			},
 		},
-		"numbers of executors to wait for": {
-			instances(3),
-			[]string{"spec.applicationTolerations.instanceConfig is not acted on yet: " +
-				"the application counts as healthy once its driver is ready."},
-		},
-		"numbers of executors that mean nothing upstream either": {instances(0), nil},
 		"a version that nobody knows": {
 			pi().Spark("7.0.0"), []string{"Spark 7.0.0 is not known: it is submitted as the newest known version would be."},
 		},

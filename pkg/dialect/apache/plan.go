@@ -120,8 +120,7 @@ func upstreamProperties(app *sparkv1.SparkApplication, defaults Defaults) map[st
 		"spark.kubernetes.driver.service.publishNotReadyAddresses": "true",
 		"spark.kubernetes.executor.useDriverPodIP":                 "true",
 	}
-	dynamic := strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true")
-	if !dynamic && Policy(app, defaults).Restart.Policy == lifecycle.RestartNever {
+	if policy := Policy(app, defaults); !policy.Executors.Dynamic && policy.Restart.Policy == lifecycle.RestartNever {
 		conf["spark.kubernetes.executor.deleteOnTermination"] = "false"
 	}
 	return conf

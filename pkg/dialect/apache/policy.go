@@ -2,6 +2,7 @@ package apache
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -23,6 +24,7 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 	return lifecycle.Policy{
 		Restart:       restart(tolerations.RestartConfig),
 		Timeouts:      timeouts(tolerations.ApplicationTimeoutConfig),
+		Executors:     executors(app, defaults, tolerations.InstanceConfig),
 		Retain:        retain(tolerations.ResourceRetainPolicy),
 		RetainFor:     millis(tolerations.ResourceRetainDurationMillis, never),
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
@@ -77,6 +79,16 @@ func timeouts(config *sparkv1.ApplicationTimeoutConfig) lifecycle.Timeouts {
 		ExecutorStart:    millis(config.ExecutorStartTimeoutMillis, defaultTimeoutMillis),
 		ForceTermination: millis(config.ForceTerminationGracePeriodMillis, defaultTimeoutMillis),
 	}
+}
+
+func executors(app *sparkv1.SparkApplication, defaults Defaults, config *sparkv1.ExecutorInstanceConfig) lifecycle.Executors {
+	asked := lifecycle.Executors{
+		Dynamic: strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true"),
+	}
+	if config != nil {
+		asked.Init, asked.Min, asked.Max = int(config.InitExecutors), int(config.MinExecutors), int(config.MaxExecutors)
+	}
+	return asked
 }
 
 func retain(policy sparkv1.RetainPolicy) lifecycle.Retain {

@@ -115,6 +115,18 @@ func TestPolicy(t *testing.T) {
 			}),
 			want: upstream(),
 		},
+		"the numbers of executors to begin with, to keep and to be complete are set": {
+			app: tolerating(func(t *sparkv1.ApplicationTolerations) {
+				t.InstanceConfig = &sparkv1.ExecutorInstanceConfig{InitExecutors: 3, MinExecutors: 2, MaxExecutors: 5}
+			}),
+			want: policyWith(func(p *lifecycle.Policy) { p.Executors = lifecycle.Executors{Init: 3, Min: 2, Max: 5} }),
+		},
+		"Spark may set the number of executors, in whatever case that is said": {
+			app: pi().Conf("spark.dynamicAllocation.enabled", "True").Tolerating(sparkv1.ApplicationTolerations{
+				InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1},
+			}).Obj(),
+			want: policyWith(func(p *lifecycle.Policy) { p.Executors = lifecycle.Executors{Init: 1, Dynamic: true} }),
+		},
 		"the older spelling of the retain policy is understood": {
 			app: tolerating(func(t *sparkv1.ApplicationTolerations) { t.ResourceRetentionPolicy = sparkv1.RetainAlways }),
 			want: policyWith(func(p *lifecycle.Policy) {

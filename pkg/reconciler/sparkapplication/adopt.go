@@ -94,10 +94,7 @@ func (r *Reconciler) adopt(ctx context.Context, app *sparkv1.SparkApplication) (
 	if record, err = apache.Adopt(app, defaults, record, driver); err != nil {
 		return app, false, err
 	}
-	desired := app.DeepCopy()
-	apache.Project(&desired.Status, record)
-	apache.Conclude(desired, record, r.facts(app, lifecycle.Observation{}, lifecycle.Decision{}))
-	stored, err := r.write(ctx, app, desired)
+	stored, err := r.write(ctx, app, concluded(app, record, r.facts(app, apache.Policy(app, defaults), lifecycle.Decision{})))
 	if err != nil {
 		return app, false, err
 	}

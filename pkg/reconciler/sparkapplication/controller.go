@@ -56,6 +56,8 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 			sightings: newSightings(clock.RealClock{}),
 			arrivals:  newArrivals(clock.RealClock{}),
 			written:   newWritten(),
+			executors: newExecutors(),
+			logs:      newDriverLogs(kubeclient.Get(ctx)),
 		}
 		if controller.GetEventRecorder(ctx) == nil {
 			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
@@ -87,6 +89,7 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 		}
 		watchApplications(ctx, r, impl, census)
 		watchDrivers(ctx, r, impl)
+		watchExecutors(ctx, r, impl, func() apache.Defaults { return *store.Load().Defaults })
 		store.WatchConfigs(cmw)
 		return impl
 	}
@@ -118,8 +121,8 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, DriverSelector).Informer()
-	must(ctx, informer.SetTransform(stripPod))
-	must(ctx, informer.AddIndexers(ownerIndex))
+	must(ctx, informer.SetTransform(stripDriver))
+	must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
 	arrived := func(object any) {
 		pod, ok := object.(*corev1.Pod)
 		if !ok {
@@ -162,9 +165,12 @@ func newRecorder(ctx context.Context) record.EventRecorder {
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
 }
 
-func handle(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
-	_, err := informer.AddEventHandler(handler)
+func handle(
+	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
+) cache.ResourceEventHandlerRegistration {
+	registration, err := informer.AddEventHandler(handler)
 	must(ctx, err)
+	return registration
 }
 
 func must(ctx context.Context, err error) {
@@ -202,11 +208,23 @@ func stripApplication(object any) (any, error) {
 	return object, nil
 }
 
-// stripPod keeps of a driver Pod what the lifecycle reads: its identity and its status.
-func stripPod(object any) (any, error) {
+// maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the
+// cause is, as its beginning.
+const maxTrace = 16 << 10
+
+// stripDriver keeps of a driver Pod what the lifecycle reads: its identity, its status and the exception that it ended
+// with.
+func stripDriver(object any) (any, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
+		trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]
 		pod.ManagedFields, pod.Annotations = nil, nil
 		pod.Spec = corev1.PodSpec{}
+		if len(trace) > maxTrace {
+			trace = trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
+		}
+		if trace != "" {
+			pod.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: trace}
+		}
 	}
 	return object, nil
 }

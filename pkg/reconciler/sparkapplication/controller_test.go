@@ -1,6 +1,7 @@
 package sparkapplication
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,18 +14,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestStripPodKeepsWhatTheLifecycleReads(t *testing.T) {
+func TestStripDriverKeepsWhatTheLifecycleReads(t *testing.T) {
 	kept := metav1.ObjectMeta{
 		Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
 		Labels:            map[string]string{"spark-role": "driver"},
+		Annotations:       map[string]string{"spark.exit-exception": "java.lang.Error: no"},
 		OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
 		DeletionTimestamp: &metav1.Time{Time: start},
 	}
 	status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
 	pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
-	pod.Annotations = map[string]string{"large": "text"}
+	pod.Annotations["large"] = "text"
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-	got, err := stripPod(pod)
+	got, err := stripDriver(pod)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +35,30 @@ func TestStripPodKeepsWhatTheLifecycleReads(t *testing.T) {
 	}
 }
 
+// A trace has what happened at its top, and why at its bottom.
+func TestStripDriverKeepsTheEndsOfATrace(t *testing.T) {
+	trace := "java.lang.Error: no\n" + strings.Repeat("\tat frame\n", 6000) + "Caused by: somebody"
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"spark.exit-exception": trace}}}
+	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "spark-kubernetes-driver", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}},
+	}}}
+	want := lifecycle.ObserveDriver(pod.DeepCopy(), "").End
+	if _, err := stripDriver(pod); err != nil {
+		t.Fatal(err)
+	}
+	if kept := len(pod.Annotations["spark.exit-exception"]); kept > maxTrace+16 {
+		t.Errorf("%d bytes of the trace are kept", kept)
+	}
+	if diff := cmp.Diff(want, lifecycle.ObserveDriver(pod, "").End); diff != "" {
+		t.Errorf("the end of the driver (-whole trace +kept):\n%s", diff)
+	}
+}
+
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
-	for name, strip := range map[string]cache.TransformFunc{"Pods": stripPod, "applications": stripApplication} {
+	for name, strip := range map[string]cache.TransformFunc{
+		"drivers": stripDriver, "executors": stripExecutor, "applications": stripApplication,
+	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)

@@ -186,7 +186,7 @@ func (r *Reconciler) launch(
 		return true, r.abandon(ctx, driver)
 	case errors.Is(err, errGoing):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
-		return false, errors.Join(r.abandon(ctx, driver), r.waitFor(app, err))
+		return false, errors.Join(r.abandon(ctx, driver), r.hurry(ctx, app, launch.objects.Driver), r.waitFor(app, err))
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.Status.Firesteel.Attempt.ID, err)
 	}

@@ -2,6 +2,7 @@ package sparkapplication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,17 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
+	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// observe looks at the driver of the record's launch.
+// errAwaited says that what an observation lacks is on its way, and has the application looked at again.
+var errAwaited = errors.New("the observation is not complete yet")
+
+// observe looks at the driver of the record's launch, and at its executors.
 func (r *Reconciler) observe(
-	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record,
+	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, policy lifecycle.Policy,
 ) (lifecycle.Observation, error) {
 	var seen lifecycle.Observation
 	if app.DeletionTimestamp != nil {
@@ -37,9 +41,39 @@ func (r *Reconciler) observe(
 	}
 	seen.DriverGone = gone
 	if pod != nil {
-		seen.Driver = lifecycle.ObserveDriver(pod, apache.Policy(app, *config.FromContext(ctx).Defaults).MainContainer)
+		seen.Driver = lifecycle.ObserveDriver(pod, policy.MainContainer)
 	}
-	return seen, nil
+	if app.DeletionTimestamp != nil {
+		return seen, nil
+	}
+	if policy.Executors.Asked() {
+		if !r.executorsSynced() {
+			return seen, controller.NewRequeueAfter(retryAfter)
+		}
+		seen.ReadyExecutors = r.executors.count(app.Namespace, record.Launch, pod)
+	}
+	return seen, r.addLog(ctx, app, record, policy, &seen)
+}
+
+// addLog adds the last lines of its log to the end of a driver that is about to be recorded, where that is asked for.
+func (r *Reconciler) addLog(
+	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, policy lifecycle.Policy, seen *lifecycle.Observation,
+) error {
+	lines, state := config.FromContext(ctx).Defaults.DriverLogLines, lifecycle.State(lifecycle.Current(record).State)
+	driver := seen.Driver
+	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
+		!state.Starting() && !state.Running() {
+		return nil
+	}
+	pod := types.NamespacedName{Namespace: app.Namespace, Name: record.Launch.DriverPod}
+	text, done := r.logs.tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, policy.MainContainer), lines, func() {
+		r.enqueueAfter(app, 0)
+	})
+	if !done {
+		return errAwaited
+	}
+	driver.End.Cause.AddLog(text)
+	return nil
 }
 
 // driver returns the launch's driver Pod, and whether it is proven to be gone; then the Pod is as it was last

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -72,4 +73,19 @@ func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid
 	default:
 		return fmt.Errorf("driver %s/%s was not deleted: it changed at the same time", namespace, name)
 	}
+}
+
+// hurry forces an earlier launch's driver out of the way of the next, where it was deleted and does not go. What such a
+// driver did is over: its attempt ended, and its containers with it, or it was given up.
+func (r *Reconciler) hurry(ctx context.Context, app *sparkv1.SparkApplication, next *corev1.Pod) error {
+	pod, err := r.drivers.Pods(next.Namespace).Get(next.Name)
+	if err != nil || !earlierLaunch(pod, next) {
+		return nil // nothing that is known to be in the way
+	}
+	driver, limit := lifecycle.ObserveDriver(pod, ""), apache.Policy(app, *config.FromContext(ctx).Defaults).Timeouts.ForceTermination
+	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.TerminatingSince.Add(limit)) {
+		return nil
+	}
+	_, err = r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
+	return err
 }

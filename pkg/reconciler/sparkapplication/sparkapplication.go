@@ -2,6 +2,7 @@ package sparkapplication
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -63,6 +64,10 @@ type Reconciler struct {
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments
+	executors   *executors
+	// executorsSynced says that all executors that there were at the start are counted.
+	executorsSynced func() bool
+	logs            *driverLogs
 }
 
 var (
@@ -113,8 +118,11 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	}
 	policy := apache.Policy(app, *config.FromContext(ctx).Defaults)
 	record := r.withProgress(app)
-	seen, err := r.observe(ctx, app, record)
-	if err != nil {
+	seen, err := r.observe(ctx, app, record, policy)
+	switch {
+	case errors.Is(err, errAwaited):
+		return app, nil
+	case err != nil:
 		return app, err
 	}
 	if seen.Stray, err = r.dismissStrays(ctx, app, record); err != nil {
@@ -132,7 +140,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 				continue
 			}
 		}
-		if app, err = r.persist(ctx, app, record, r.facts(app, seen, decision)); err != nil {
+		if app, err = r.persist(ctx, app, record, r.facts(app, policy, decision)); err != nil {
 			return app, err
 		}
 		record = app.Status.Firesteel.DeepCopy()

@@ -34,19 +34,16 @@ func (r *Reconciler) persist(
 	if !r.relay.HasSink() {
 		record.Acknowledged = record.Sequence
 	}
-	desired := app.DeepCopy()
-	apache.Project(&desired.Status, record)
-	apache.Conclude(desired, record, facts)
-	if !r.worthWriting(app, desired) {
+	if !r.worthWriting(app, record, facts) {
 		return app, nil
 	}
-	stored, err := r.write(ctx, app, desired)
+	stored, err := r.write(ctx, app, concluded(app, record, facts))
 	if err != nil {
 		return app, err
 	}
 	r.measure(ctx, app, stored)
 	announce(ctx, app, stored)
-	announceObstacle(ctx, app, stored, facts.Waiting)
+	announceObstacle(ctx, app, stored, facts.Obstacle)
 	return stored, nil
 }
 
@@ -67,22 +64,27 @@ func (r *Reconciler) write(ctx context.Context, app, desired *sparkv1.SparkAppli
 	return stored, nil
 }
 
-func (r *Reconciler) worthWriting(app, desired *sparkv1.SparkApplication) bool {
-	before, after := app.Status.Firesteel, desired.Status.Firesteel
-	if before == nil || before.Sequence != after.Sequence {
+// concluded is an application with the status that a record stands for.
+func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts apache.Facts) *sparkv1.SparkApplication {
+	desired := app.DeepCopy()
+	apache.Project(&desired.Status, record)
+	apache.Conclude(desired, record, facts)
+	return desired
+}
+
+func (r *Reconciler) worthWriting(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts apache.Facts) bool {
+	before := app.Status.Firesteel
+	if before == nil || before.Sequence != record.Sequence {
 		return true
 	}
-	rested := r.clock.Since(lifecycle.Current(after).Time.Time) >= restAfter
-	if rested && before.Acknowledged != after.Acknowledged {
+	rested := r.clock.Since(lifecycle.Current(record).Time.Time) >= restAfter
+	if rested && before.Acknowledged != record.Acknowledged {
 		return true
 	}
-	unmoved := desired.Status
-	unmoved.Firesteel = after.DeepCopy()
-	unmoved.Firesteel.Acknowledged = before.Acknowledged
-	unmoved.Firesteel.Transitions = before.Transitions // acknowledged ones may have been dropped
-	unmoved.StateTransitionHistory, unmoved.PreviousAttemptSummary =
-		app.Status.StateTransitionHistory, app.Status.PreviousAttemptSummary
-	return !equality.Semantic.DeepEqual(app.Status, unmoved)
+	unmoved := record.DeepCopy()
+	unmoved.Acknowledged = before.Acknowledged
+	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
+	return !equality.Semantic.DeepEqual(app.Status, concluded(app, unmoved, facts).Status)
 }
 
 // measure counts the transitions that were written.
@@ -104,19 +106,16 @@ func (r *Reconciler) measure(ctx context.Context, before, after *sparkv1.SparkAp
 // silentAfter is how long a handler may be asked before a condition names it.
 const silentAfter = 2 * time.Minute
 
-func (r *Reconciler) facts(
-	app *sparkv1.SparkApplication, seen lifecycle.Observation, decision lifecycle.Decision,
-) apache.Facts {
-	facts := apache.Facts{Now: r.clock.Now(), Held: decision.Held, Warnings: apache.Neglected(app)}
+func (r *Reconciler) facts(app *sparkv1.SparkApplication, policy lifecycle.Policy, decision lifecycle.Decision) apache.Facts {
+	facts := apache.Facts{
+		Now: r.clock.Now(), Policy: policy, Obstacle: decision.Obstacle, Held: decision.Held, Warnings: apache.Neglected(app),
+	}
 	if edited(app) {
 		facts.Warnings = append(facts.Warnings, "The spec was edited after the launch: only another attempt runs with the edit. "+
 			"Delete the application and apply it again where none is to come.")
 	}
 	if record := app.Status.Firesteel; app.Spec.Suspend && record != nil && record.Launch != nil && !record.Launch.Released {
 		facts.Warnings = append(facts.Warnings, "spec.suspend does nothing to the attempt that runs: it holds the next one.")
-	}
-	if seen.Driver != nil {
-		facts.Waiting = seen.Driver.Waiting
 	}
 	progress := r.relay.Progress(app.UID)
 	if decision.Awaits != lifecycle.AwaitsNothing && !progress.AwaitedSince.IsZero() &&

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -17,13 +16,13 @@ import (
 // byOwner is the index of driver Pods by the uid of the application that owns them.
 const byOwner = "owner"
 
-var ownerIndex = cache.Indexers{byOwner: func(object any) ([]string, error) {
+func indexOwner(object any) ([]string, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok || metav1.GetControllerOf(pod) == nil {
 		return nil, nil
 	}
 	return []string{string(metav1.GetControllerOf(pod).UID)}, nil
-}}
+}
 
 // strays are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
 // was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
@@ -67,7 +66,7 @@ func (r *Reconciler) dismissStrays(ctx context.Context, app *sparkv1.SparkApplic
 	if len(strays) == 0 {
 		return false, nil
 	}
-	if err := r.stillFenced(ctx, app); err != nil {
+	if err := r.unchanged(ctx, app); err != nil {
 		return true, ignoreNotFound(err) // with the application they go by themselves
 	}
 	for _, pod := range strays {

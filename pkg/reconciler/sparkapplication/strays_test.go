@@ -95,7 +95,7 @@ func TestDismissStrays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset()
-			owned := cache.NewIndexer(cache.MetaNamespaceKeyFunc, ownerIndex)
+			owned := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byOwner: indexOwner})
 			for i, driver := range test.drivers {
 				pod := driver.Obj()
 				pod.Name = string(rune('a' + i))

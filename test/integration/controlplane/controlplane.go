@@ -92,7 +92,9 @@ func (c *ControlPlane) Kubectl(ctx context.Context, input string, arguments ...s
 }
 
 // Run starts another of the programs. It ends with the control plane.
-func (c *ControlPlane) Run(program string, arguments ...string) error { return c.run(program, arguments...) }
+func (c *ControlPlane) Run(program string, arguments ...string) error {
+	return c.run(program, arguments...)
+}
 
 func (c *ControlPlane) program(name string) string { return filepath.Join(c.assets, name) }
 

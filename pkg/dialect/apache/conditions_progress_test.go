@@ -1,0 +1,102 @@
+package apache_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// What a program can wait for, in each state.
+func TestConditionsOfProgress(t *testing.T) {
+	ended := func(state lifecycle.State) *story { return submitted().Requested().Ended(state, v1alpha1.AttemptEnd{}) }
+	running := func(state lifecycle.State) *story { return submitted().Requested().In(state, "") }
+	none, some := pi(), pi().Tolerating(sparkv1.ApplicationTolerations{
+		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 3, MinExecutors: 2, MaxExecutors: 4},
+	})
+	for name, test := range map[string]struct {
+		app                         *application
+		record                      *story
+		driver, executors, released string
+	}{
+		"before the launch":         {none, submitted(), "False Submitted", "False Submitted", "False InUse"},
+		"before the next launch":    {none, ended(lifecycle.Failed).Restarting(), "False ScheduledToRestart", "False ScheduledToRestart", "False InUse"},
+		"while it is requested":     {some, submitted().Requested(), "False DriverRequested", "False DriverRequested", "False InUse"},
+		"once it has started":       {some, running(lifecycle.DriverStarted), "False DriverStarted", "False DriverStarted", "False InUse"},
+		"once it is ready":          {some, running(lifecycle.DriverReady), "True DriverReady", "False BelowInitial", "False InUse"},
+		"with too few to begin":     {some, running(lifecycle.InitializedBelowThresholdExecutors), "True DriverReady", "False BelowInitial", "False InUse"},
+		"with enough executors":     {some, running(lifecycle.RunningHealthy), "True DriverReady", "True Sufficient", "False InUse"},
+		"with some of them":         {some, running(lifecycle.RunningWithPartialCapacity), "True DriverReady", "True PartialCapacity", "False InUse"},
+		"with too few of them":      {some, running(lifecycle.RunningWithBelowThresholdExecutors), "True DriverReady", "False BelowMinimum", "False InUse"},
+		"where none are asked for":  {none, running(lifecycle.RunningHealthy), "True DriverReady", "True NoMinimum", "False InUse"},
+		"after success":             {some, ended(lifecycle.Succeeded), "False Succeeded", "False Succeeded", "False AttemptEnded"},
+		"after failure":             {some, ended(lifecycle.ExecutorsStartTimedOut), "False ExecutorsStartTimedOut", "False ExecutorsStartTimedOut", "False AttemptEnded"},
+		"where it could not launch": {some, submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{}), "False SchedulingFailure", "False SchedulingFailure", "False AttemptEnded"},
+		"when the driver is kept": {
+			some, ended(lifecycle.Failed).In(lifecycle.TerminatedWithoutReleaseResources, ""),
+			"False TerminatedWithoutReleaseResources", "False TerminatedWithoutReleaseResources", "False Retained",
+		},
+		"when it is over": {none, ended(lifecycle.Failed).In(lifecycle.ResourceReleased, ""), "False ResourceReleased", "False ResourceReleased", "True Released"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := concluded(test.app.Obj(), test.record.Obj(), apache.Facts{})
+			for kind, want := range map[string]string{
+				"DriverReady": test.driver, "ExecutorsReady": test.executors, "ResourcesReleased": test.released,
+			} {
+				c := meta.FindStatusCondition(got, kind)
+				if got := string(c.Status) + " " + c.Reason; got != want || c.Message == "" {
+					t.Errorf("%s is %s (%q), want %s", kind, got, c.Message, want)
+				}
+			}
+			wantAcceptable(t, got)
+		})
+	}
+}
+
+func TestConditionEventsDelivered(t *testing.T) {
+	acknowledged := func(n int64) func(*v1alpha1.Record) { return func(r *v1alpha1.Record) { r.Acknowledged = n } }
+	for name, test := range map[string]struct {
+		record *story
+		want   string
+	}{
+		"unknown until the record says so": {submitted().Requested().With(acknowledged(1)), "Unknown Pending"},
+		"true when all are taken":          {submitted().Requested().With(acknowledged(2)), "True Delivered"},
+		"false where some were refused":    {submitted().Rejected(2).With(acknowledged(1)), "False Rejected"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := concluded(pi().Obj(), test.record.Obj(), apache.Facts{})
+			if c := meta.FindStatusCondition(got, "EventsDelivered"); string(c.Status)+" "+c.Reason != test.want {
+				t.Errorf("it is %s %s, want %s", c.Status, c.Reason, test.want)
+			}
+			wantAcceptable(t, got)
+		})
+	}
+}
+
+// People read the first, and kubectl wait needs them all from the beginning.
+func TestConditionsComeInTheSameOrder(t *testing.T) {
+	kinds := func(app *sparkv1.SparkApplication, record *story) []string {
+		var kinds []string
+		for _, c := range concluded(app, record.Obj(), apache.Facts{}) {
+			kinds = append(kinds, c.Type)
+		}
+		return kinds
+	}
+	want := []string{"Succeeded", "DriverReady", "ExecutorsReady", "ResourcesReleased", "EventsDelivered"}
+	app := pi().Obj()
+	for _, record := range []*story{submitted(), submitted().Requested(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{})} {
+		if diff := cmp.Diff(want, kinds(app, record)); diff != "" {
+			t.Errorf("conditions (-want +got):\n%s", diff)
+		}
+	}
+	if i := slices.IndexFunc(app.Status.Conditions, func(c metav1.Condition) bool { return c.LastTransitionTime.IsZero() }); i >= 0 {
+		t.Errorf("%s has no time", app.Status.Conditions[i].Type)
+	}
+}

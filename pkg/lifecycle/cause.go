@@ -1,0 +1,91 @@
+package lifecycle
+
+import (
+	"sort"
+	"strings"
+)
+
+// ExitExceptionAnnotation is what a driver annotates its own Pod with, from Spark 4.1 on, where
+// spark.kubernetes.driver.annotateExitException is set: the stack trace that it ended with.
+const ExitExceptionAnnotation = "spark.exit-exception"
+
+// What is kept of what a driver left, in bytes of JSON.
+const (
+	maxTerminationMessage = 512
+	maxException          = 512
+	maxRootCause          = 256
+)
+
+const outOfLimit = "It used more memory than its limit: raise spark.driver.memoryOverhead, or spark.driver.memory."
+
+// exitCodes are those that Spark and the shell give a meaning to.
+var exitCodes = map[int32]string{
+	11:  "Too many executors failed: see spark.executor.maxNumFailures.",
+	50:  "An exception was not caught.",
+	51:  "An exception was not caught, nor could it be logged.",
+	52:  "The heap was too small: raise spark.driver.memory.",
+	101: "The main class was not found.",
+	124: "spark.driver.timeout was over.",
+	126: "The command cannot be executed.",
+	127: "The command was not found: is this an image of Spark?",
+	134: "The JVM crashed.",
+	137: "It was killed.",
+	143: "It was asked to stop.",
+}
+
+// wasKilled says that a process with this exit code did not end by itself.
+func wasKilled(exitCode int32) bool { return exitCode == 137 || exitCode == 143 }
+
+func (c *Cause) addSentence(sentence string) {
+	if sentence != "" {
+		c.Message += " " + sentence
+	}
+}
+
+// addException adds what a stack trace says at its top, and at its bottom the cause of it all.
+func (c *Cause) addException(trace string) {
+	lines := strings.Split(strings.TrimSpace(trace), "\n")
+	top := len(lines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		causedBy := strings.HasPrefix(lines[i], "Caused by: ")
+		if causedBy && c.Detail == "" {
+			c.Detail = truncate(lines[i], maxRootCause)
+		}
+		if causedBy || strings.HasPrefix(lines[i], "\tat ") {
+			top = i
+		}
+	}
+	c.addSentence(truncate(strings.Join(lines[:top], "\n"), maxException))
+}
+
+func (c *Cause) addDetail(what, text string) {
+	if text == "" {
+		return
+	}
+	if c.Detail != "" {
+		c.Detail += "\n"
+	}
+	c.Detail += what + ": " + text
+}
+
+// AddLog adds the end of a driver's log, as much of it as there is room for.
+func (c *Cause) AddLog(lines string) {
+	const what = "Last lines of the log"
+	room := maxEvidence - encodedSize(c.told()) - len(what) - len("\\n: ")
+	c.addDetail(what, tail(strings.TrimSpace(lines), room))
+}
+
+// tail is truncate from the other end.
+func tail(text string, limit int) string {
+	const ellipsis = "..."
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= limit && encodedSize(text) <= limit {
+		return text
+	}
+	if limit <= len(ellipsis) {
+		return ""
+	}
+	text = text[max(len(text)-limit, 0):]
+	fits := func(n int) bool { return encodedSize(text[n:])+len(ellipsis) <= limit }
+	return ellipsis + strings.ToValidUTF8(text[sort.Search(len(text), fits):], "")
+}

@@ -1,0 +1,163 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+const (
+	healthy       = "RunningHealthy [pi-0-driver pi-0]: Application is running healthy."
+	partial       = "RunningWithPartialCapacity [pi-0-driver pi-0]: Application is running with executor count between minimum and maximum capacity, exclusive."
+	belowMinimum  = "RunningWithBelowThresholdExecutors [pi-0-driver pi-0]: The Spark application is running with less than minimal number of requested executors."
+	belowInitial  = "InitializedBelowThresholdExecutors [pi-0-driver pi-0]: The application is running with less than minimal number of requested initial executors."
+	executorsLate = "ExecutorsStartTimedOut [pi-0-driver pi-0]: " + slowExecutors
+)
+
+func TestDecideOnExecutors(t *testing.T) {
+	driverIsReady := submitted().Requested().In(DriverStarted).In(DriverReady)
+	initialized := submitted().Requested().In(DriverStarted).In(DriverReady).After(time.Minute).In(InitializedBelowThresholdExecutors)
+	in := func(state State) *storyBuilder {
+		return submitted().Requested().In(DriverStarted).In(DriverReady).In(state)
+	}
+	dynamic := func(p *Policy) { p.Executors.Dynamic = true }
+	with := func(ready int) Observation { return Observation{Driver: readyDriver, ReadyExecutors: ready} }
+	runDecideCases(t, map[string]decideCase{
+		// ---- while it starts ----
+		"an application that asks for no executors to begin with is healthy at once, whatever else it asks for": {
+			record: driverIsReady.Obj(), policy: plain(executors(0, 3, 3)), seen: with(0), now: start,
+			news: []string{"5/0 " + healthy},
+		},
+		"without executors it stays ready, until they are late": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(0), now: at(time.Minute),
+			want: Decision{LookAgain: at(7 * time.Minute)},
+		},
+		"with some executors it is initialized, and the clock starts anew": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(1), now: at(time.Minute),
+			news: []string{"5/0 " + belowInitial},
+			want: Decision{LookAgain: at(8 * time.Minute)},
+		},
+		"with as many as asked for it runs, with partial capacity": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(2), now: start,
+			news: []string{"5/0 " + partial},
+		},
+		"with all of them it is healthy": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(4), now: start,
+			news: []string{"5/0 " + healthy},
+		},
+		"with more than all of them it is healthy": {
+			record: initialized.Obj(), policy: plain(executors(2, 1, 4)), seen: with(9), now: at(time.Minute),
+			news: []string{"6/0 " + healthy},
+		},
+		"it is initialized once": {
+			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(2), now: at(2 * time.Minute),
+			want: Decision{LookAgain: at(8 * time.Minute)},
+		},
+		"it stays initialized where its executors went again": {
+			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(0), now: at(2 * time.Minute),
+			want: Decision{LookAgain: at(8 * time.Minute)},
+		},
+		"where Spark sets the number there is no partial capacity": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4), dynamic), seen: with(2), now: start,
+			news: []string{"5/0 " + healthy},
+		},
+		"where no most is asked for there is no partial capacity": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 0)), seen: with(2), now: start,
+			news: []string{"5/0 " + healthy},
+		},
+		"where none are to be kept it goes through partial capacity, as in the Apache operator": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 0, 4)), seen: with(2), now: start,
+			news: []string{"5/0 " + partial, "6/0 " + healthy},
+		},
+		"where fewer are there than are to be kept it goes through healthy, as in the Apache operator": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 3, 0)), seen: with(2), now: start,
+			news: []string{"5/0 " + healthy, "6/0 " + belowMinimum},
+		},
+		"a driver that is ready with its executors when it is first seen went through all states": {
+			record: submitted().Requested().Obj(), policy: plain(executors(2, 1, 4)), seen: with(3), now: start,
+			news: []string{
+				"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running.",
+				"4/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.",
+				"5/0 " + partial,
+			},
+		},
+
+		// ---- when they are late ----
+		"executors that have not come at all in time end the attempt": {
+			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(0), now: at(7 * time.Minute),
+			news: []string{"5/0 " + executorsLate + " 0 of 2 were ready. | ended Failed, timeout, ExecutorsStartTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"some of which have not come in time, from the first on, end the attempt": {
+			record: initialized.Obj(), policy: plain(executors(2, 1, 4)), seen: with(1), now: at(8 * time.Minute),
+			news: []string{"6/0 " + executorsLate + " 1 of 2 were ready. | ended Failed, timeout, ExecutorsStartTimedOut"},
+			want: Decision{Effect: Release},
+		},
+		"which come when they are late have come": {
+			record: initialized.Obj(), policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour),
+			news: []string{"6/0 " + healthy},
+		},
+		"an application that runs and cannot be told of is not late": {
+			record: driverIsReady.With(func(r *v1alpha1.Record) { r.Sequence = 80 }).Obj(),
+			policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour),
+		},
+
+		// ---- while it runs ----
+		"executors that are lost are told": {
+			record: in(RunningHealthy).Obj(), policy: plain(executors(4, 2, 4)), seen: with(3), now: start,
+			news: []string{"6/0 " + partial},
+		},
+		"too many that are lost are told": {
+			record: in(RunningWithPartialCapacity).Obj(), policy: plain(executors(4, 2, 4)), seen: with(1), now: start,
+			news: []string{"6/0 " + belowMinimum},
+		},
+		"no time bounds an application that lost all of them": {
+			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(0), now: at(1e6 * time.Hour),
+		},
+		"some that return are told": {
+			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(2), now: start,
+			news: []string{"6/0 " + partial},
+		},
+		"all that return are told": {
+			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(4), now: start,
+			news: []string{"6/0 " + healthy},
+		},
+		"what does not change is not told again": {
+			record: in(RunningWithPartialCapacity).Obj(), policy: plain(executors(4, 2, 4)), seen: with(3), now: at(time.Hour),
+		},
+		"none that are to be kept leave an application healthy": {
+			record: in(RunningHealthy).Obj(), policy: plain(executors(4, 0, 4)), seen: with(0), now: start,
+		},
+		"a spec that no longer asks for executors leaves it healthy": {
+			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(), seen: with(0), now: start,
+			news: []string{"6/0 " + healthy},
+		},
+		"a spec that asks for more than there are is acted on": {
+			record: in(RunningHealthy).Obj(), policy: plain(executors(1, 5, 5)), seen: with(3), now: start,
+			news: []string{"6/0 " + belowMinimum},
+		},
+		"what comes and goes is not told where the sink has much to take": {
+			record: in(RunningHealthy).With(func(r *v1alpha1.Record) {
+				for i := range r.Transitions {
+					r.Transitions[i].Message = strings.Repeat("x", 6<<10)
+				}
+			}).Obj(),
+			policy: plain(executors(4, 2, 4)), seen: with(1), now: start,
+		},
+	})
+}
+
+func TestCountsExecutors(t *testing.T) {
+	for _, state := range States {
+		want := state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
+		if got := CountsExecutors(state, plain(executors(1, 0, 0))); got != want {
+			t.Errorf("in %s they count: %t, want %t", state, got, want)
+		}
+		if CountsExecutors(state, plain(executors(0, 1, 1))) {
+			t.Errorf("in %s they count where none are asked for to begin with", state)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// sparkContainer is the driver's container where no template names another.
+const sparkContainer = "spark-kubernetes-driver"
+
+// DriverContainer is the container of a Pod that is the driver, and not beside it.
+func DriverContainer(status *corev1.PodStatus, mainContainer string) string {
+	name := orElse(mainContainer, sparkContainer)
+	named := func(s corev1.ContainerStatus) bool { return s.Name == name }
+	if find(status.ContainerStatuses, named) == nil && len(status.ContainerStatuses) > 0 {
+		name = status.ContainerStatuses[0].Name
+	}
+	return name
+}
+
+const (
+	containerFailed    = "Driver has one or more failed critical container(s)"
+	containerRestarted = "Driver has one or more critical container(s) restarted unexpectedly"
+	initFailed         = "Driver has failed init container(s)"
+)
+
+// end decides by the phase first: a Pod that died before its containers began has no container statuses.
+func end(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer string) *End {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		return &End{State: Succeeded, Cause: Cause{Message: "Spark application completed successfully."}}
+	case pod.Status.Phase == corev1.PodFailed:
+		return failedPod(pod, mains, mainContainer)
+	}
+	if restarted := find(mains, func(s corev1.ContainerStatus) bool { return s.RestartCount > 0 }); restarted != nil {
+		return failedContainer(pod, mainContainer, *restarted, restarted.LastTerminationState.Terminated, containerRestarted)
+	}
+	if failed := find(mains, failedIn); failed != nil {
+		return failedContainer(pod, mainContainer, *failed, failed.State.Terminated, containerFailed)
+	}
+	if find(mains, succeededIn) != nil {
+		return exitedWithZero()
+	}
+	return nil
+}
+
+func succeededIn(s corev1.ContainerStatus) bool {
+	return s.State.Terminated != nil && s.State.Terminated.ExitCode == 0
+}
+
+func failedIn(s corev1.ContainerStatus) bool {
+	return s.State.Terminated != nil && s.State.Terminated.ExitCode != 0
+}
+
+func exitedWithZero() *End {
+	return &End{State: Succeeded, Cause: Cause{Message: "Driver has critical container(s) exited with 0."}}
+}
+
+func failedPod(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer string) *End {
+	if strings.EqualFold(pod.Status.Reason, "Evicted") {
+		return &End{State: DriverEvicted, Cause: Cause{
+			Class: ClassEviction, Reason: "Evicted", Message: orElse(pod.Status.Message, "Driver was evicted."),
+		}}
+	}
+	// The main containers come first: an init container that failed kept them from starting, and one that is a
+	// sidecar may well fail when it is stopped after them.
+	if failed := find(mains, failedIn); failed != nil {
+		return failedContainer(pod, mainContainer, *failed, failed.State.Terminated, containerFailed)
+	}
+	// A sidecar that failed made the Pod fail. Seen a moment earlier, the attempt would have succeeded.
+	byItself := pod.Status.Reason == ""
+	if done := find(mains, succeededIn); byItself && done != nil && done.Name == mainContainer {
+		return exitedWithZero()
+	}
+	if failed := find(pod.Status.InitContainerStatuses, failedIn); failed != nil {
+		return failedContainer(pod, mainContainer, *failed, failed.State.Terminated, initFailed)
+	}
+	if disrupted := disruption(pod); disrupted != nil {
+		return &End{State: Failed, Cause: *disrupted}
+	}
+	return &End{State: Failed, Cause: Cause{
+		Class:   ClassInfrastructure,
+		Reason:  orElse(pod.Status.Reason, "PodFailed"),
+		Message: orElse(pod.Status.Message, "Driver Pod failed before its container ended."),
+	}}
+}
+
+func failedContainer(
+	pod *corev1.Pod, mainContainer string, status corev1.ContainerStatus, terminated *corev1.ContainerStateTerminated, what string,
+) *End {
+	cause := Cause{Class: ClassApplication, Reason: "Restarted", Message: fmt.Sprintf("%s: %s.", what, status.Name)}
+	if terminated == nil {
+		return &End{State: Failed, Cause: cause}
+	}
+	exitCode := terminated.ExitCode
+	cause.ExitCode = &exitCode
+	cause.Reason = orElse(terminated.Reason, "Error")
+	cause.Message = fmt.Sprintf("%s: %s exited with code %d (%s).", what, status.Name, exitCode, cause.Reason)
+	isDriver := status.Name == orElse(mainContainer, sparkContainer)
+	switch disrupted := disruption(pod); {
+	case disrupted != nil && wasKilled(exitCode):
+		cause.Class, cause.Reason = disrupted.Class, disrupted.Reason
+		cause.addSentence(disrupted.Message)
+	case isDriver && cause.Reason == "OOMKilled":
+		cause.addSentence(outOfLimit)
+	case isDriver:
+		cause.addSentence(exitCodes[exitCode])
+		cause.addException(pod.Annotations[ExitExceptionAnnotation])
+	}
+	cause.addDetail("Termination message", tail(strings.TrimSpace(terminated.Message), maxTerminationMessage))
+	return &End{State: Failed, Cause: cause}
+}
+
+// disruption is what the cluster did to a Pod, in the words of the condition that Kubernetes gives it.
+func disruption(pod *corev1.Pod) *Cause {
+	disrupted := condition(pod, corev1.DisruptionTarget)
+	if disrupted == nil || disrupted.Status != corev1.ConditionTrue {
+		return nil
+	}
+	class := ClassEviction
+	switch disrupted.Reason {
+	case "DeletionByTaintManager", "DeletionByPodGC": // their node is gone, or does not answer
+		class = ClassInfrastructure
+	}
+	message := "The cluster took the driver Pod away."
+	if disrupted.Message != "" {
+		message = "The cluster took the driver Pod away: " + disrupted.Message
+	}
+	return &Cause{Class: class, Reason: orElse(disrupted.Reason, "Disrupted"), Message: message}
+}

@@ -1,0 +1,70 @@
+package lifecycle
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// waiting names what holds a Pod up, in words that do not change while it lasts: kubelet alternates between
+// ErrImagePull and ImagePullBackOff, and a condition that followed would be written each time.
+func waiting(pod *corev1.Pod) *Cause {
+	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
+		return &Cause{Class: ClassScheduling, Reason: scheduled.Reason, Message: unscheduled(scheduled.Message)}
+	}
+	for _, status := range append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...) {
+		if status.State.Waiting == nil {
+			continue
+		}
+		switch status.State.Waiting.Reason {
+		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+			"ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+			return &Cause{Class: ClassInfrastructure, Reason: "ImagePullFailed",
+				Message: fmt.Sprintf("Image %q of container %s cannot be pulled; correct the image's name or its pull secret.",
+					status.Image, status.Name)}
+		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+			return &Cause{Class: ClassInfrastructure, Reason: status.State.Waiting.Reason,
+				Message: fmt.Sprintf("Container %s cannot be created: %s", status.Name, status.State.Waiting.Message)}
+		}
+	}
+	return nil
+}
+
+var (
+	nodesCounted = regexp.MustCompile(`^\d+/\d+ nodes are available: `)
+	nodesOfAKind = regexp.MustCompile(`^\d+ `)
+)
+
+// unscheduled is the scheduler's message without its numbers, which change with each node and each try.
+func unscheduled(message string) string {
+	const sentence = "Driver Pod cannot be scheduled"
+	counted := nodesCounted.FindString(message)
+	if message == "" {
+		return sentence + "."
+	}
+	if counted == "" {
+		return sentence + ": " + message
+	}
+	message, _, _ = strings.Cut(strings.TrimPrefix(message, counted), ". ") // what preemption could do follows
+	var reasons []string
+	for _, reason := range strings.Split(strings.TrimSuffix(message, "."), ", ") {
+		reasons = append(reasons, nodesOfAKind.ReplaceAllString(reason, ""))
+	}
+	slices.Sort(reasons)
+	return sentence + ": " + strings.Join(slices.Compact(reasons), ", ") + "."
+}
+
+// preparingSince is when a Pod came to a node that has neither its volumes nor its network ready yet. The kubelet tells
+// what is missing in Events alone.
+func preparingSince(pod *corev1.Pod) time.Time {
+	scheduled, prepared := condition(pod, corev1.PodScheduled), condition(pod, corev1.PodReadyToStartContainers)
+	if scheduled == nil || scheduled.Status != corev1.ConditionTrue || prepared == nil || prepared.Status != corev1.ConditionFalse ||
+		pod.Status.Phase != corev1.PodPending {
+		return time.Time{}
+	}
+	return scheduled.LastTransitionTime.Time
+}

@@ -1,0 +1,66 @@
+package lifecycle
+
+// Executors says how many ready executors make an application healthy. The zero value asks for none.
+type Executors struct {
+	// Init is the number from which on the application runs at all.
+	Init int
+	// Min is the number that it is to keep.
+	Min int
+	// Max is the number below which it runs with partial capacity only; zero for no such number.
+	Max int
+	// Dynamic says that Spark itself sets the number, so that fewer than Max are nothing to tell.
+	Dynamic bool
+}
+
+// Asked says that a number of executors is asked for.
+func (e Executors) Asked() bool { return e.Init > 0 }
+
+// proposed is the state that a number of ready executors puts an application into whose driver is ready: the Apache
+// operator's rules.
+func (e Executors) proposed(state State, ready int) State {
+	enough := e.Min
+	if state.Starting() {
+		enough = e.Init
+	}
+	switch {
+	case !e.Asked(), state.Running() && e.Min <= 0:
+		return RunningHealthy
+	case ready >= enough && ready < e.Max && !e.Dynamic:
+		return RunningWithPartialCapacity
+	case ready >= enough:
+		return RunningHealthy
+	case state.Running():
+		return RunningWithBelowThresholdExecutors
+	case ready > 0:
+		return InitializedBelowThresholdExecutors
+	default:
+		return state
+	}
+}
+
+// CountsExecutors says that what follows depends on the number of ready executors.
+func CountsExecutors(state State, policy Policy) bool {
+	counted := state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
+	return counted && policy.Executors.Asked()
+}
+
+// executorMessages are the Apache operator's.
+var executorMessages = map[State]string{
+	InitializedBelowThresholdExecutors: "The application is running with less than minimal number of requested initial executors.",
+	RunningHealthy:                     "Application is running healthy.",
+	RunningWithPartialCapacity:         "Application is running with executor count between minimum and maximum capacity, exclusive.",
+	RunningWithBelowThresholdExecutors: "The Spark application is running with less than minimal number of requested executors.",
+}
+
+// count moves on with the number of executors of a driver that is ready.
+func (m *machine) count(state State) bool {
+	next := m.policy.Executors.proposed(state, m.seen.ReadyExecutors)
+	switch {
+	case next == state:
+		return m.timeOut(state)
+	case next.Running():
+		return m.enterRunning(next, executorMessages[next]) // where there is no room for it, it is no late start either
+	default:
+		return m.enter(next, executorMessages[next])
+	}
+}

@@ -1,0 +1,135 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+)
+
+// follow moves on with a driver that was launched.
+func (m *machine) follow(state State) bool {
+	driver := m.seen.Driver
+	switch {
+	case m.record.Launch == nil:
+		return m.giveUp("UnknownLaunch")
+	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
+		return m.end(*driver.End)
+	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
+		return m.fail(Failed, removed(driver))
+	case m.overdue():
+		return m.fail(Failed, stuck(driver))
+	case driver != nil && state == DriverRequested && driver.Started:
+		return m.enter(DriverStarted, "Driver has started running.")
+	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
+		return m.enter(DriverReady, "Driver has reached ready state.")
+	case state == DriverRequested, state == DriverStarted:
+		m.noteObstacle()
+		return m.timeOut(state)
+	default:
+		return m.count(state)
+	}
+}
+
+// overdue says that the driver's Pod should have gone and has not, so that nobody can tell what became of it. Within
+// its own grace the driver may live.
+func (m *machine) overdue() bool {
+	driver := m.seen.Driver
+	if driver == nil || !driver.Terminating {
+		return false
+	}
+	m.held = HeldDriverTerminating
+	limit := m.policy.Timeouts.ForceTermination
+	if limit <= 0 {
+		return false
+	}
+	due := driver.TerminatingSince.Add(limit)
+	if driver.TerminatingUntil.After(due) {
+		due = driver.TerminatingUntil
+	}
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	return true
+}
+
+func removed(driver *Driver) Cause {
+	if driver != nil && driver.Disruption != nil {
+		return *driver.Disruption
+	}
+	return Cause{
+		Class: ClassInfrastructure, Reason: "DriverLost",
+		Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",
+	}
+}
+
+// reasonNodeLost is the reason of an attempt whose driver Pod was deleted and did not go.
+const reasonNodeLost = "NodeLost"
+
+func stuck(driver *Driver) Cause {
+	cause := Cause{
+		Class: ClassInfrastructure, Reason: reasonNodeLost,
+		Message: "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer.",
+	}
+	if driver.Disruption != nil {
+		cause.Detail = driver.Disruption.Message
+	}
+	return cause
+}
+
+// preparation is how long a node may prepare a Pod before that is an obstacle worth telling.
+const preparation = time.Minute
+
+// noteObstacle says what keeps the driver from starting.
+func (m *machine) noteObstacle() {
+	driver := m.seen.Driver
+	switch {
+	case driver == nil:
+	case driver.Waiting != nil:
+		m.obstacle = driver.Waiting
+	case driver.PreparingSince.IsZero():
+	case m.now.Before(driver.PreparingSince.Add(preparation)):
+		m.lookAgain(driver.PreparingSince.Add(preparation))
+	default:
+		m.obstacle = &Cause{
+			Class: ClassInfrastructure, Reason: "PodNotReadyToStartContainers",
+			Message: "The driver Pod waits on its node for its volumes or its network: look for a volume, Secret or ConfigMap " +
+				"that does not exist; kubectl describe shows the Pod's events.",
+		}
+	}
+}
+
+const (
+	slowDriver = "The driver has not responded to the initial health check request within the allotted start-up time. " +
+		"This can be configured by setting .spec.applicationTolerations.applicationTimeoutConfig."
+	slowExecutors = "The Spark application failed to get enough executors in the given time threshold."
+)
+
+func (m *machine) timeOut(state State) bool {
+	limits := map[State]struct {
+		limit   time.Duration
+		next    State
+		message string
+	}{
+		DriverRequested:                    {m.policy.Timeouts.DriverStart, DriverStartTimedOut, slowDriver},
+		DriverStarted:                      {m.policy.Timeouts.DriverReady, DriverReadyTimedOut, slowDriver},
+		DriverReady:                        {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
+		InitializedBelowThresholdExecutors: {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
+	}
+	wait, bounded := limits[state]
+	if !bounded || wait.limit <= 0 {
+		return false
+	}
+	due := Current(m.record).Time.Add(wait.limit)
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	cause := Cause{Class: ClassTimeout, Reason: string(wait.next), Message: wait.message}
+	switch {
+	case wait.next == ExecutorsStartTimedOut:
+		cause.Message += fmt.Sprintf(" %d of %d were ready.", m.seen.ReadyExecutors, m.policy.Executors.Init)
+	case m.obstacle != nil:
+		cause.Reason, cause.Message = m.obstacle.Reason, cause.Message+" "+m.obstacle.Message
+	}
+	return m.fail(wait.next, cause)
+}

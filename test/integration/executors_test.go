@@ -1,0 +1,136 @@
+package integration
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").Executors(2, 2, 3))
+	s.waitFor("pi", "DriverReady=False")
+	d := s.runUnto("DriverReady", "pi", 0)
+	s.waitFor("pi", "DriverReady")
+	s.untilCondition("pi", "ExecutorsReady", metav1.ConditionFalse, "BelowInitial")
+
+	s.foreignPod("other")
+	s.executor("pi-0", 9, submission.OwnedBy(s.pod("other"))).start().ready() // counts for nobody
+	first := d.executor(1).start().ready()
+	s.untilState("pi", "InitializedBelowThresholdExecutors")
+	second := d.executor(2).start().ready()
+	s.untilState("pi", "RunningWithPartialCapacity")
+	s.waitFor("pi", "ExecutorsReady")
+	third := s.executor("pi-0", 3, d.statefulSet()).start().ready()
+	s.untilState("pi", "RunningHealthy")
+
+	third.exit(1)
+	s.untilState("pi", "RunningWithPartialCapacity")
+	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), second.Name, metav1.DeleteOptions{}))
+	s.untilState("pi", "RunningWithBelowThresholdExecutors")
+	s.waitFor("pi", "ExecutorsReady=False")
+	first.exit(0)
+	d.executor(4).start().ready()
+	d.executor(5).start().ready()
+	s.untilState("pi", "RunningWithPartialCapacity")
+	d.succeed()
+	s.waitFor("pi", "ResourcesReleased")
+	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningWithPartialCapacity
+		RunningHealthy RunningWithPartialCapacity RunningWithBelowThresholdExecutors RunningWithPartialCapacity Succeeded ResourceReleased`)...)
+	s.untilCondition("pi", "DriverReady", metav1.ConditionFalse, "ResourceReleased")
+}
+
+// statefulSet is what a driver has its executors from, where an allocator makes them.
+func (d *driver) statefulSet() metav1.OwnerReference {
+	d.scene.Helper()
+	labels := map[string]string{"spark-role": "executor"}
+	set, err := d.scene.kube.AppsV1().StatefulSets(d.Namespace).Create(d.scene.Context(), &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "spark-s-pi-0", OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)}},
+		Spec: appsv1.StatefulSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	d.scene.must(err)
+	return *metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
+}
+
+// waitFor has kubectl wait for a condition.
+func (s *scene) waitFor(name, condition string) {
+	s.Helper()
+	_, err := s.kubectl("", "wait", "--for=condition="+condition, "--timeout=60s", "sparkapp/"+name)
+	s.must(err)
+}
+
+// The executors of one attempt are none of the next, also where a user has both bear the same id.
+func TestExecutorsThatDoNotComeInTimeEndTheAttempt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(4*time.Second).
+		Restart(sparkv1.RestartOnInfrastructureFailure, 1, 0))
+	d := s.runUnto("DriverReady", "pi", 0)
+	d.executor(1).start().ready()
+	s.untilState("pi", "InitializedBelowThresholdExecutors")
+	again := until(s, s.apps(), "pi", "be restarted", func(app *sparkv1.SparkApplication) bool {
+		return stateOf(app) == "DriverRequested" && app.Status.CurrentAttemptSummary.AttemptInfo.ID == 1
+	})
+	late := again.Status.PreviousAttemptSummary.StateTransitionHistory["5"]
+	want := "The Spark application failed to get enough executors in the given time threshold. 1 of 2 were ready."
+	if late.CurrentStateSummary != "ExecutorsStartTimedOut" || late.Message != want || late.LastObservedDriverStatus == nil {
+		t.Errorf("the first attempt ended with %+v", late)
+	}
+	s.runUnto("DriverReady", "pi", 0)
+	states := "DriverRequested DriverStarted DriverReady ExecutorsStartTimedOut"
+	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors ExecutorsStartTimedOut "+
+		"ScheduledToRestart "+states+" ResourceReleased")...)
+	if got := s.get("pi").Status.CurrentState.Message; got != "The maximum number of restart attempts (1) has been exceeded." {
+		t.Errorf("the message is %q", got)
+	}
+}
+
+// Who asks for no executors is told of none, and costs nothing while they come and go.
+func TestExecutorsThatNobodyAsksForCostNothing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi").Executors(0, 3, 3))
+	d := s.run("pi", 0)
+	s.untilCondition("pi", "ExecutorsReady", metav1.ConditionTrue, "NoMinimum")
+	before := s.requestsAtRest()
+	for id := range 5 {
+		d.executor(id).start().ready().exit(0)
+	}
+	if diff := cmp.Diff(len(before), len(s.requestsAtRest())); diff != "" {
+		t.Errorf("requests before and after (-want +got):\n%s", diff)
+	}
+	d.succeed()
+	s.untilState("pi", "ResourceReleased")
+}
+
+// A controller that begins anew counts the executors that there are before it says that there are too few.
+func TestExecutorsAreCountedAnewAfterARestartOfTheController(t *testing.T) {
+	m := newMortal(t)
+	app := m.create(App(m.name).Executors(2, 2, 2))
+	d := m.runUnto("DriverReady", m.name, 0)
+	d.executor(1).start().ready()
+	m.untilState(m.name, "InitializedBelowThresholdExecutors")
+	d.executor(2).start().ready()
+	m.untilState(m.name, "RunningHealthy")
+	m.die()
+	<-m.dead
+	m.revive()
+	d.succeed()
+	m.untilState(m.name, "ResourceReleased")
+	m.told(app, words(`Submitted DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors RunningHealthy
+		Succeeded ResourceReleased`)...)
+}

@@ -1,0 +1,99 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// What a driver left behind is told where people look: by kubectl describe, and in the event.
+func TestAFailureTellsWhy(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi"))
+	d := s.run("pi", 0)
+	_, err := s.kube.CoreV1().Pods(s.ns).Patch(t.Context(), d.Name, types.MergePatchType, []byte(
+		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.spark.SparkException: Job aborted\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
+		metav1.PatchOptions{})
+	s.must(err)
+	d.set(func(status *corev1.PodStatus) {
+		ended(status, 1)
+		status.ContainerStatuses[0].State.Terminated.Message = "the last words"
+	})
+	s.untilState("pi", "ResourceReleased")
+	description, err := s.kubectl("", "describe", "sparkapp/pi")
+	s.must(err)
+	heard := s.untilDelivered("the end", func(heard []delivery) bool { return len(firstTaken(heard, app)) > 5 })
+	for _, part := range []string{
+		"spark-kubernetes-driver exited with code 1 (Error)", "org.apache.spark.SparkException: Job aborted",
+		"Caused by: java.io.IOException: no bucket", "Termination message: the last words",
+	} {
+		for where, text := range map[string]string{"kubectl describe": description, "the event": firstTaken(heard, app)[5].Body} {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s does not say %q:\n%s", where, part, text)
+			}
+		}
+	}
+	s.untilKubeEvent("pi", corev1.EventTypeWarning, "Failed")
+}
+
+func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi"))
+	s.run("pi", 0).set(func(status *corev1.PodStatus) {
+		ended(status, 137)
+		status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+	})
+	c := s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "OOMKilled")
+	if !contains(c.Message, "raise spark.driver.memoryOverhead") {
+		t.Errorf("the condition says %q", c.Message)
+	}
+}
+
+// The log of a driver is told where the operator's settings and its roles say so.
+func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
+	s := newScene(t)
+	_, err := s.plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
+	s.must(err)
+	s.configured("config-defaults", "driver-log-lines", "3")
+	s.node(func(w http.ResponseWriter, r *http.Request) {
+		if want := "/containerLogs/" + s.ns + "/pi-0-driver/spark-kubernetes-driver"; r.URL.Path != want || r.FormValue("tailLines") != "3" {
+			t.Errorf("the node is asked for %s", r.URL)
+		}
+		fmt.Fprint(w, "INFO one\nERROR two\n")
+	})
+	s.ownController(controller{sink: s.sink.url()})
+	app := s.create(App("pi"))
+	s.run("pi", 0).exit(1)
+	s.untilState("pi", "ResourceReleased")
+	c := s.condition("pi", "Succeeded")
+	if !strings.HasSuffix(c.Message, "\nLast lines of the log: INFO one\nERROR two") {
+		t.Errorf("the condition says %q", c.Message)
+	}
+	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed ResourceReleased")...)
+}
+
+// node is the node that all Pods are bound to, for as long as the test lasts: a kubelet that answers so.
+func (s *scene) node(kubelet http.HandlerFunc) {
+	s.Helper()
+	server := httptest.NewTLSServer(kubelet)
+	s.Cleanup(server.Close)
+	address := server.Listener.Addr().(*net.TCPAddr)
+	nodes := s.kube.CoreV1().Nodes()
+	node, err := nodes.Create(s.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}, metav1.CreateOptions{})
+	s.must(err)
+	s.Cleanup(func() { s.check(nodes.Delete(context.Background(), "node", metav1.DeleteOptions{})) })
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address.IP.String()}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(address.Port)
+	_, err = nodes.UpdateStatus(s.Context(), node, metav1.UpdateOptions{})
+	s.must(err)
+}
