@@ -125,7 +125,7 @@ func (m *machine) launch() bool {
 	case m.seen.Launched != "":
 		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
 	}
-	if m.record.Launch == nil && m.hold() {
+	if m.seen.LaunchHeld != nil || m.record.Launch == nil && m.hold() {
 		return false
 	}
 	m.effect = Launch
@@ -147,6 +147,7 @@ func (m *machine) noteLaunch() {
 		return
 	}
 	launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
+	launch.Warnings = append(launch.Warnings, m.seen.LaunchWarnings...)
 	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // was not of the driver that there is now
 }
 

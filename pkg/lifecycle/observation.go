@@ -19,6 +19,10 @@ type Observation struct {
 	// LaunchRefused says why the launch can never work; Launched is set beside it where a Pod came of it
 	// nevertheless.
 	LaunchRefused *Cause
+	// LaunchWarnings are sentences about what the launch did not do as the spec asks.
+	LaunchWarnings []string
+	// LaunchHeld says why the launch has to wait; nil where it need not.
+	LaunchHeld *Cause
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
 	// Deleted is when the user deleted the application; zero where nobody did.

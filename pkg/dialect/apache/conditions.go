@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +62,13 @@ func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Fact
 		set(condition)
 	}
 	set(succeeded(record, facts))
-	unless(len(facts.Warnings) == 0, metav1.Condition{
+	warnings := facts.Warnings
+	if record.Launch != nil {
+		warnings = slices.Concat(record.Launch.Warnings, warnings)
+	}
+	unless(len(warnings) == 0, metav1.Condition{
 		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
-		Message: strings.Join(facts.Warnings, " "),
+		Message: strings.Join(warnings, " "),
 	})
 	unless(record.Rejected == 0, metav1.Condition{
 		Type: ConditionEventsDelivered, Status: metav1.ConditionFalse, Reason: "Rejected",
@@ -92,7 +97,7 @@ func succeeded(record *v1alpha1.Record, facts Facts) metav1.Condition {
 		conclude(&condition, ended)
 	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
-	case facts.Waiting != nil && current.State == string(lifecycle.DriverRequested):
+	case facts.Waiting != nil && (lifecycle.State(current.State).Initializing() || current.State == string(lifecycle.DriverRequested)):
 		condition.Reason, condition.Message = reason(facts.Waiting.Reason, current.State), facts.Waiting.Message
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
