@@ -27,7 +27,6 @@ var unseen = map[string]string{
 	"list pods":                           "where the API server cannot stream what exists",
 	"list sparkapplications":              "where the API server cannot stream what exists",
 	"get podgroups":                       "Volcano is not installed",
-	"create podgroups":                    "Volcano is not installed",
 	"delete podgroups":                    "Volcano is not installed",
 }
 

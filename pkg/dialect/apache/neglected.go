@@ -19,9 +19,6 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 			sentences = append(sentences, fmt.Sprintf("%s is not acted on yet: %s.", field, instead))
 		}
 	}
-	say(len(app.Spec.DriverServiceIngressList) > 0, "spec.driverServiceIngressList", "create the Service and the Ingress yourself")
-	say(len(app.Spec.DriverHTTPRouteList) > 0, "spec.driverHttpRouteList", "create the Service and the HTTPRoute yourself")
-	say(len(app.Spec.DriverGRPCRouteList) > 0, "spec.driverGrpcRouteList", "create the Service and the GRPCRoute yourself")
 	instances := tolerationsOf(app, Defaults{}).InstanceConfig
 	say(instances != nil && instances.InitExecutors > 0, "spec.applicationTolerations.instanceConfig",
 		"the application counts as healthy once its driver is ready")
@@ -38,6 +35,7 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped: Spark reads only keys that begin with spark.", key))
 		}
 	}
+	sentences = append(sentences, neglectedInRoutes(app)...)
 	for _, unknown := range app.UnknownFields {
 		sentences = append(sentences, fmt.Sprintf("%s is dropped: correct its spelling.", unknown))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
-	case refusedForGood(err):
+	case refusedForGood(err), notInstalled(object, err):
 		return nil, &refusedError{object: describe(object), err: err}
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
@@ -64,7 +65,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	sameLaunch := existing.GetLabels()[labelLaunch] == object.GetLabels()[labelLaunch]
+	sameLaunch := existing.GetLabels()[labelLaunch] == object.GetLabels()[labelLaunch] || unchanged(existing, object)
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
 	case sameLaunch && !going:
@@ -82,6 +83,25 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 		return made, nil
 	}
 	return nil, errGoing
+}
+
+// unchanged says that an earlier attempt of the same application made a config map that is just like the wanted one.
+func unchanged(existing, wanted submission.Object) bool {
+	before, isConfigMap := existing.(*corev1.ConfigMap)
+	after, too := wanted.(*corev1.ConfigMap)
+	if !isConfigMap || !too {
+		return false
+	}
+	owner := metav1.GetControllerOf(after)
+	return owner != nil && metav1.IsControlledBy(before, &metav1.ObjectMeta{UID: owner.UID}) &&
+		maps.Equal(before.Data, after.Data) && maps.Equal(before.Annotations, after.Annotations) &&
+		maps.Equal(lessLaunch(before.Labels), lessLaunch(after.Labels))
+}
+
+func lessLaunch(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	delete(labels, labelLaunch)
+	return labels
 }
 
 // earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
@@ -143,6 +163,8 @@ func (r *Reconciler) verbsFor(object submission.Object) (verbs, error) {
 		return verbsOf(kube.CoreV1().Secrets(namespace), object), nil
 	case *corev1.PersistentVolumeClaim:
 		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
+	case *networkingv1.Ingress:
+		return verbsOf(kube.NetworkingV1().Ingresses(namespace), object), nil
 	case *networkingv1.NetworkPolicy:
 		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
 	case *unstructured.Unstructured:
@@ -185,6 +207,17 @@ func refusedForGood(err error) bool {
 	}
 }
 
+// notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace
+// is gone its answer says so.
+func notInstalled(object submission.Object, err error) bool {
+	_, untyped := object.(*unstructured.Unstructured)
+	return untyped && isNotInstalled(err)
+}
+
+func isNotInstalled(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
 // refusedError is the API server's, or a namesake's, last word on an object.
 type refusedError struct {
 	object string
@@ -207,11 +240,15 @@ func (e *refusedError) cause() *lifecycle.Cause {
 var remedies = map[string]string{
 	"QuotaExceeded": "raise the quota, or have the application ask for less",
 	reasonNoAccount: "create it, or name another in spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
-	"NameTaken":     "rename the application, or delete what has the name",
+	"NameTaken":     "rename it or the application, or delete what has the name",
+	reasonNoKind:    "install what defines it",
 }
 
 // reasonNoAccount is the reason where the driver's service account does not exist.
 const reasonNoAccount = "ServiceAccountNotFound"
+
+// reasonNoKind is the reason where the cluster has no such kind of object.
+const reasonNoKind = "NotInstalled"
 
 func (e *refusedError) reason() string {
 	text := e.err.Error()
@@ -221,6 +258,8 @@ func (e *refusedError) reason() string {
 		return "QuotaExceeded"
 	case strings.Contains(text, "error looking up service account"):
 		return reasonNoAccount
+	case isNotInstalled(e.err):
+		return reasonNoKind
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
 	case errors.As(e.err, &answer):

@@ -117,6 +117,11 @@ func build(
 	if err != nil {
 		return nil, nil, err
 	}
+	routes, err := apache.Routes(app, objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects.Owned = append(objects.Owned, routes...)
 	apache.Decorate(objects)
 	own(app, objects, configMaps, id)
 	return objects, &v1alpha1.Launch{
@@ -133,7 +138,13 @@ func launchID(
 		Attempt    int64
 		Plan       submission.Plan
 		ConfigMaps []*corev1.ConfigMap
-	}{string(app.UID), attempt.ID, plan, configMaps})
+		Ingresses  []sparkv1.DriverServiceIngress
+		HTTPRoutes []sparkv1.DriverHTTPRoute
+		GRPCRoutes []sparkv1.DriverGRPCRoute
+	}{
+		string(app.UID), attempt.ID, plan, configMaps,
+		app.Spec.DriverServiceIngressList, app.Spec.DriverHTTPRouteList, app.Spec.DriverGRPCRouteList,
+	})
 	if err != nil {
 		return "", fmt.Errorf("encode plan: %w", err)
 	}
@@ -146,12 +157,17 @@ func launchID(
 func own(app *sparkv1.SparkApplication, objects *submission.Objects, configMaps []*corev1.ConfigMap, id string) {
 	for _, configMap := range configMaps {
 		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-		if configMap.Labels == nil {
-			configMap.Labels = map[string]string{}
-		}
-		configMap.Labels[labelLaunch] = id
-		configMap.Labels[apache.LabelApplication] = objects.Driver.Labels[apache.LabelApplication]
 		objects.Before = append(objects.Before, configMap)
+	}
+	// Whatever labels a user asks for: by these the objects of a launch are told from others.
+	for _, object := range slices.Concat(objects.Before, objects.Owned) {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[labelLaunch] = id
+		labels[apache.LabelApplication] = objects.Driver.Labels[apache.LabelApplication]
+		object.SetLabels(labels)
 	}
 	owner := *metav1.NewControllerRef(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))
 	for _, object := range objects.Before {
@@ -169,8 +185,9 @@ func (r *Reconciler) launch(
 			return false, err
 		}
 	}
-	driver, err := r.createWhileFenced(ctx, launch.objects)
+	driver, missing, err := r.createWhileFenced(ctx, launch.objects)
 	if driver != nil {
+		seen.LaunchWarnings = apache.NotInstalled(missing)
 		seen.Launched = driver.UID
 		r.sightings.sawCreation(driver.UID)
 	}
@@ -215,7 +232,7 @@ func (r *Reconciler) stillFenced(ctx context.Context, app *sparkv1.SparkApplicat
 	return nil
 }
 
-func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (*corev1.Pod, []string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceHolds)
 	defer cancel()
 	return r.create(ctx, objects)
@@ -223,27 +240,35 @@ func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.
 
 // create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
 // the driver beside an error where the error came after it.
-func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+//
+// The driver runs without a route of a kind that the cluster does not have: those kinds are returned as well.
+func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (*corev1.Pod, []string, error) {
 	for _, object := range objects.Before {
 		if _, err := r.ensure(ctx, object); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	made, err := r.ensure(ctx, objects.Driver)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	driver := made.(*corev1.Pod)
+	missing := make([]string, len(objects.Owned))
 	group, ctx := errgroup.WithContext(ctx)
-	for _, object := range objects.Owned {
+	for i, object := range objects.Owned {
 		object.SetNamespace(driver.Namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(driver)})
 		group.Go(func() error {
 			_, err := r.ensure(ctx, object)
+			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == reasonNoKind {
+				missing[i] = object.GetObjectKind().GroupVersionKind().Kind
+				return nil
+			}
 			return err
 		})
 	}
-	return driver, group.Wait()
+	err = group.Wait()
+	return driver, missing, err
 }
 
 // abandon deletes the driver of a launch that cannot be completed.
