@@ -121,6 +121,20 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+func TestPlacesOfPodTemplates(t *testing.T) {
+	got, err := config.NewDefaults(data("pod-template-urls", "https://example.com/\n  s3://bucket/spark/?region=eu-west-1\n"))
+	if err != nil || len(got.PodTemplates) != 2 {
+		t.Errorf("templates may be at %v, %v", got, err)
+	}
+	if got, err := config.NewDefaults(data()); err != nil || len(got.PodTemplates) > 0 {
+		t.Errorf("where nothing is said, templates may be at %v, %v", got, err)
+	}
+	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3 and gs: put it there`
+	if _, err := config.NewDefaults(data("pod-template-urls", "file:///etc/")); err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
 func TestHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
 		given     *corev1.ConfigMap
@@ -182,7 +196,7 @@ func TestRefusals(t *testing.T) {
 			`config-scope: there is no key "watchedNamespaces": write one of label-selector, watched-namespaces`,
 		},
 		"a default that there is not": {
-			config.DefaultsName, "color", "blue", `config-defaults: there is no key "color": write one of applicationTolerations, image, spark-defaults.conf`,
+			config.DefaultsName, "color", "blue", `config-defaults: there is no key "color": write one of applicationTolerations, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,

@@ -15,6 +15,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // NewDefaults reads config-defaults.
@@ -36,6 +37,12 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 			}
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
 			return checkTolerations(key, tolerations)
+		},
+		"pod-template-urls": func(key, value string) (err error) {
+			if defaults.PodTemplates, err = podtemplate.ParseAllowed(value); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+			return nil
 		},
 	}.read(DefaultsName, configMap)
 	return defaults, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // Defaults are the operator's settings for what applications leave out. They are not the application's spec: a change
@@ -16,6 +17,8 @@ type Defaults struct {
 	Properties map[string]string
 	// Tolerations are tolerations, below those of the application.
 	Tolerations sparkv1.ApplicationTolerations
+	// PodTemplates are where pod templates may be that properties name by a URL.
+	PodTemplates podtemplate.Allowed
 }
 
 // tolerationsOf are the application's tolerations over the operator's defaults.

@@ -155,8 +155,9 @@ func TestRoutesThatCannotBeMade(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := apache.Routes(routed(t, test.manifest).Obj(), launched())
-			if err == nil || apache.Refusal(err) != test.want {
+			app := routed(t, test.manifest).Obj()
+			_, err := apache.Routes(app, launched())
+			if err == nil || apache.Refusal(err, app, apache.Defaults{}) != test.want {
 				t.Errorf("error is\n%v\nwant\n%s", err, test.want)
 			}
 		})
@@ -219,7 +220,7 @@ func TestRoutesThatAreIncomplete(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if refused := apache.Policy(test.app.Obj()).Refused; refused != nil {
+			if refused := apache.Policy(test.app.Obj(), apache.Defaults{}).Refused; refused != nil {
 				got = refused.Message
 			}
 			if got != test.want {

@@ -26,15 +26,19 @@ import (
 // errGoing says that an object of an earlier launch stands in the way and is on its way out.
 var errGoing = errors.New("an object of an earlier launch is not gone yet")
 
-// retryAfter is when an application is taken up again that waits for nothing that is watched.
+// retryAfter is when an application is taken up again that waits for nothing that is watched or told.
 const retryAfter = time.Second
 
 func (r *Reconciler) waitFor(app *sparkv1.SparkApplication, err error) error {
-	if errors.Is(err, errGoing) {
+	switch {
+	case errors.Is(err, errGoing):
 		r.enqueueAfter(app, retryAfter)
 		return nil
+	case errors.As(err, new(*absentTemplate)):
+		return nil // its arrival is told
+	default:
+		return err
 	}
-	return err
 }
 
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the

@@ -35,42 +35,69 @@ type launch struct {
 }
 
 // prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
-// in the observation why: the submission cannot do it, or the driver is there.
+// in the observation why: the submission cannot do it, it has to wait, or the driver is there.
 func (r *Reconciler) prepare(
 	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*launch, error) {
 	defaults := *config.FromContext(ctx).Defaults
-	objects, fence, err := build(app, record.Attempt, defaults)
-	if err != nil {
-		seen.LaunchRefused = &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err, app, defaults),
+	objects, fence, err := r.build(app, record.Attempt, defaults)
+	var absent *absentTemplate
+	if errors.As(err, &absent) && absent.pending {
+		if seen.LaunchHeld = absent.cause(app, defaults); seen.LaunchHeld == nil {
+			return nil, absent
 		}
 		return nil, nil
 	}
-	fenced := app.Status.Firesteel
-	if fenced == nil || fenced.Launch == nil || fenced.Attempt.ID != record.Attempt.ID {
-		record.Launch = fence
-		return &launch{objects: objects}, nil
+	refused := refusal(err, app, defaults)
+	if fenced := fencedLaunch(app, record); fenced != nil {
+		if refused == nil && fenced.ID == fence.ID {
+			return &launch{objects: objects, resumed: true}, nil
+		}
+		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
+		// stays, as it would have a moment later.
+		if refused == nil {
+			if seen.Launched, err = r.launched(ctx, fenced, objects); err != nil || seen.Launched != "" {
+				return nil, err
+			}
+		}
+		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
+		// changed; it has to go before anything else happens.
+		going := lifecycle.Observation{}
+		if err := r.release(ctx, app, &going, nil); err != nil {
+			return nil, err
+		}
+		if !going.DriverGone {
+			return nil, errGoing
+		}
 	}
-	if fenced.Launch.ID == fence.ID {
-		return &launch{objects: objects, resumed: true}, nil
-	}
-	// The spec, or a default, was edited between the fence and now. A driver that was launched completely stays, as
-	// it would have a moment later.
-	if seen.Launched, err = r.launched(ctx, fenced.Launch, objects); err != nil || seen.Launched != "" {
-		return nil, err
-	}
-	// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
-	// changed; it has to go before another is fenced.
-	going := lifecycle.Observation{}
-	if err := r.release(ctx, app, &going, nil); err != nil {
-		return nil, err
-	}
-	if !going.DriverGone {
-		return nil, errGoing
+	if seen.LaunchRefused = refused; refused != nil {
+		return nil, nil
 	}
 	record.Launch = fence
 	return &launch{objects: objects}, nil
+}
+
+// fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
+func fencedLaunch(app *sparkv1.SparkApplication, record *v1alpha1.Record) *v1alpha1.Launch {
+	if stored := app.Status.Firesteel; stored != nil && stored.Attempt.ID == record.Attempt.ID {
+		return stored.Launch
+	}
+	return nil
+}
+
+// refusal is what an error of the submission ends the attempt with; nil where there is none.
+func refusal(err error, app *sparkv1.SparkApplication, defaults apache.Defaults) *lifecycle.Cause {
+	var absent *absentTemplate
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &absent):
+		return absent.cause(app, defaults)
+	default:
+		return &lifecycle.Cause{
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err, app, defaults),
+		}
+	}
 }
 
 // launched returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
@@ -89,17 +116,21 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
-		case existing.GetLabels()[labelLaunch] != fenced.ID, existing.GetDeletionTimestamp() != nil:
+		case existing.GetLabels()[labelLaunch] != fenced.ID && !unchanged(existing, object), existing.GetDeletionTimestamp() != nil:
 			return "", nil
 		}
 	}
 	return existing.GetUID(), nil // the driver's: it is the last
 }
 
-func build(
+func (r *Reconciler) build(
 	app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults apache.Defaults,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
 	plan, err := apache.Plan(app, attempt, defaults)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := r.giveTemplates(app, attempt, defaults.PodTemplates, &plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +156,7 @@ func build(
 	apache.Decorate(objects)
 	own(app, objects, configMaps, id)
 	return objects, &v1alpha1.Launch{
-		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
+		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
 	}, nil
 }
 
@@ -194,6 +225,7 @@ func (r *Reconciler) launch(
 	var refused *refusedError
 	switch {
 	case err == nil:
+		r.templates.Forget(app.UID)
 		return true, nil
 	case errors.As(err, &refused) && r.mayPass(app, refused):
 		r.enqueueAfter(app, retryAfter)

@@ -25,6 +25,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // restAfter is the time without a transition after which a cursor is written for its own sake.
@@ -60,6 +61,7 @@ type Reconciler struct {
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments
+	templates   *podtemplate.Keeper
 }
 
 var (

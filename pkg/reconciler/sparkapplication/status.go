@@ -105,7 +105,7 @@ func (r *Reconciler) facts(
 	if record := app.Status.Firesteel; app.Spec.Suspend && record != nil && record.Launch != nil && !record.Launch.Released {
 		facts.Warnings = append(facts.Warnings, "spec.suspend does nothing to the attempt that runs: it holds the next one.")
 	}
-	if seen.Driver != nil {
+	if facts.Waiting = seen.LaunchHeld; seen.Driver != nil {
 		facts.Waiting = seen.Driver.Waiting
 	}
 	progress := r.relay.Progress(app.UID)
