@@ -29,6 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
 
@@ -60,7 +61,7 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(env.newRelay)
+	construct := sparkapplication.NewController(env.newRelay, remote.New().Fetch)
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {

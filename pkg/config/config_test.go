@@ -152,6 +152,20 @@ func TestDriverLogLines(t *testing.T) {
 	}
 }
 
+func TestPlacesOfPodTemplates(t *testing.T) {
+	got, err := config.NewDefaults(data("pod-template-urls", "https://example.com/\n  s3://bucket/spark/?region=eu-west-1\n"))
+	if err != nil || len(got.PodTemplates) != 2 {
+		t.Errorf("templates may be at %v, %v", got, err)
+	}
+	if got, err := config.NewDefaults(data()); err != nil || len(got.PodTemplates) > 0 {
+		t.Errorf("where nothing is said, templates may be at %v, %v", got, err)
+	}
+	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3 and gs: put it there`
+	if _, err := config.NewDefaults(data("pod-template-urls", "file:///etc/")); err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
 func TestHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
 		given     *corev1.ConfigMap
@@ -216,7 +230,8 @@ func TestRefusals(t *testing.T) {
 		},
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
-			`config-defaults: there is no key "color": write one of applicationTolerations, driver-log-lines, image, spark-defaults.conf`,
+			`config-defaults: there is no key "color": ` +
+				`write one of applicationTolerations, driver-log-lines, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,

@@ -16,6 +16,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // maxDriverLogLines is more than a record has room for.
@@ -45,6 +46,12 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 			if defaults.DriverLogLines, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
 				defaults.DriverLogLines < 0 || defaults.DriverLogLines > maxDriverLogLines {
 				return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+			}
+			return nil
+		},
+		"pod-template-urls": func(key, value string) (err error) {
+			if defaults.PodTemplates, err = podtemplate.ParseAllowed(value); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
 			}
 			return nil
 		},

@@ -128,7 +128,7 @@ func (m *machine) launch() bool {
 	case m.strays():
 		return false
 	}
-	if m.record.Launch == nil && m.hold() {
+	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.record.Launch == nil && m.hold() {
 		return false
 	}
 	m.effect = Launch
@@ -150,6 +150,7 @@ func (m *machine) noteLaunch() {
 		return
 	}
 	launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
+	launch.Warnings = append(launch.Warnings, m.seen.LaunchWarnings...)
 	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // was not of the driver that there is now
 }
 

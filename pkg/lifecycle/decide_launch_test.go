@@ -48,6 +48,20 @@ func TestDecideOnLaunch(t *testing.T) {
 			want:   Decision{LookAgain: at(time.Second + 5*time.Minute)},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
+		"a launch that has to wait is not begun": {
+			policy: plain(), now: start, seen: Observation{LaunchHeld: &Cause{Reason: "PodTemplateUnavailable"}},
+			news: []string{"1/0 Submitted: Spark application has been created on Kubernetes Cluster."},
+			want: Decision{Obstacle: &Cause{Reason: "PodTemplateUnavailable"}},
+		},
+		"what a launch left out is kept with it": {
+			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
+			seen: Observation{Launched: driverUID, LaunchWarnings: []string{"No route."}},
+			news: []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
+			want: Decision{LookAgain: at(time.Second + 5*time.Minute)},
+			launch: &v1alpha1.Launch{
+				ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Warnings: []string{"No route."},
+			},
+		},
 		"a driver that runs already when it is found is followed at once": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen: Observation{Launched: driverUID, Driver: readyDriver},

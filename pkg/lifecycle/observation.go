@@ -21,6 +21,10 @@ type Observation struct {
 	LaunchRefused *Cause
 	// Stray says that a driver Pod of the application lives that no launch knows of: a create that came late made it.
 	Stray bool
+	// LaunchWarnings are sentences about what the launch did not do as the spec asks.
+	LaunchWarnings []string
+	// LaunchHeld says why the launch has to wait; nil where it need not.
+	LaunchHeld *Cause
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
 	// ReadyExecutors is the number of the launch's executors that run and are ready.

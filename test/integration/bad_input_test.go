@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -44,6 +45,23 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			bad: App("bad").Client(), reason: "ClientModeUnsupported", event: "Failed",
 			says: []string{"Client mode is not supported", "Remove spec.deploymentMode"},
 		},
+		"a route without a Gateway": {
+			bad: App("bad").HTTPRoute("bad", "{}"), reason: "Failed", event: "Failed",
+			says: []string{"driverHttpRouteList[0].httpRouteSpec.parentRefs is required."},
+		},
+		"a route that is malformed": {
+			bad: App("bad").GRPCRoute("bad", `{"parentRefs":"gateway"}`), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{`spec.driverGrpcRouteList[0].grpcRouteSpec.parentRefs "gateway" is no list`},
+		},
+		"an Ingress that the API server refuses": {
+			bad:    App("bad").Ingress("bad", &networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "*"}}}),
+			reason: "Invalid", event: "SchedulingFailure", says: []string{"Ingress", "bad", "spec.rules[0].host"},
+		},
+		"a PodGroup where there is no Volcano": {
+			bad: App("bad").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep").
+				Conf("spark.kubernetes.scheduler.name", "volcano"),
+			reason: "NotInstalled", event: "SchedulingFailure", says: []string{"PodGroup", "install what defines it"},
+		},
 		"a template that the API server refuses": {
 			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"bad-0-driver", "spec.tolerations[0].operator", `"Sometimes"`},
@@ -66,11 +84,11 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 		},
 		"a Pod of its name that is somebody else's": {
 			bad: App("bad"), before: func(s *scene) { s.foreignPod("bad-0-driver") },
-			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "belongs to", "rename the application"},
+			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "belongs to", "rename it or the application"},
 		},
 		"a Service of its name that is somebody else's": {
 			bad: App("bad"), before: func(s *scene) { s.foreignService("bad-0-driver-svc") },
-			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "belongs to", "rename the application"},
+			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "belongs to", "rename it or the application"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

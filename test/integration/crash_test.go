@@ -131,6 +131,8 @@ func numbered(lines []string) string {
 type mortal struct {
 	*scene
 	proxy *proxy
+	// environment are variables of the controller.
+	environment []string
 	// name is that of the application that the test is about.
 	name    string
 	entered int
@@ -141,9 +143,9 @@ type mortal struct {
 	dead chan struct{}
 }
 
-func newMortal(t *testing.T) *mortal {
+func newMortal(t *testing.T, environment ...string) *mortal {
 	t.Helper()
-	m := &mortal{scene: newScene(t)}
+	m := &mortal{scene: newScene(t), environment: environment}
 	config, err := m.controllerConfig(t.Context(), systemNamespace)
 	m.must(err)
 	m.proxy, err = newProxy(config, m.ns)
@@ -193,7 +195,8 @@ func (m *mortal) died() bool {
 func (m *mortal) revive() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	process, err := m.startController(context.Background(), controller{config: m.proxy.config(), sink: m.sink.url()})
+	process, err := m.startController(context.Background(),
+		controller{config: m.proxy.config(), sink: m.sink.url(), environment: m.environment})
 	if err != nil {
 		m.Error(err)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
@@ -40,6 +41,33 @@ func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
 	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
 	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 3 {
 		t.Errorf("three attempts had %d drivers", len(drivers))
+	}
+}
+
+// What a user wants to exist before the driver is made anew only where it was edited.
+func TestConfigMapsOutliveAnAttempt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.create(App("pi").ConfigMap("kept", "key", "value").ConfigMap("edited", "key", "before").Restart(sparkv1.RestartOnFailure, 1, 0))
+	first := map[string]types.UID{}
+	d := s.run("pi", 0)
+	for _, name := range []string{"kept", "edited"} {
+		configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
+		s.must(err)
+		first[name] = configMap.UID
+	}
+	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.ConfigMapSpecs[1].Data["key"] = "after" })
+	d.exit(1)
+	s.run("pi", 1)
+	for name, want := range map[string]struct {
+		value string
+		same  bool
+	}{"kept": {"value", true}, "edited": {"after", false}} {
+		configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
+		s.must(err)
+		if same := configMap.UID == first[name]; same != want.same || configMap.Data["key"] != want.value {
+			t.Errorf("%s: the same %t, data %v; want the same %t, value %s", name, same, configMap.Data, want.same, want.value)
+		}
 	}
 }
 

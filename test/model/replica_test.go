@@ -39,7 +39,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	sparkapplication.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(r.newRelay(t, sink, inProcess))(ctx, &configmap.ManualWatcher{})
+	impl := sparkapplication.NewController(r.newRelay(t, sink, inProcess), nil)(ctx, &configmap.ManualWatcher{})
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {

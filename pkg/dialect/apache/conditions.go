@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,9 +79,13 @@ func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Fact
 	set(executorsReady(record, facts.Policy))
 	set(resourcesReleased(record))
 	set(eventsDelivered(record))
-	unless(len(facts.Warnings) == 0, metav1.Condition{
+	warnings := facts.Warnings
+	if record.Launch != nil {
+		warnings = slices.Concat(record.Launch.Warnings, warnings)
+	}
+	unless(len(warnings) == 0, metav1.Condition{
 		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
-		Message: strings.Join(facts.Warnings, " "),
+		Message: strings.Join(warnings, " "),
 	})
 	unless(facts.SilentHandler == "", metav1.Condition{
 		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // Defaults are the operator's settings for what applications leave out. They are not the application's spec: a change
@@ -18,6 +19,8 @@ type Defaults struct {
 	Tolerations sparkv1.ApplicationTolerations
 	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
 	DriverLogLines int
+	// PodTemplates are where pod templates may be that properties name by a URL.
+	PodTemplates podtemplate.Allowed
 }
 
 // tolerationsOf are the application's tolerations over the operator's defaults.

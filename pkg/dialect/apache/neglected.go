@@ -14,14 +14,6 @@ import (
 // the same; what would run the wrong code is refused by Plan instead.
 func Neglected(app *sparkv1.SparkApplication) []string {
 	var sentences []string
-	say := func(applies bool, field, instead string) {
-		if applies {
-			sentences = append(sentences, fmt.Sprintf("%s is not acted on yet: %s.", field, instead))
-		}
-	}
-	say(len(app.Spec.DriverServiceIngressList) > 0, "spec.driverServiceIngressList", "create the Service and the Ingress yourself")
-	say(len(app.Spec.DriverHTTPRouteList) > 0, "spec.driverHttpRouteList", "create the Service and the HTTPRoute yourself")
-	say(len(app.Spec.DriverGRPCRouteList) > 0, "spec.driverGrpcRouteList", "create the Service and the GRPCRoute yourself")
 	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
 		sentences = append(sentences, fmt.Sprintf(
 			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))
@@ -35,6 +27,7 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped: Spark reads only keys that begin with spark.", key))
 		}
 	}
+	sentences = append(sentences, neglectedInRoutes(app)...)
 	for _, unknown := range app.UnknownFields {
 		sentences = append(sentences, fmt.Sprintf("%s is dropped: correct its spelling.", unknown))
 	}

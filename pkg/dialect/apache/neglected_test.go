@@ -20,17 +20,13 @@ func TestNeglected(t *testing.T) {
 				s.RuntimeVersions.ScalaVersion, s.RuntimeVersions.JDKVersion = "2.13", "21"
 			}), nil,
 		},
-		"lists of ways to the driver": {
+		"routes in another namespace": {
 			pi().Spec(func(s *sparkv1.ApplicationSpec) {
-				s.DriverServiceIngressList = []sparkv1.DriverServiceIngress{{}}
-				s.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{{}}
-				s.DriverGRPCRouteList = []sparkv1.DriverGRPCRoute{{}}
+				route := sparkv1.DriverHTTPRoute{}
+				route.ServiceMetadata.Namespace, route.HTTPRouteMetadata.Namespace = "team-a", "elsewhere"
+				s.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{route}
 			}),
-			[]string{
-				"spec.driverServiceIngressList is not acted on yet: create the Service and the Ingress yourself.",
-				"spec.driverHttpRouteList is not acted on yet: create the Service and the HTTPRoute yourself.",
-				"spec.driverGrpcRouteList is not acted on yet: create the Service and the GRPCRoute yourself.",
-			},
+			[]string{`spec.driverHttpRouteList[0].httpRouteMetadata.namespace "elsewhere" has no effect: it is always "team-a".`},
 		},
 		"a version that nobody knows": {
 			pi().Spark("7.0.0"), []string{"Spark 7.0.0 is not known: it is submitted as the newest known version would be."},

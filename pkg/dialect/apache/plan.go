@@ -1,8 +1,6 @@
 package apache
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -52,7 +50,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, unreadTemplates(plan)
+	return plan, settleTemplates(plan)
 }
 
 // mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and
@@ -136,30 +134,6 @@ func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 		return nil
 	}
 	return spec.PodTemplateSpec
-}
-
-// unreadTemplates refuses pod templates in files: to run without one would run something else.
-func unreadTemplates(plan submission.Plan) error {
-	return errors.Join(
-		unreadTemplate(plan.Properties, "driver", plan.DriverTemplate),
-		unreadTemplate(plan.Properties, "executor", plan.ExecutorTemplate),
-	)
-}
-
-func unreadTemplate(properties map[string]string, role string, inline *corev1.PodTemplateSpec) error {
-	key := fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role)
-	file, named := properties[key]
-	if !named {
-		return nil
-	}
-	if inline != nil {
-		delete(properties, key) // the template in the spec wins
-		return nil
-	}
-	return &submission.FieldError{
-		Field: "spec.sparkConf." + key, Value: file, Problem: "is a file, which Firesteel does not read",
-		Remedy: fmt.Sprintf("write the template into spec.%sSpec.podTemplateSpec", role),
-	}
 }
 
 // ConfigMaps are those that the user wants to exist before the driver.

@@ -1,7 +1,6 @@
 package apache_test
 
 import (
-	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -236,48 +235,6 @@ func TestPlanLeavesTheSpecAlone(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, app); diff != "" {
 		t.Errorf("Plan changed the application (-before +after):\n%s", diff)
-	}
-}
-
-func TestTemplatesInFiles(t *testing.T) {
-	const (
-		ofDriver   = "spark.kubernetes.driver.podTemplateFile"
-		ofExecutor = "spark.kubernetes.executor.podTemplateFile"
-	)
-	inDriver := `spec.sparkConf.` + ofDriver + ` "driver.yaml" is a file, which Firesteel does not read: ` +
-		`write the template into spec.driverSpec.podTemplateSpec`
-	inExecutor := `spec.sparkConf.` + ofExecutor + ` "executor.yaml" is a file, which Firesteel does not read: ` +
-		`write the template into spec.executorSpec.podTemplateSpec`
-	inFiles := func() *application { return pi().Conf(ofDriver, "driver.yaml").Conf(ofExecutor, "executor.yaml") }
-	for name, test := range map[string]struct {
-		app  *application
-		want string
-	}{
-		"both are refused, always in the same order":   {inFiles(), inDriver + "\n" + inExecutor},
-		"a driver's in the spec wins":                  {inFiles().Driver(&corev1.PodTemplateSpec{}), inExecutor},
-		"an executor's in the spec wins":               {inFiles().Executor(&corev1.PodTemplateSpec{}), inDriver},
-		"both in the spec win":                         {inFiles().Driver(&corev1.PodTemplateSpec{}).Executor(&corev1.PodTemplateSpec{}), ""},
-		"a section without template stands for none":   {inFiles().Driver(nil).Executor(&corev1.PodTemplateSpec{}), inDriver},
-		"no file and no template is nothing to refuse": {pi(), ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := apache.Plan(test.app.Obj(), v1alpha1.Attempt{}, apache.Defaults{})
-			if test.want == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				for key := range got.Properties {
-					if strings.HasSuffix(key, "podTemplateFile") {
-						t.Errorf("%s is still set", key)
-					}
-				}
-				return
-			}
-			var refused *submission.FieldError
-			if !errors.As(err, &refused) || err.Error() != test.want {
-				t.Errorf("error is\n%v\nwant\n%s", err, test.want)
-			}
-		})
 	}
 }
 

@@ -35,6 +35,9 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 }
 
 func refused(app *sparkv1.SparkApplication) *lifecycle.Cause {
+	if missing := missingInRoutes(app.Spec); missing != "" {
+		return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "IncompleteRoute", Message: missing + " is required."}
+	}
 	if app.Spec.DeploymentMode != sparkv1.ClientMode {
 		return nil
 	}

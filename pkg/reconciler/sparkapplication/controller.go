@@ -28,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // DriverSelector selects the driver Pods that the controller watches: its own, and those that the Apache operator left,
@@ -43,8 +44,8 @@ const workers = 32
 // NewRelay makes the relay that tells of applications. progress is to be called when there is news of one.
 type NewRelay func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) Teller
 
-// NewController makes the constructor of the controller.
-func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller. Pod templates are fetched by fetch.
+func NewController(newRelay NewRelay, fetch podtemplate.Fetch) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		r := &Reconciler{
 			kube:      kubeclient.Get(ctx),
@@ -79,6 +80,7 @@ func NewController(newRelay NewRelay) func(context.Context, configmap.Watcher) *
 			impl.FilteredGlobalResync(concerned, appinformer.Get(ctx).Informer())
 		}
 		r.relay = newRelay(ctx, store, impl.EnqueueKey)
+		r.templates = podtemplate.NewKeeper(ctx, fetch, impl.EnqueueKey)
 		census := newCensus(appinformer.Get(ctx).Lister(), func() *config.Scope { return store.Load().Scope })
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), census.count)
@@ -114,6 +116,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 				r.relay.Forget(app.UID)
 				r.written.forget(app)
 				census.look(keyOf(app))
+				r.templates.Forget(app.UID)
 			}
 		},
 	})

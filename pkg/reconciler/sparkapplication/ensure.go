@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,15 +27,19 @@ import (
 // errGoing says that an object of an earlier launch stands in the way and is on its way out.
 var errGoing = errors.New("an object of an earlier launch is not gone yet")
 
-// retryAfter is when an application is taken up again that waits for nothing that is watched.
+// retryAfter is when an application is taken up again that waits for nothing that is watched or told.
 const retryAfter = time.Second
 
 func (r *Reconciler) waitFor(app *sparkv1.SparkApplication, err error) error {
-	if errors.Is(err, errGoing) {
+	switch {
+	case errors.Is(err, errGoing):
 		r.enqueueAfter(app, retryAfter)
 		return nil
+	case errors.As(err, new(*absentTemplate)):
+		return nil // its arrival is told
+	default:
+		return err
 	}
-	return err
 }
 
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
@@ -50,7 +55,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
-	case refusedForGood(err):
+	case refusedForGood(err), notInstalled(object, err):
 		return nil, &refusedError{object: describe(object), err: err}
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
@@ -65,7 +70,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	ours := sameLaunch(existing, object)
+	ours := sameLaunch(existing, object) || unchanged(existing, object)
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
 	case ours && !going:
@@ -93,6 +98,25 @@ func sameLaunch(existing, wanted submission.Object) bool {
 	}
 	owner := metav1.GetControllerOf(wanted)
 	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+}
+
+// unchanged says that an earlier attempt of the same application made a config map that is just like the wanted one.
+func unchanged(existing, wanted submission.Object) bool {
+	before, isConfigMap := existing.(*corev1.ConfigMap)
+	after, too := wanted.(*corev1.ConfigMap)
+	if !isConfigMap || !too {
+		return false
+	}
+	owner := metav1.GetControllerOf(after)
+	return owner != nil && metav1.IsControlledBy(before, &metav1.ObjectMeta{UID: owner.UID}) &&
+		maps.Equal(before.Data, after.Data) && maps.Equal(before.Annotations, after.Annotations) &&
+		maps.Equal(lessLaunch(before.Labels), lessLaunch(after.Labels))
+}
+
+func lessLaunch(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	delete(labels, labelLaunch)
+	return labels
 }
 
 // earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
@@ -189,6 +213,8 @@ func (r *Reconciler) verbsFor(object submission.Object) (verbs, error) {
 		return verbsOf(kube.CoreV1().Secrets(namespace), object), nil
 	case *corev1.PersistentVolumeClaim:
 		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
+	case *networkingv1.Ingress:
+		return verbsOf(kube.NetworkingV1().Ingresses(namespace), object), nil
 	case *networkingv1.NetworkPolicy:
 		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
 	case *unstructured.Unstructured:
@@ -231,6 +257,17 @@ func refusedForGood(err error) bool {
 	}
 }
 
+// notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace
+// is gone its answer says so.
+func notInstalled(object submission.Object, err error) bool {
+	_, untyped := object.(*unstructured.Unstructured)
+	return untyped && isNotInstalled(err)
+}
+
+func isNotInstalled(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
 // refusedError is the API server's, or a namesake's, last word on an object.
 type refusedError struct {
 	object string
@@ -253,11 +290,15 @@ func (e *refusedError) cause() *lifecycle.Cause {
 var remedies = map[string]string{
 	"QuotaExceeded": "raise the quota, or have the application ask for less",
 	reasonNoAccount: "create it, or name another in spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
-	"NameTaken":     "rename the application, or delete what has the name",
+	"NameTaken":     "rename it or the application, or delete what has the name",
+	reasonNoKind:    "install what defines it",
 }
 
 // reasonNoAccount is the reason where the driver's service account does not exist.
 const reasonNoAccount = "ServiceAccountNotFound"
+
+// reasonNoKind is the reason where the cluster has no such kind of object.
+const reasonNoKind = "NotInstalled"
 
 func (e *refusedError) reason() string {
 	text := e.err.Error()
@@ -267,6 +308,8 @@ func (e *refusedError) reason() string {
 		return "QuotaExceeded"
 	case strings.Contains(text, "error looking up service account"):
 		return reasonNoAccount
+	case isNotInstalled(e.err):
+		return reasonNoKind
 	case reason != metav1.StatusReasonUnknown:
 		return string(reason)
 	case errors.As(e.err, &answer):

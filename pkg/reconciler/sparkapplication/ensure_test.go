@@ -12,9 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -279,6 +281,100 @@ func TestReasonOfARefusal(t *testing.T) {
 			}
 			if got := refused.cause(); got.Reason != test.want || got.Class != "scheduling" || got.Message != message {
 				t.Errorf("cause is %+v, want the reason %s and the message %s", got, test.want, message)
+			}
+		})
+	}
+}
+
+// settings builds a config map that a user wants to exist before the driver.
+type settings struct{ configMap corev1.ConfigMap }
+
+func settingsOf(launch string) *settings {
+	s := &settings{}
+	s.configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	s.configMap.Namespace, s.configMap.Name = "team-a", "settings"
+	s.configMap.Labels = map[string]string{labelLaunch: launch, apache.LabelApplication: "pi", "team": "a"}
+	s.configMap.Annotations = map[string]string{"note": "n"}
+	s.configMap.Data = map[string]string{"key": "value"}
+	s.configMap.OwnerReferences = []metav1.OwnerReference{{UID: "uid-of-pi", Controller: new(bool)}}
+	*s.configMap.OwnerReferences[0].Controller = true
+	return s
+}
+
+func (s *settings) With(change func(*corev1.ConfigMap)) *settings {
+	change(&s.configMap)
+	return s
+}
+
+func (s *settings) Obj() *corev1.ConfigMap { return s.configMap.DeepCopy() }
+
+func TestEnsureKeepsConfigMapsThatAreUnchanged(t *testing.T) {
+	const kept, replaced = "create get", "create get delete create"
+	for name, test := range map[string]struct {
+		existing *settings
+		asks     string
+	}{
+		"an earlier attempt's that is the same": {settingsOf("earlier"), kept},
+		"an earlier attempt's with other data": {
+			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.Data["key"] = "other" }), replaced,
+		},
+		"an earlier attempt's with a label more": {
+			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.Labels["more"] = "1" }), replaced,
+		},
+		"an earlier attempt's without annotations": {
+			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.Annotations = nil }), replaced,
+		},
+		"another incarnation's": {
+			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.OwnerReferences[0].UID = "another" }), replaced,
+		},
+		"one that nobody owns": {
+			settingsOf("earlier").With(func(c *corev1.ConfigMap) { c.OwnerReferences = nil }), replaced,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing.Obj())
+			if _, err := (&Reconciler{kube: client}).ensure(context.Background(), settingsOf("this").Obj()); err != nil {
+				t.Fatal(err)
+			}
+			if got := verbsOn(client); got != test.asks {
+				t.Errorf("asked the API server to %s, want %s", got, test.asks)
+			}
+		})
+	}
+}
+
+func TestEnsureOfWhatMayNotBeInstalled(t *testing.T) {
+	routes := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
+	for name, test := range map[string]struct {
+		err    error
+		reason string
+	}{
+		"a kind that there is not": {
+			apierrors.NewGenericServerResponse(http.StatusNotFound, "POST", routes, "", "404 page not found", 0, true), "NotInstalled",
+		},
+		"a namespace that vanishes is no such thing": {
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "team-a"), "",
+		},
+		"nor is a server that does not answer as it should": {
+			apierrors.NewGenericServerResponse(http.StatusBadGateway, "POST", routes, "", "bad gateway", 0, true), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
+			client.PrependReactor("create", "httproutes", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, test.err
+			})
+			route := &unstructured.Unstructured{}
+			route.SetGroupVersionKind(schema.GroupVersionKind{Group: routes.Group, Version: "v1", Kind: "HTTPRoute"})
+			route.SetNamespace("team-a")
+			route.SetName("web")
+			_, err := (&Reconciler{dynamic: client}).ensure(context.Background(), route)
+			got := ""
+			if refused := (*refusedError)(nil); errors.As(err, &refused) {
+				got = refused.reason()
+			}
+			if err == nil || got != test.reason {
+				t.Errorf("error is %v, refused for %q, want %q", err, got, test.reason)
 			}
 		})
 	}

@@ -35,42 +35,69 @@ type launch struct {
 }
 
 // prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
-// in the observation why: the submission cannot do it, or the driver is there.
+// in the observation why: the submission cannot do it, it has to wait, or the driver is there.
 func (r *Reconciler) prepare(
 	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*launch, error) {
 	defaults := *config.FromContext(ctx).Defaults
-	objects, fence, err := build(app, record.Attempt, defaults)
-	if err != nil {
-		seen.LaunchRefused = &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err, app, defaults),
+	objects, fence, err := r.build(app, record.Attempt, defaults)
+	var absent *absentTemplate
+	if errors.As(err, &absent) && absent.pending {
+		if seen.LaunchHeld = absent.cause(app, defaults); seen.LaunchHeld == nil {
+			return nil, absent
 		}
 		return nil, nil
 	}
-	fenced := app.Status.Firesteel
-	if fenced == nil || fenced.Launch == nil || fenced.Attempt.ID != record.Attempt.ID {
-		record.Launch = fence
-		return &launch{objects: objects}, nil
+	refused := refusal(err, app, defaults)
+	if fenced := fencedLaunch(app, record); fenced != nil {
+		if refused == nil && fenced.ID == fence.ID {
+			return &launch{objects: objects, resumed: true}, nil
+		}
+		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
+		// stays, as it would have a moment later.
+		if refused == nil {
+			if seen.Launched, err = r.launched(ctx, fenced, objects); err != nil || seen.Launched != "" {
+				return nil, err
+			}
+		}
+		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
+		// changed; it has to go before anything else happens.
+		going := lifecycle.Observation{}
+		if err := r.release(ctx, app, &going, nil); err != nil {
+			return nil, err
+		}
+		if !going.DriverGone {
+			return nil, errGoing
+		}
 	}
-	if fenced.Launch.ID == fence.ID {
-		return &launch{objects: objects, resumed: true}, nil
-	}
-	// The spec, or a default, was edited between the fence and now. A driver that was launched completely stays, as
-	// it would have a moment later.
-	if seen.Launched, err = r.launched(ctx, fenced.Launch, objects); err != nil || seen.Launched != "" {
-		return nil, err
-	}
-	// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
-	// changed; it has to go before another is fenced.
-	going := lifecycle.Observation{}
-	if err := r.release(ctx, app, &going, nil); err != nil {
-		return nil, err
-	}
-	if !going.DriverGone {
-		return nil, errGoing
+	if seen.LaunchRefused = refused; refused != nil {
+		return nil, nil
 	}
 	record.Launch = fence
 	return &launch{objects: objects}, nil
+}
+
+// fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
+func fencedLaunch(app *sparkv1.SparkApplication, record *v1alpha1.Record) *v1alpha1.Launch {
+	if stored := app.Status.Firesteel; stored != nil && stored.Attempt.ID == record.Attempt.ID {
+		return stored.Launch
+	}
+	return nil
+}
+
+// refusal is what an error of the submission ends the attempt with; nil where there is none.
+func refusal(err error, app *sparkv1.SparkApplication, defaults apache.Defaults) *lifecycle.Cause {
+	var absent *absentTemplate
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &absent):
+		return absent.cause(app, defaults)
+	default:
+		return &lifecycle.Cause{
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: apache.Refusal(err, app, defaults),
+		}
+	}
 }
 
 // launched returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
@@ -89,17 +116,21 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
-		case existing.GetLabels()[labelLaunch] != fenced.ID, existing.GetDeletionTimestamp() != nil:
+		case existing.GetLabels()[labelLaunch] != fenced.ID && !unchanged(existing, object), existing.GetDeletionTimestamp() != nil:
 			return "", nil
 		}
 	}
 	return existing.GetUID(), nil // the driver's: it is the last
 }
 
-func build(
+func (r *Reconciler) build(
 	app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults apache.Defaults,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
 	plan, err := apache.Plan(app, attempt, defaults)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := r.giveTemplates(app, attempt, defaults.PodTemplates, &plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,10 +148,15 @@ func build(
 	if err != nil {
 		return nil, nil, err
 	}
+	routes, err := apache.Routes(app, objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects.Owned = append(objects.Owned, routes...)
 	apache.Decorate(objects)
 	own(app, objects, configMaps, id)
 	return objects, &v1alpha1.Launch{
-		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
+		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
 	}, nil
 }
 
@@ -133,7 +169,13 @@ func launchID(
 		Attempt    int64
 		Plan       submission.Plan
 		ConfigMaps []*corev1.ConfigMap
-	}{string(app.UID), attempt.ID, plan, configMaps})
+		Ingresses  []sparkv1.DriverServiceIngress
+		HTTPRoutes []sparkv1.DriverHTTPRoute
+		GRPCRoutes []sparkv1.DriverGRPCRoute
+	}{
+		string(app.UID), attempt.ID, plan, configMaps,
+		app.Spec.DriverServiceIngressList, app.Spec.DriverHTTPRouteList, app.Spec.DriverGRPCRouteList,
+	})
 	if err != nil {
 		return "", fmt.Errorf("encode plan: %w", err)
 	}
@@ -146,12 +188,17 @@ func launchID(
 func own(app *sparkv1.SparkApplication, objects *submission.Objects, configMaps []*corev1.ConfigMap, id string) {
 	for _, configMap := range configMaps {
 		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-		if configMap.Labels == nil {
-			configMap.Labels = map[string]string{}
-		}
-		configMap.Labels[labelLaunch] = id
-		configMap.Labels[apache.LabelApplication] = objects.Driver.Labels[apache.LabelApplication]
 		objects.Before = append(objects.Before, configMap)
+	}
+	// Whatever labels a user asks for: by these the objects of a launch are told from others.
+	for _, object := range slices.Concat(objects.Before, objects.Owned) {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[labelLaunch] = id
+		labels[apache.LabelApplication] = objects.Driver.Labels[apache.LabelApplication]
+		object.SetLabels(labels)
 	}
 	owner := *metav1.NewControllerRef(app, sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))
 	for _, object := range objects.Before {
@@ -169,14 +216,16 @@ func (r *Reconciler) launch(
 			return false, err
 		}
 	}
-	driver, err := r.createWhileFenced(ctx, launch.objects)
+	driver, missing, err := r.createWhileFenced(ctx, launch.objects)
 	if driver != nil {
+		seen.LaunchWarnings = apache.NotInstalled(missing)
 		seen.Launched = driver.UID
 		r.sightings.sawCreation(driver.UID)
 	}
 	var refused *refusedError
 	switch {
 	case err == nil:
+		r.templates.Forget(app.UID)
 		return true, nil
 	case errors.As(err, &refused) && r.mayPass(app, refused):
 		r.enqueueAfter(app, retryAfter)
@@ -214,7 +263,7 @@ func (r *Reconciler) unchanged(ctx context.Context, app *sparkv1.SparkApplicatio
 	return nil
 }
 
-func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (*corev1.Pod, []string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceHolds)
 	defer cancel()
 	return r.create(ctx, objects)
@@ -222,27 +271,35 @@ func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.
 
 // create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
 // the driver beside an error where the error came after it.
-func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (*corev1.Pod, error) {
+//
+// The driver runs without a route of a kind that the cluster does not have: those kinds are returned as well.
+func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (*corev1.Pod, []string, error) {
 	for _, object := range objects.Before {
 		if _, err := r.ensure(ctx, object); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	made, err := r.ensure(ctx, objects.Driver)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	driver := made.(*corev1.Pod)
+	missing := make([]string, len(objects.Owned))
 	group, ctx := errgroup.WithContext(ctx)
-	for _, object := range objects.Owned {
+	for i, object := range objects.Owned {
 		object.SetNamespace(driver.Namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(driver)})
 		group.Go(func() error {
 			_, err := r.ensure(ctx, object)
+			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == reasonNoKind {
+				missing[i] = object.GetObjectKind().GroupVersionKind().Kind
+				return nil
+			}
 			return err
 		})
 	}
-	return driver, group.Wait()
+	err = group.Wait()
+	return driver, missing, err
 }
 
 // abandon deletes the driver of a launch that cannot be completed.

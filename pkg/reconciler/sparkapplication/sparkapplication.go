@@ -27,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // restAfter is the time without a transition after which a cursor is written for its own sake.
@@ -68,6 +69,7 @@ type Reconciler struct {
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
+	templates       *podtemplate.Keeper
 }
 
 var (

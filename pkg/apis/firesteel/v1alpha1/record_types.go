@@ -67,6 +67,9 @@ type Launch struct {
 	// DriverUID is the uid of the driver Pod; empty until it is known to exist.
 	// +optional
 	DriverUID types.UID `json:"driverUID,omitempty"`
+	// Warnings are sentences about what of the launch is not as the spec asks.
+	// +optional
+	Warnings []string `json:"warnings,omitempty"`
 	// Released says that the driver is gone, or that it ended and its deletion was accepted.
 	// +optional
 	Released bool `json:"released,omitempty"`

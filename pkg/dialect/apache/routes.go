@@ -1,0 +1,282 @@
+package apache
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// gatewayAPI is the version of the Gateway API that routes are made in.
+var gatewayAPI = schema.GroupVersion{Group: "gateway.networking.k8s.io", Version: "v1"}
+
+// route is an entry of one of the three lists: a Service that selects the driver, and what leads to that Service.
+type route struct {
+	// field is the entry's, and kind the one of what leads to the Service, as the fields of the entry spell it.
+	field, kind     string
+	serviceMetadata metav1.ObjectMeta
+	serviceSpec     corev1.ServiceSpec
+	metadata        metav1.ObjectMeta
+	ingress         *networkingv1.IngressSpec
+	spec            *runtime.RawExtension
+}
+
+// The kinds of what leads to a Service.
+const (
+	kindIngress = "ingress"
+	kindHTTP    = "httpRoute"
+	kindGRPC    = "grpcRoute"
+)
+
+func routesOf(spec sparkv1.ApplicationSpec) []route {
+	var routes []route
+	for i, e := range spec.DriverServiceIngressList {
+		routes = append(routes, route{
+			field: fmt.Sprintf("driverServiceIngressList[%d]", i), kind: kindIngress,
+			serviceMetadata: e.ServiceMetadata, serviceSpec: e.ServiceSpec, metadata: e.IngressMetadata, ingress: e.IngressSpec,
+		})
+	}
+	for i, e := range spec.DriverHTTPRouteList {
+		routes = append(routes, route{
+			field: fmt.Sprintf("driverHttpRouteList[%d]", i), kind: kindHTTP,
+			serviceMetadata: e.ServiceMetadata, serviceSpec: e.ServiceSpec, metadata: e.HTTPRouteMetadata, spec: e.HTTPRouteSpec,
+		})
+	}
+	for i, e := range spec.DriverGRPCRouteList {
+		routes = append(routes, route{
+			field: fmt.Sprintf("driverGrpcRouteList[%d]", i), kind: kindGRPC,
+			serviceMetadata: e.ServiceMetadata, serviceSpec: e.ServiceSpec, metadata: e.GRPCRouteMetadata, spec: e.GRPCRouteSpec,
+		})
+	}
+	return routes
+}
+
+// missingInRoutes is the first field that the Apache operator wants to have and a route has not; empty where all are
+// there. It asks nothing of Ingresses.
+func missingInRoutes(spec sparkv1.ApplicationSpec) string {
+	for _, r := range routesOf(spec) {
+		parents, given := r.decoded()["parentRefs"]
+		list, isList := parents.([]any)
+		switch {
+		case r.kind == kindIngress:
+		case equality.Semantic.DeepEqual(r.serviceSpec, corev1.ServiceSpec{}):
+			return r.field + ".serviceSpec"
+		case r.serviceMetadata.Name == "":
+			return r.field + ".serviceMetadata.name"
+		case r.metadata.Name == "":
+			return r.field + "." + r.kind + "Metadata.name"
+		case !given, isList && len(list) == 0:
+			return r.field + "." + r.kind + "Spec.parentRefs"
+		}
+	}
+	return ""
+}
+
+// Routes are the objects by which the driver is reached from outside: the driver will own them. A name that is given
+// twice stands for one object, the first; Neglected says so where they differ.
+func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submission.Object, error) {
+	var made []submission.Object
+	taken := map[string]bool{}
+	for _, r := range routesOf(app.Spec) {
+		service := r.service(app.Namespace)
+		if len(service.Spec.Selector) == 0 {
+			service.Spec.Selector = maps.Clone(objects.Driver.Labels) // its launch's label among them: no other driver's
+		}
+		front, err := r.front(app.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		if isAmong(objects.Owned, service) {
+			return nil, r.refuse("serviceMetadata.name", service.Name, "is the name of the driver's own Service", "choose another")
+		}
+		for _, object := range []submission.Object{service, front} {
+			if key := identity(object); !taken[key] {
+				taken[key] = true
+				made = append(made, object)
+			}
+		}
+	}
+	return made, nil
+}
+
+// neglectedInRoutes says what of the routes is not done as they ask.
+func neglectedInRoutes(app *sparkv1.SparkApplication) []string {
+	var sentences []string
+	first := map[string]route{}
+	for _, r := range routesOf(app.Spec) {
+		for _, part := range []struct {
+			kind     string
+			metadata metav1.ObjectMeta
+		}{{"service", r.serviceMetadata}, {r.kind, r.metadata}} {
+			field := fmt.Sprintf("spec.%s.%sMetadata", r.field, part.kind)
+			if given := part.metadata.Namespace; given != "" && given != app.Namespace {
+				sentences = append(sentences,
+					fmt.Sprintf("%s.namespace %q has no effect: it is always %q.", field, given, app.Namespace))
+			}
+			key := part.kind + " " + part.metadata.Name
+			earlier, named := first[key]
+			if !named {
+				first[key] = r
+			} else if !earlier.sameAs(r, part.kind) {
+				sentences = append(sentences, fmt.Sprintf("%s.name %q is also in spec.%s, where it stands for another object, "+
+					"and only that one is made: choose another name.", field, part.metadata.Name, earlier.field))
+			}
+		}
+	}
+	return sentences
+}
+
+func (r route) sameAs(other route, part string) bool {
+	if part == "service" {
+		return equality.Semantic.DeepEqual(r.serviceMetadata, other.serviceMetadata) &&
+			equality.Semantic.DeepEqual(r.serviceSpec, other.serviceSpec)
+	}
+	return equality.Semantic.DeepEqual(r.metadata, other.metadata) && equality.Semantic.DeepEqual(r.ingress, other.ingress) &&
+		equality.Semantic.DeepEqual(r.decoded(), other.decoded())
+}
+
+func (r route) service(namespace string) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: metadataIn(namespace, r.serviceMetadata),
+		Spec:       *r.serviceSpec.DeepCopy(),
+	}
+}
+
+// front is what leads to the Service.
+func (r route) front(namespace string) (submission.Object, error) {
+	switch {
+	case r.serviceMetadata.Name == "":
+		return nil, r.refuse("serviceMetadata.name", "", "is missing", "set it")
+	case r.metadata.Name == "":
+		return nil, r.refuse(r.kind+"Metadata.name", "", "is missing", "set it")
+	case r.kind == kindIngress:
+		return r.ingressIn(namespace)
+	case r.kind == kindHTTP:
+		everything := map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}}
+		return r.routeIn(namespace, "HTTPRoute", everything)
+	default:
+		return r.routeIn(namespace, "GRPCRoute", nil)
+	}
+}
+
+// ingressIn is an Ingress that leads all requests to the Service where its spec has no rules. Unlike the Apache
+// operator's, it keeps the rest of the spec then.
+func (r route) ingressIn(namespace string) (*networkingv1.Ingress, error) {
+	ingress := &networkingv1.Ingress{
+		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
+		ObjectMeta: metadataIn(namespace, r.metadata),
+	}
+	if r.ingress != nil {
+		r.ingress.DeepCopyInto(&ingress.Spec)
+	}
+	if len(ingress.Spec.Rules) > 0 {
+		return ingress, nil
+	}
+	port, err := r.firstPort()
+	if err != nil {
+		return nil, err
+	}
+	anyPath := networkingv1.PathTypeImplementationSpecific
+	ingress.Spec.Rules = []networkingv1.IngressRule{{IngressRuleValue: networkingv1.IngressRuleValue{
+		HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+			Path: "/", PathType: &anyPath,
+			Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+				Name: r.serviceMetadata.Name, Port: networkingv1.ServiceBackendPort{Number: port},
+			}},
+		}}},
+	}}}
+	return ingress, nil
+}
+
+// routeIn is a route of the Gateway API that leads to the Service what matches, or everything, where its spec has no
+// rules.
+func (r route) routeIn(namespace, kind string, match map[string]any) (*unstructured.Unstructured, error) {
+	spec := r.decoded()
+	for _, field := range []string{"parentRefs", "rules"} {
+		if value, given := spec[field]; given {
+			if _, isList := value.([]any); !isList {
+				return nil, r.refuse(r.kind+"Spec."+field, fmt.Sprint(value), "is no list", "write one")
+			}
+		}
+	}
+	if rules, _ := spec["rules"].([]any); len(rules) == 0 {
+		port, err := r.firstPort()
+		if err != nil {
+			return nil, err
+		}
+		rule := map[string]any{"backendRefs": []any{map[string]any{"name": r.serviceMetadata.Name, "port": int64(port)}}}
+		if match != nil {
+			rule["matches"] = []any{match}
+		}
+		spec["rules"] = []any{rule}
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetGroupVersionKind(gatewayAPI.WithKind(kind))
+	metadata := metadataIn(namespace, r.metadata)
+	object.SetName(metadata.Name)
+	object.SetNamespace(metadata.Namespace)
+	object.SetLabels(metadata.Labels)
+	object.SetAnnotations(metadata.Annotations)
+	object.SetFinalizers(metadata.Finalizers)
+	return object, nil
+}
+
+// decoded is the spec of a route of the Gateway API. The CRD lets it be nothing but an object.
+func (r route) decoded() map[string]any {
+	spec := map[string]any{}
+	if r.spec != nil {
+		_ = json.Unmarshal(r.spec.Raw, &spec)
+	}
+	return spec
+}
+
+func (r route) firstPort() (int32, error) {
+	if len(r.serviceSpec.Ports) == 0 {
+		return 0, r.refuse("serviceSpec.ports", "", "is missing", "name the port that requests go to")
+	}
+	return r.serviceSpec.Ports[0].Port, nil
+}
+
+func (r route) refuse(part, value, problem, remedy string) error {
+	return &submission.FieldError{Field: "spec." + r.field + "." + part, Value: value, Problem: problem, Remedy: remedy}
+}
+
+// metadataIn is what a user may say of an object of an attempt. The rest is the API server's to say.
+func metadataIn(namespace string, given metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: given.Name, Namespace: namespace,
+		Labels: maps.Clone(given.Labels), Annotations: maps.Clone(given.Annotations), Finalizers: slices.Clone(given.Finalizers),
+	}
+}
+
+func isAmong(objects []submission.Object, namesake submission.Object) bool {
+	return slices.ContainsFunc(objects, func(object submission.Object) bool { return identity(object) == identity(namesake) })
+}
+
+func identity(object submission.Object) string {
+	return object.GetObjectKind().GroupVersionKind().Kind + " " + object.GetName()
+}
+
+// NotInstalled says which kinds of objects were not made because the cluster does not have them. Empty ones don't count.
+func NotInstalled(kinds []string) []string {
+	var sentences []string
+	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
+		if kind != "" {
+			sentences = append(sentences, fmt.Sprintf("The application runs without its %s: the cluster has none of %s. "+
+				"Install the CRDs of the Gateway API; another attempt gets it then.", kind, gatewayAPI))
+		}
+	}
+	return sentences
+}

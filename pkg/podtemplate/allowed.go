@@ -1,0 +1,135 @@
+package podtemplate
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Location is where a template is.
+type Location struct {
+	// Scheme is https, s3 or gs.
+	Scheme string
+	// Host is a host, with its port where that is not the scheme's own, or the name of a bucket.
+	Host string
+	// Path begins with a slash, unless it is empty.
+	Path string
+	// Options are the operator's own word on how to reach a bucket.
+	Options url.Values
+	// Allowed are the locations that one may be sent on to from here.
+	Allowed Allowed
+}
+
+// String is the location as a URL.
+func (l Location) String() string { return l.Scheme + "://" + l.Host + l.Path }
+
+// Allowed are the locations at and under which templates may be read.
+type Allowed []Location
+
+// Schemes are what Firesteel reads templates by; s3a is another name for s3.
+const Schemes = "https, s3 and gs"
+
+// BucketOptions are what the operator may say of a bucket in a query: where it is, if not at the provider's own address,
+// and that it is public. An application may not say that: it would send the operator's credentials anywhere.
+var bucketOptions = map[string]bool{"region": true, "endpoint": true, "anonymous": true}
+
+// ParseAllowed reads URLs between white space. Each stands for what it names and all that is in that folder.
+func ParseAllowed(text string) (Allowed, error) {
+	var allowed Allowed
+	for _, field := range strings.Fields(text) {
+		u, err := url.Parse(field)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no URL: write one such as https://example.com/templates/", field)
+		}
+		options := u.Query()
+		u.RawQuery = ""
+		location, refusal := locate(u)
+		if refusal == nil {
+			refusal = checkOptions(location, options)
+		}
+		if refusal != nil {
+			return nil, fmt.Errorf("%q %s: %s", field, refusal.Problem, refusal.Remedy)
+		}
+		location.Options = options
+		allowed = append(allowed, location)
+	}
+	return allowed, nil
+}
+
+func checkOptions(location Location, options url.Values) *Refusal {
+	for option := range options {
+		if location.Scheme == "https" || !bucketOptions[option] {
+			return &Refusal{Problem: fmt.Sprintf("has the query option %q", option),
+				Remedy: "leave it out; buckets have region, endpoint and anonymous"}
+		}
+	}
+	return nil
+}
+
+// Locate finds a URL of an application among what is allowed.
+func (a Allowed) Locate(text string) (Location, *Refusal) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Location{}, &Refusal{Problem: "is no URL", Remedy: "write one"}
+	}
+	wanted, refusal := locate(u)
+	if refusal != nil {
+		return Location{}, refusal
+	}
+	for _, prefix := range a {
+		if prefix.holds(wanted) {
+			wanted.Options, wanted.Allowed = prefix.Options, a
+			return wanted, nil
+		}
+	}
+	return Location{}, &Refusal{
+		Problem: "is not where the operator allows templates to be",
+		Remedy:  "have the operator add it to pod-template-urls in the ConfigMap config-defaults",
+	}
+}
+
+func (l Location) holds(wanted Location) bool {
+	if l.Scheme != wanted.Scheme || l.Host != wanted.Host {
+		return false
+	}
+	folder := strings.TrimSuffix(l.Path, "/") + "/"
+	return wanted.Path == l.Path || strings.HasPrefix(wanted.Path, folder)
+}
+
+// plainPath has nothing in it that two readers could take for two things: no escapes, no empty, "." or ".." segments.
+var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
+
+// locate takes a URL apart and refuses whatever could lead elsewhere than it seems to.
+func locate(u *url.URL) (Location, *Refusal) {
+	location := Location{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path}
+	switch location.Scheme {
+	case "https":
+		location.Host = strings.TrimSuffix(location.Host, ":443")
+	case "s3a":
+		location.Scheme = "s3"
+	case "s3", "gs":
+	default:
+		return location, &Refusal{Problem: "is not read: Firesteel reads templates by " + Schemes, Remedy: "put it there"}
+	}
+	dots := strings.Contains(u.Path+"/", "/./") || strings.Contains(u.Path+"/", "/../")
+	switch {
+	case location.Host == "" || u.Opaque != "":
+		return location, &Refusal{Problem: "names no host or bucket", Remedy: "name it"}
+	case u.User != nil:
+		return location, &Refusal{Problem: "holds a user", Remedy: "leave it out"}
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return location, &Refusal{Problem: "has a query or a fragment", Remedy: "leave it out"}
+	case u.RawPath != "" || dots || !plainPath.MatchString(u.Path):
+		return location, &Refusal{Problem: "has a path that is not plain", Remedy: "leave out escapes, special characters and dots"}
+	}
+	return location, nil
+}
+
+// Refusal says why a template can never be had.
+type Refusal struct {
+	// Problem completes "<url> ...", and Remedy is an imperative.
+	Problem, Remedy string
+}
+
+func (r *Refusal) Error() string { return r.Problem + ": " + r.Remedy }

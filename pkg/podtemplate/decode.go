@@ -1,0 +1,86 @@
+package podtemplate
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// What is said of unknown fields is stored with the application, and must not be as long as the file.
+const maxDropped, maxField = 4, 256
+
+// Decode reads the manifest of a Pod, as Spark does, or of a PodTemplate. It also returns what it does not understand
+// and drops, one sentence each.
+func Decode(text []byte) (*corev1.PodTemplateSpec, []string, error) {
+	manifest, err := onlyDocument(text)
+	if err != nil {
+		return nil, nil, notATemplate(err)
+	}
+	var kind metav1.TypeMeta
+	if err := json.UnmarshalCaseSensitivePreserveInts(manifest, &kind); err != nil {
+		return nil, nil, notATemplate(err)
+	}
+	switch kind.APIVersion + " " + kind.Kind {
+	case "v1 Pod":
+		var pod corev1.Pod
+		dropped, err := decode(manifest, &pod)
+		return &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, dropped, err
+	case "v1 PodTemplate":
+		var template corev1.PodTemplate
+		dropped, err := decode(manifest, &template)
+		return &template.Template, dropped, err
+	default:
+		return nil, nil, notATemplate(fmt.Errorf("it is a %q of %q", kind.Kind, kind.APIVersion))
+	}
+}
+
+func decode(manifest []byte, into any) (dropped []string, err error) {
+	unknown, err := json.UnmarshalStrict(manifest, into)
+	if err != nil {
+		return nil, notATemplate(err)
+	}
+	for _, field := range unknown[:min(len(unknown), maxDropped)] {
+		dropped = append(dropped, fmt.Sprintf("%.*v is dropped: correct its spelling", maxField, field))
+	}
+	if more := len(unknown) - maxDropped; more > 0 {
+		dropped = append(dropped, fmt.Sprintf("%d fields more are dropped", more))
+	}
+	return dropped, nil
+}
+
+// onlyDocument is the one YAML document that a file holds, in JSON.
+func onlyDocument(text []byte) ([]byte, error) {
+	var only []byte
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return only, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := yaml.YAMLToJSONStrict(document)
+		switch {
+		case err != nil:
+			return nil, err
+		case string(manifest) == "null": // nothing but comments
+		case only != nil:
+			return nil, errors.New("it holds several documents")
+		default:
+			only = manifest
+		}
+	}
+}
+
+func notATemplate(err error) error {
+	return &Refusal{Problem: fmt.Sprintf("is no template of a pod (%v)", err), Remedy: "put a Pod or a PodTemplate of v1 there, in YAML"}
+}

@@ -1,0 +1,163 @@
+// Package remote reads pod templates by https, and from buckets of S3 and of Google Cloud Storage with the credentials
+// that the operator runs with. Whatever the scheme, a template is had by one GET.
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+)
+
+const (
+	// maxSize bounds a template, in bytes.
+	maxSize = 1 << 20
+	// maxRedirects is how often a server may send one on.
+	maxRedirects = 5
+	dialTimeout  = 5 * time.Second
+)
+
+const remedy = "see that it is there and that the operator may read it"
+
+// Reader reads what is at locations.
+type Reader struct {
+	transport http.RoundTripper
+	s3        s3
+	gs        gs
+}
+
+// New makes a reader. Credentials are not looked for before a bucket is read.
+func New() *Reader {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = dial
+	return &Reader{transport: transport}
+}
+
+// Fetch reads a template. It returns a *podtemplate.Refusal where trying again is of no use.
+func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]byte, error) {
+	request, err := r.request(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	client := http.Client{Transport: r.transport, CheckRedirect: followed(location)}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, classified(err)
+	}
+	defer response.Body.Close()
+	if err := answered(response.StatusCode); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxSize+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read answer: %w", err)
+	case len(text) > maxSize:
+		return nil, &podtemplate.Refusal{Problem: "is larger than 1 MiB", Remedy: "put a template there"}
+	}
+	return text, nil
+}
+
+func (r *Reader) request(ctx context.Context, location podtemplate.Location) (*http.Request, error) {
+	switch location.Scheme {
+	case "s3":
+		return r.s3.request(ctx, location)
+	case "gs":
+		return r.gs.request(ctx, location)
+	default:
+		return get(ctx, location.String())
+	}
+}
+
+func get(ctx context.Context, url string) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	request.Header.Set("User-Agent", "firesteel")
+	return request, nil
+}
+
+// followed says which redirects are: those to where the operator allows templates to be, and none from a bucket.
+func followed(location podtemplate.Location) func(*http.Request, []*http.Request) error {
+	return func(next *http.Request, before []*http.Request) error {
+		if location.Scheme != "https" {
+			return http.ErrUseLastResponse
+		}
+		if len(before) > maxRedirects {
+			return &podtemplate.Refusal{Problem: "is redirected too often", Remedy: remedy}
+		}
+		if _, refusal := location.Allowed.Locate(next.URL.String()); refusal != nil {
+			return &podtemplate.Refusal{
+				Problem: fmt.Sprintf("is redirected to %q, which %s", next.URL.Redacted(), refusal.Problem), Remedy: refusal.Remedy,
+			}
+		}
+		return nil
+	}
+}
+
+// classified tells errors that pass from those that stay.
+func classified(err error) error {
+	var certificate *tls.CertificateVerificationError
+	var refusal *podtemplate.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.As(err, &certificate):
+		return &podtemplate.Refusal{
+			Problem: fmt.Sprintf("is served with a certificate that the operator does not trust (%v)", certificate), Remedy: "mend that",
+		}
+	default:
+		return err
+	}
+}
+
+func answered(status int) error {
+	said := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	switch {
+	case status == http.StatusOK:
+		return nil
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return &podtemplate.Refusal{Problem: "is not there (" + said + ")", Remedy: "put a template there"}
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
+		return errors.New("the answer is " + said)
+	default:
+		return &podtemplate.Refusal{Problem: "is not to be had (" + said + ")", Remedy: remedy}
+	}
+}
+
+// dial does not connect to link-local addresses, where clouds hand out credentials, unless the operator allows one by
+// its number: whoever owns a name can have it stand for any address.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("dial %s: %w", address, err)
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		dialer.Control = refuseLinkLocal
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// metadataIPv6 is where AWS hands out credentials by IPv6, an address that is not link-local.
+var metadataIPv6 = netip.MustParseAddr("fd00:ec2::254")
+
+func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("dial %s: %w", address, err)
+	}
+	if ip := to.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.WithZone("") == metadataIPv6 {
+		return &podtemplate.Refusal{Problem: "is at a link-local address", Remedy: "put it elsewhere"}
+	}
+	return nil
+}

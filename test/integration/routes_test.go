@@ -1,0 +1,246 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+var webPort = corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "web", Port: 80}}}
+
+func called(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+
+// Ingress leads from an Ingress to the driver.
+func (a *application) Ingress(name string, spec *networkingv1.IngressSpec) *application {
+	a.app.Spec.DriverServiceIngressList = append(a.app.Spec.DriverServiceIngressList, sparkv1.DriverServiceIngress{
+		ServiceMetadata: called(name), ServiceSpec: webPort, IngressMetadata: called(name), IngressSpec: spec,
+	})
+	return a
+}
+
+// HTTPRoute leads from a route of the Gateway API to the driver.
+func (a *application) HTTPRoute(name, spec string) *application {
+	a.app.Spec.DriverHTTPRouteList = append(a.app.Spec.DriverHTTPRouteList, sparkv1.DriverHTTPRoute{
+		ServiceMetadata: called(name), ServiceSpec: webPort, HTTPRouteMetadata: called(name),
+		HTTPRouteSpec: &runtime.RawExtension{Raw: []byte(spec)},
+	})
+	return a
+}
+
+// GRPCRoute leads from a route of the Gateway API to the driver, through the same Service as an HTTPRoute of that name.
+func (a *application) GRPCRoute(name, spec string) *application {
+	a.app.Spec.DriverGRPCRouteList = append(a.app.Spec.DriverGRPCRouteList, sparkv1.DriverGRPCRoute{
+		ServiceMetadata: called(name), ServiceSpec: webPort, GRPCRouteMetadata: called(name),
+		GRPCRouteSpec: &runtime.RawExtension{Raw: []byte(spec)},
+	})
+	return a
+}
+
+const parents = `{"parentRefs":[{"name":"gateway"}]}`
+
+func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	class := "nginx"
+	// What the attempt before a controller's crash may have left stands in no way.
+	stale := &networkingv1.Ingress{ObjectMeta: earlierOfPi("web"), Spec: networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{
+		Service: &networkingv1.IngressServiceBackend{Name: "stale", Port: networkingv1.ServiceBackendPort{Number: 1}},
+	}}}
+	_, err := s.kube.NetworkingV1().Ingresses(s.ns).Create(t.Context(), stale, metav1.CreateOptions{})
+	s.must(err)
+
+	s.create(App("pi").Ingress("web", &networkingv1.IngressSpec{IngressClassName: &class}).Restart(sparkv1.RestartOnFailure, 1, 0))
+	for attempt, end := range []int32{1, 0} {
+		d := s.run("pi", attempt)
+		service, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
+		s.must(err)
+		selected, err := s.kube.CoreV1().Pods(s.ns).List(t.Context(),
+			metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
+		s.must(err)
+		if len(selected.Items) != 1 || selected.Items[0].UID != d.UID {
+			t.Errorf("the Service of attempt %d selects %d pods, and not its driver alone", attempt, len(selected.Items))
+		}
+		ingress, err := s.kube.NetworkingV1().Ingresses(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
+		s.must(err)
+		backend := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
+		if *ingress.Spec.IngressClassName != class || backend.Name != "web" || backend.Port.Number != 80 {
+			t.Errorf("the Ingress is %s", described(ingress))
+		}
+		for _, object := range []metav1.Object{service, ingress} {
+			if !metav1.IsControlledBy(object, d.Pod) || object.GetLabels()["spark-role"] != "driver" {
+				t.Errorf("%s of attempt %d belongs to %v, and has labels %v",
+					object.GetName(), attempt, object.GetOwnerReferences(), object.GetLabels())
+			}
+		}
+		d.exit(end)
+	}
+	s.untilState("pi", "ResourceReleased")
+	untilGone(s, s.kube.CoreV1().Services(s.ns), "web")
+	untilGone(s, s.kube.NetworkingV1().Ingresses(s.ns), "web")
+	if warning := s.condition("pi", "Warning"); warning != nil {
+		t.Errorf("there is a warning: %s", warning.Message)
+	}
+}
+
+// earlierOfPi is the metadata of an object that an earlier launch of the application pi left.
+func earlierOfPi(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Labels: map[string]string{
+		"firesteel.dev/launch-id": "earlier", "spark.operator/spark-app-name": "pi",
+	}}
+}
+
+func TestARouteCostsTwoWrites(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	app := s.create(App("pi").Ingress("web", nil))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.told(app, plainLife...)
+	creates := map[string]int{}
+	for _, request := range s.requestsAtRest() {
+		if request.Verb == "create" && request.Resource != "events" {
+			creates[request.Kind()]++
+		}
+		if request.Verb == "get" || request.Code >= 400 {
+			t.Errorf("asked for %s", request)
+		}
+	}
+	want := map[string]int{"create pods": 1, "create services": 2, "create configmaps": 1, "create ingresses": 1}
+	if diff := cmp.Diff(want, creates); diff != "" {
+		t.Errorf("creates (-want +got):\n%s", diff)
+	}
+}
+
+// The Gateway API comes to the cluster in the middle of this test, which therefore runs alone.
+func TestRoutesOfTheGatewayAPI(t *testing.T) {
+	s := newScene(t)
+	first := s.ownController(controller{sink: s.sink.url()})
+	s.create(App("pi").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))
+	d := s.run("pi", 0)
+	s.warned("pi", "without its GRPCRoute", "without its HTTPRoute", "Install the CRDs of the Gateway API")
+	if owned := strings.Join(s.ownedBy(d.Pod), ", "); !contains(owned, "Service web") {
+		t.Errorf("the driver has no Service, but %s", owned)
+	}
+	// Another controller knows it from the record.
+	first.Kill()
+	s.ownController(controller{sink: s.sink.url()})
+	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"edited"} })
+	s.warned("pi", "without its GRPCRoute", "without its HTTPRoute", "The spec was edited")
+
+	s.installGatewayAPI()
+	routes := s.dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns)
+	grpcRoutes := s.dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("grpcroutes")).Namespace(s.ns)
+	for kind, client := range map[string]interface {
+		Create(context.Context, *unstructured.Unstructured, metav1.CreateOptions, ...string) (*unstructured.Unstructured, error)
+	}{"HTTPRoute": routes, "GRPCRoute": grpcRoutes} {
+		stale := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+		stale.SetGroupVersionKind(gatewayv1.SchemeGroupVersion.WithKind(kind))
+		stale.SetName("web")
+		stale.SetLabels(earlierOfPi("web").Labels)
+		_, err := client.Create(t.Context(), stale, metav1.CreateOptions{})
+		s.must(err)
+	}
+	d.exit(1)
+	next := s.run("pi", 1)
+	if warning := s.condition("pi", "Warning"); warning != nil {
+		t.Errorf("there is a warning: %s", warning.Message)
+	}
+	http, err := routes.Get(t.Context(), "web", metav1.GetOptions{})
+	s.must(err)
+	grpc, err := grpcRoutes.Get(t.Context(), "web", metav1.GetOptions{})
+	s.must(err)
+	for _, route := range []*unstructured.Unstructured{http, grpc} {
+		if !metav1.IsControlledBy(route, next.Pod) {
+			t.Errorf("%s belongs to %v", route.GetKind(), route.GetOwnerReferences())
+		}
+	}
+	httpSpec, grpcSpec := typed[gatewayv1.HTTPRoute](s, http).Spec, typed[gatewayv1.GRPCRoute](s, grpc).Spec
+	path := httpSpec.Rules[0].Matches[0].Path
+	if *path.Type != gatewayv1.PathMatchPathPrefix || *path.Value != "/" {
+		t.Errorf("the HTTPRoute matches %s %s", *path.Type, *path.Value)
+	}
+	if len(grpcSpec.Rules[0].Matches) > 0 {
+		t.Errorf("the GRPCRoute matches %v", grpcSpec.Rules[0].Matches)
+	}
+	for _, backend := range []gatewayv1.BackendRef{httpSpec.Rules[0].BackendRefs[0].BackendRef, grpcSpec.Rules[0].BackendRefs[0].BackendRef} {
+		if backend.Name != "web" || *backend.Port != 80 {
+			t.Errorf("a route leads to port %d of %s", *backend.Port, backend.Name)
+		}
+	}
+	if httpSpec.ParentRefs[0].Name != "gateway" || grpcSpec.ParentRefs[0].Name != "gateway" {
+		t.Errorf("parents are %v and %v", httpSpec.ParentRefs, grpcSpec.ParentRefs)
+	}
+	next.succeed()
+	s.untilState("pi", "ResourceReleased")
+
+	// What the Gateway API's own schema refuses is named.
+	s.create(App("bad").HTTPRoute("bad", `{"parentRefs":[{"name":"gateway"}],"rules":[{"matches":[{"path":{"type":"Sometimes"}}]}]}`))
+	condition := s.untilCondition("bad", "Succeeded", metav1.ConditionFalse, "Invalid")
+	for _, part := range []string{"HTTPRoute " + s.ns + "/bad was refused", "spec.rules[0].matches[0].path.type", `"Sometimes"`} {
+		if !contains(condition.Message, part) {
+			t.Errorf("the condition says %q, and not %q", condition.Message, part)
+		}
+	}
+	s.noDriverOf("bad")
+}
+
+// warned waits for a warning that says certain things.
+func (s *scene) warned(name string, parts ...string) {
+	s.Helper()
+	until(s, s.apps(), name, fmt.Sprintf("be warned of %q", parts), func(app *sparkv1.SparkApplication) bool {
+		for _, condition := range app.Status.Conditions {
+			if condition.Type != "Warning" || condition.Status != metav1.ConditionTrue {
+				continue
+			}
+			said := true
+			for _, part := range parts {
+				said = said && contains(condition.Message, part)
+			}
+			return said
+		}
+		return false
+	})
+}
+
+// installGatewayAPI applies the CRDs that the module of the Gateway API holds. They go with the test.
+func (s *scene) installGatewayAPI() {
+	s.Helper()
+	folder, err := exec.CommandContext(s.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	s.must(err)
+	manifests := ""
+	for _, routes := range []string{"httproutes", "grpcroutes"} {
+		file := "gateway.networking.k8s.io_" + routes + ".yaml"
+		manifests += "," + filepath.Join(strings.TrimSpace(string(folder)), "config", "crd", "standard", file)
+	}
+	files := "--filename=" + strings.TrimPrefix(manifests, ",")
+	_, err = s.kubectl("", "create", files)
+	s.must(err)
+	s.Cleanup(func() {
+		if _, err := s.plane.Kubectl(context.Background(), "", "delete", files); err != nil {
+			s.Error(err)
+		}
+	})
+	_, err = s.kubectl("", "wait", "--for=condition=Established", files)
+	s.must(err)
+}
+
+func typed[T any](s *scene, object *unstructured.Unstructured) *T {
+	s.Helper()
+	result := new(T)
+	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, result))
+	return result
+}
