@@ -117,6 +117,9 @@ func build(
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := apache.CheckConfigMaps(app, objects); err != nil {
+		return nil, nil, err
+	}
 	apache.Decorate(objects)
 	own(app, objects, configMaps, id)
 	return objects, &v1alpha1.Launch{

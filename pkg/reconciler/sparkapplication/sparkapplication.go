@@ -111,7 +111,8 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	if wait := r.written.prunedFor(app, r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait)
 	}
-	policy := apache.Policy(app, *config.FromContext(ctx).Defaults)
+	defaults := *config.FromContext(ctx).Defaults
+	policy := apache.Policy(app, defaults)
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record)
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 				continue
 			}
 		}
-		if app, err = r.persist(ctx, app, record, r.facts(app, seen, decision)); err != nil {
+		if app, err = r.persist(ctx, app, record, r.facts(app, defaults, seen, decision)); err != nil {
 			return app, err
 		}
 		record = app.Status.Firesteel.DeepCopy()

@@ -95,9 +95,12 @@ func (r *Reconciler) measure(ctx context.Context, before, after *sparkv1.SparkAp
 const silentAfter = 2 * time.Minute
 
 func (r *Reconciler) facts(
-	app *sparkv1.SparkApplication, seen lifecycle.Observation, decision lifecycle.Decision,
+	app *sparkv1.SparkApplication, defaults apache.Defaults, seen lifecycle.Observation, decision lifecycle.Decision,
 ) apache.Facts {
-	facts := apache.Facts{Now: r.clock.Now(), Held: decision.Held, Warnings: apache.Neglected(app)}
+	facts := apache.Facts{
+		Now: r.clock.Now(), Held: decision.Held,
+		Warnings: append(apache.Neglected(app), apache.Contradictions(app, defaults)...),
+	}
 	if edited(app) {
 		facts.Warnings = append(facts.Warnings, "The spec was edited after the launch: only another attempt runs with the edit. "+
 			"Delete the application and apply it again where none is to come.")
