@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,9 +17,10 @@ import (
 // definitions are the CRDs by the name that controller-gen gives their file.
 var definitions = map[string]definition{
 	"spark.apache.org_sparkapplications.yaml": {
-		file:  "300-sparkapplication.yaml",
-		types: "pkg/apis/spark/v1",
-		older: []string{"v1beta1", "v1alpha1"},
+		file:        "300-sparkapplication.yaml",
+		types:       "pkg/apis/spark/v1",
+		older:       []string{"v1beta1", "v1alpha1"},
+		refinements: applicationRefinements,
 	},
 }
 
@@ -30,6 +32,8 @@ type definition struct {
 	types string
 	// older are versions that are served besides, with the schema of the stored one.
 	older []string
+	// refinements are what its schema says beyond the types.
+	refinements []refinement
 }
 
 // generateCRDs writes the CRDs into config.
@@ -65,7 +69,9 @@ func (d definition) write(source, dir string) error {
 	if err := yaml.UnmarshalStrict(text, crd); err != nil {
 		return err
 	}
-	d.complete(crd)
+	if err := d.complete(crd); err != nil {
+		return err
+	}
 	if text, err = d.render(crd); err != nil {
 		return err
 	}
@@ -76,16 +82,22 @@ func (d definition) write(source, dir string) error {
 }
 
 // complete adds to a CRD what markers in the types cannot say.
-func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) {
+func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) error {
 	crd.Annotations = nil
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
 	boundIntegers(stored.Schema.OpenAPIV3Schema)
+	for _, refinement := range d.refinements {
+		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.Split(refinement.path, ".")); err != nil {
+			return err
+		}
+	}
 	for _, name := range d.older {
 		version := stored.DeepCopy()
 		version.Name, version.Storage = name, false
 		crd.Spec.Versions = append(crd.Spec.Versions, *version)
 	}
+	return nil
 }
 
 // boundIntegers gives every 32-bit integer its bounds: the API server checks bounds but not the format, and an

@@ -72,24 +72,31 @@ func (d *driver) nameImages() {
 
 var releaseNumber = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// setMaster completes spark.master. The driver takes from it no more than the kind of cluster; the address that it
-// calls is spark.kubernetes.driver.master.
+// setMaster completes spark.master. Of a Kubernetes master the driver takes no more than the kind of cluster; the address
+// that it calls is spark.kubernetes.driver.master. SparkSubmit makes no driver Pod for another master, but the driver in
+// the Pod accepts those that it can reach: a standalone cluster's, and none at all.
 func (d *driver) setMaster() {
 	master, set := d.conf.values[masterKey]
 	if !set {
 		master = defaultMaster
 	}
+	if ownMaster.MatchString(master) {
+		return
+	}
 	address, kubernetes := strings.CutPrefix(master, "k8s://")
 	scheme, _, full := strings.Cut(address, "://")
 	switch {
 	case !kubernetes, full && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http"):
-		d.conf.refuse(masterKey, master, "is no address of a Kubernetes API server",
-			"leave it out, or write k8s://https://<host>:<port>; local[*] goes into spark.kubernetes.driver.master")
+		d.conf.refuse(masterKey, master, "is no address that the driver can run with",
+			"leave it out, or write k8s://https://<host>:<port>, spark://<host>:<port> for a standalone cluster or local[*] for none")
 	case !full:
 		master = "k8s://https://" + address
 	}
 	d.conf.values[masterKey] = master
 }
+
+// ownMaster is a master that is no Kubernetes API server: of a standalone cluster, or the driver itself.
+var ownMaster = regexp.MustCompile(`^(spark://.+|local(-cluster)?(\[.*\])?)$`)
 
 // setNamespace writes the namespace always: the driver would otherwise make its executors in "default".
 func (d *driver) setNamespace() {

@@ -31,6 +31,8 @@ func TestPropertiesThatTheSubmissionCompletes(t *testing.T) {
 	}{
 		"a master without scheme gets https":    {pi("spark.master=k8s://h:6443"), masterKey, "k8s://https://h:6443"},
 		"a master keeps its scheme":             {pi("spark.master=k8s://HTTP://h"), masterKey, "k8s://HTTP://h"},
+		"a standalone cluster's master is left": {pi("spark.master=spark://h:7077"), masterKey, "spark://h:7077"},
+		"a local master is left":                {pi("spark.master=local[2]"), masterKey, "local[2]"},
 		"a master with a variable is left":      {pi("spark.master=k8s://https://$HOST:$PORT"), masterKey, "k8s://https://$HOST:$PORT"},
 		"a submit time is kept":                 {pi("spark.app.submitTime=1"), submitTimeKey, "1"},
 		"an application id is replaced":         {pi("spark.app.id=mine"), "spark.app.id", "spark-7d3c0a5e9b1f4c2f8a6e1d2b3c4f5061"},
@@ -72,12 +74,13 @@ func TestPropertiesThatAnOperatorCannotFollowAreRefused(t *testing.T) {
 		plan      Plan
 		fragments []string
 	}{
-		"another namespace":            {pi("spark.kubernetes.namespace=x"), []string{`spark.kubernetes.namespace "x"`, "leave it out"}},
-		"client mode":                  {pi("spark.submit.deployMode=client"), []string{`spark.submit.deployMode "client"`}},
-		"a bind address":               {pi("spark.driver.bindAddress=::1"), []string{`spark.driver.bindAddress "::1"`}},
-		"a local master":               {pi("spark.master=local[*]"), []string{`spark.master "local[*]"`, "spark.kubernetes.driver.master"}},
-		"a master of another protocol": {pi("spark.master=k8s://ftp://h"), []string{"spark.master"}},
-		"a jar of the submitting host": {pi("spark.jars=local:///a.jar,/b.jar"), []string{`spark.jars "/b.jar"`, "local:///path"}},
+		"another namespace":              {pi("spark.kubernetes.namespace=x"), []string{`spark.kubernetes.namespace "x"`, "leave it out"}},
+		"client mode":                    {pi("spark.submit.deployMode=client"), []string{`spark.submit.deployMode "client"`}},
+		"a bind address":                 {pi("spark.driver.bindAddress=::1"), []string{`spark.driver.bindAddress "::1"`}},
+		"a master that is not reachable": {pi("spark.master=yarn"), []string{`spark.master "yarn"`, "leave it out"}},
+		"a host that begins like local":  {pi("spark.master=localhost:7077"), []string{`spark.master "localhost:7077"`}},
+		"a master of another protocol":   {pi("spark.master=k8s://ftp://h"), []string{"spark.master"}},
+		"a jar of the submitting host":   {pi("spark.jars=local:///a.jar,/b.jar"), []string{`spark.jars "/b.jar"`, "local:///path"}},
 		"a file of the submitting host": {
 			pi("spark.files=file:///etc/x"), []string{`spark.files "file:///etc/x"`},
 		},

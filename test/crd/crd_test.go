@@ -13,11 +13,13 @@ import (
 	apiextensionsvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 	"sigs.k8s.io/yaml"
 )
 
@@ -58,8 +60,14 @@ type resource struct {
 	rules      *cel.Validator
 }
 
+// resources are those that were made already: the rules take a while to compile.
+var resources = map[string]resource{}
+
 func newResource(t *testing.T, file, version string) resource {
 	t.Helper()
+	if made, known := resources[file+version]; known {
+		return made
+	}
 	_, crd := load(t, filepath.Join(config, file))
 	schema, err := apiextensions.GetSchemaForVersion(crd, version)
 	if err != nil {
@@ -73,11 +81,13 @@ func newResource(t *testing.T, file, version string) resource {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resource{
+	made := resource{
 		structural: structural,
 		schema:     validator,
 		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
 	}
+	resources[file+version] = made
+	return made
 }
 
 // admit decodes an object, prunes and defaults it as a create does, and returns what is refused about it.
@@ -87,19 +97,32 @@ func (r resource) admit(t *testing.T, text []byte) (object map[string]any, refus
 	pruning.Prune(object, r.structural, true)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, r.structural)
 	defaulting.Default(object, r.structural)
-	return object, r.refuse(t, object, nil)
+	return object, r.refuse(t, object)
 }
 
-// refuse validates an update, or a create where there is no old object.
-func (r resource) refuse(t *testing.T, object, old map[string]any) error {
+// refuse validates a create.
+func (r resource) refuse(t *testing.T, object map[string]any) error {
 	t.Helper()
 	errs := validation.ValidateCustomResource(nil, object, r.schema)
-	var before any
-	if old != nil {
-		before = old
-	}
-	violations, _ := r.rules.Validate(t.Context(), nil, r.structural, object, before, celconfig.RuntimeCELCostBudget)
+	violations, _ := r.rules.Validate(t.Context(), nil, r.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, violations...).ToAggregate()
+}
+
+// refuseUpdate validates an update, of the object or of its status: what is wrong already may stay as it is.
+func (r resource) refuseUpdate(t *testing.T, object, old map[string]any) error {
+	t.Helper()
+	correlated := common.NewCorrelatedObject(object, old, &model.Structural{Structural: r.structural})
+	errs := validation.ValidateCustomResourceUpdate(nil, object, old, r.schema, validation.WithRatcheting(correlated))
+	violations, _ := r.rules.Validate(
+		t.Context(), nil, r.structural, object, old, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(correlated))
+	return append(errs, violations...).ToAggregate()
+}
+
+// unknown are the fields of an object that kubectl apply refuses, since the schema has not got them.
+func (r resource) unknown(t *testing.T, text []byte) []string {
+	t.Helper()
+	return pruning.PruneWithOptions(decode(t, text), r.structural, true,
+		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 }
 
 func load(t *testing.T, file string) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.CustomResourceDefinition) {
@@ -132,10 +155,10 @@ func read(t *testing.T, file string) []byte {
 	return text
 }
 
-// decode reads YAML with numbers as the API server has them.
+// decode reads YAML with numbers as the API server has them. No key may be there twice.
 func decode(t *testing.T, text []byte) map[string]any {
 	t.Helper()
-	text, err := yaml.YAMLToJSON(text)
+	text, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,10 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			bad: App("bad").Conf("spark.driver.bindAddress", "0.0.0.0"), reason: "InvalidSpec", event: "SchedulingFailure",
 			says: []string{"spark.driver.bindAddress", `"0.0.0.0"`, "leave it out"},
 		},
+		"a config map in the place of the driver's own": {
+			bad: App("bad").ConfigMap("bad-0-spark-drv-conf-map", "spark.properties", ""), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spec.configMapSpecs[0].name", `"bad-0-spark-drv-conf-map"`, "choose another"},
+		},
 		"client mode": {
 			bad: App("bad").Client(), reason: "ClientModeUnsupported", event: "Failed",
 			says: []string{"Client mode is not supported", "Remove spec.deploymentMode"},
@@ -120,6 +124,35 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			s.untilState("good", "ResourceReleased")
 			s.told(good, plainLife...)
 		})
+	}
+}
+
+// What can never run is refused as soon as it is applied, and what does not do what it says runs with a warning.
+func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	for name, c := range map[string]struct{ spec, says string }{
+		"a version that is no label": {
+			`{runtimeVersions: {sparkVersion: 4.1+mine}}`, `"4.1+mine" cannot be the label spark-version: write letters`,
+		},
+		"a route to nowhere": {
+			`{runtimeVersions: {sparkVersion: 4.1.1}, driverHttpRouteList: [
+			  {serviceMetadata: {name: a}, serviceSpec: {}, httpRouteMetadata: {name: a}, httpRouteSpec: {}}]}`,
+			`spec.driverHttpRouteList[0].httpRouteSpec.parentRefs: Required value: name the Gateway`,
+		},
+		"a field that does not exist": {`{runtimeVersions: {sparkVersion: 4.1.1}, mainclass: Main}`, `unknown field "spec.mainclass"`},
+	} {
+		_, err := s.kubectl(fmt.Sprintf("{apiVersion: spark.apache.org/v1, kind: SparkApplication, metadata: {name: never}, spec: %s}", c.spec),
+			"create", "--validate=strict", "-f", "-")
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: refused with %v, and not with %q", name, err, c.says)
+		}
+	}
+	s.create(App("odd").ConfigMap("twice", "a", "b").ConfigMap("twice", "c", "d"))
+	s.run("odd", 0).succeed()
+	warning := s.untilCondition("odd", "Warning", metav1.ConditionTrue, "SpecNotHonored")
+	if want := `spec.configMapSpecs[0] "twice" is not made`; !strings.Contains(warning.Message, want) {
+		t.Errorf("the warning is %q, and not %q", warning.Message, want)
 	}
 }
 

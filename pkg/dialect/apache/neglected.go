@@ -16,15 +16,17 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	var sentences []string
 	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
 		sentences = append(sentences, fmt.Sprintf(
-			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))
+			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as the nearest known version: write the image's, such as 4.1.0.",
+			app.Spec.RuntimeVersions.SparkVersion))
 	}
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
 		if value, given := fixed[key], app.Spec.SparkConf[key]; value != "" && given != value {
-			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect: it is always %q.", key, given, value))
+			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", key, given, value))
 		}
 		if !strings.HasPrefix(key, "spark.") {
-			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped: Spark reads only keys that begin with spark.", key))
+			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: "+
+				"leave it out, or write spark.hadoop. before a property of Hadoop's.", key))
 		}
 	}
 	sentences = append(sentences, neglectedInRoutes(app)...)

@@ -29,21 +29,26 @@ func TestNeglected(t *testing.T) {
 			[]string{`spec.driverHttpRouteList[0].httpRouteMetadata.namespace "elsewhere" has no effect: it is always "team-a".`},
 		},
 		"a version that nobody knows": {
-			pi().Spark("7.0.0"), []string{"Spark 7.0.0 is not known: it is submitted as the newest known version would be."},
+			pi().Spark("7.0.0"), []string{
+				`spec.runtimeVersions.sparkVersion "7.0.0" is not known, and submitted as the nearest known version: write the image's, such as 4.1.0.`,
+			},
 		},
 		"a version in words that are understood": {pi().Spark("v4_1_0"), nil},
 		"properties that Spark passes over, sorted": {
 			pi().Conf("spark.ok", "1").Conf("hive.metastore.uris", "x").Conf("fs.s3a.endpoint", "y"),
 			[]string{
-				`spec.sparkConf "fs.s3a.endpoint" is dropped: Spark reads only keys that begin with spark.`,
-				`spec.sparkConf "hive.metastore.uris" is dropped: Spark reads only keys that begin with spark.`,
+				`spec.sparkConf "fs.s3a.endpoint" is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
+				`spec.sparkConf "hive.metastore.uris" is dropped, Spark reads only what begins with spark.: leave it out, or write spark.hadoop. before a property of Hadoop's.`,
 			},
 		},
 		"properties that only the operator can set": {
-			pi().Conf("spark.kubernetes.namespace", "elsewhere").Conf("spark.submit.deployMode", "client"),
+			pi().Conf("spark.kubernetes.namespace", "elsewhere").Conf("spark.submit.deployMode", "client").Conf("spark.app.name", "Pi").
+				Conf("spark.kubernetes.executor.label.spark.operator/name", "mine"),
 			[]string{
-				`spec.sparkConf spark.kubernetes.namespace "elsewhere" has no effect: it is always "team-a".`,
-				`spec.sparkConf spark.submit.deployMode "client" has no effect: it is always "cluster".`,
+				`spec.sparkConf spark.app.name "Pi" has no effect, it is always "pi": leave it out.`,
+				`spec.sparkConf spark.kubernetes.executor.label.spark.operator/name "mine" has no effect, it is always "spark-kubernetes-operator": leave it out.`,
+				`spec.sparkConf spark.kubernetes.namespace "elsewhere" has no effect, it is always "team-a": leave it out.`,
+				`spec.sparkConf spark.submit.deployMode "client" has no effect, it is always "cluster": leave it out.`,
 			},
 		},
 		"the same properties, set as the operator does": {

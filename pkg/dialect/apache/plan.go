@@ -7,7 +7,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -78,24 +77,27 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string
 	maps.Copy(conf, defaults.Properties)
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
-	maps.Copy(conf, fixedProperties(app))
-	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
-		conf["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
-		conf["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
+	fixed := fixedProperties(app)
+	if _, named := conf["spark.app.name"]; !named {
+		delete(fixed, "spark.app.name") // the Apache operator leaves it to Spark then
 	}
-	if _, named := conf["spark.app.name"]; named {
-		conf["spark.app.name"] = app.Name
-	}
+	maps.Copy(conf, fixed)
 	return conf
 }
 
 // fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
 // the Apache operator does; Neglected says that it has no effect.
 func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
-	return map[string]string{
+	fixed := map[string]string{
 		"spark.kubernetes.namespace": app.Namespace,
 		"spark.submit.deployMode":    "cluster",
+		"spark.app.name":             app.Name,
 	}
+	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
+		fixed["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
+		fixed["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
+	}
+	return fixed
 }
 
 // specProperties are those that fields of the spec stand for.
@@ -134,21 +136,6 @@ func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 		return nil
 	}
 	return spec.PodTemplateSpec
-}
-
-// ConfigMaps are those that the user wants to exist before the driver.
-func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
-	configMaps := make([]*corev1.ConfigMap, 0, len(app.Spec.ConfigMapSpecs))
-	for _, spec := range app.Spec.ConfigMapSpecs {
-		configMaps = append(configMaps, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{
-				Name: spec.Name, Namespace: app.Namespace,
-				Labels: maps.Clone(spec.Labels), Annotations: maps.Clone(spec.Annotations),
-			},
-			Data: spec.Data,
-		})
-	}
-	return configMaps
 }
 
 // Decorate does to the objects of an attempt what the Apache operator does after Spark's builder: whatever the

@@ -238,32 +238,6 @@ func TestPlanLeavesTheSpecAlone(t *testing.T) {
 	}
 }
 
-func TestConfigMaps(t *testing.T) {
-	app := pi().Spec(func(spec *sparkv1.ApplicationSpec) {
-		spec.ConfigMapSpecs = []sparkv1.ConfigMapSpec{
-			{Name: "program", Data: map[string]string{"a.py": "pass"}},
-			{Name: "bare"},
-			{Name: "marked", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "2"}},
-		}
-	}).Obj()
-	want := []*corev1.ConfigMap{
-		{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "program"}, Data: map[string]string{"a.py": "pass"}},
-		{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "bare"}},
-		{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "team-a", Name: "marked",
-			Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "2"},
-		}},
-	}
-	got := apache.ConfigMaps(app)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ConfigMaps (-want +got):\n%s", diff)
-	}
-	got[2].Labels["firesteel.dev/launch-id"] = "of an attempt"
-	if len(app.Spec.ConfigMapSpecs[2].Labels) != 1 {
-		t.Error("the labels of the config map are the spec's own")
-	}
-}
-
 func TestDecorateLabelsWhatTheDriverOwns(t *testing.T) {
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"own": "yes", "both": "service's"}}}
 	bare := &corev1.ConfigMap{}

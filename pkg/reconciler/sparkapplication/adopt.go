@@ -94,7 +94,7 @@ func (r *Reconciler) adopt(ctx context.Context, app *sparkv1.SparkApplication) (
 	if record, err = apache.Adopt(app, defaults, record, driver); err != nil {
 		return app, false, err
 	}
-	stored, err := r.write(ctx, app, concluded(app, record, r.facts(app, apache.Policy(app, defaults), lifecycle.Decision{})))
+	stored, err := r.write(ctx, app, concluded(app, record, r.facts(app, defaults, lifecycle.Decision{})))
 	if err != nil {
 		return app, false, err
 	}

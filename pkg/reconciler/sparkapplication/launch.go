@@ -148,6 +148,9 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := apache.CheckConfigMaps(app, objects); err != nil {
+		return nil, nil, err
+	}
 	routes, err := apache.Routes(app, objects)
 	if err != nil {
 		return nil, nil, err

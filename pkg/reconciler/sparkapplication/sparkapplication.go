@@ -118,7 +118,8 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 	if err != nil || !ready {
 		return app, err
 	}
-	policy := apache.Policy(app, *config.FromContext(ctx).Defaults)
+	defaults := *config.FromContext(ctx).Defaults
+	policy := apache.Policy(app, defaults)
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record, policy)
 	switch {
@@ -142,7 +143,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 				continue
 			}
 		}
-		if app, err = r.persist(ctx, app, record, r.facts(app, policy, decision)); err != nil {
+		if app, err = r.persist(ctx, app, record, r.facts(app, defaults, decision)); err != nil {
 			return app, err
 		}
 		record = app.Status.Firesteel.DeepCopy()

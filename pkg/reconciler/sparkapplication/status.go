@@ -106,9 +106,10 @@ func (r *Reconciler) measure(ctx context.Context, before, after *sparkv1.SparkAp
 // silentAfter is how long a handler may be asked before a condition names it.
 const silentAfter = 2 * time.Minute
 
-func (r *Reconciler) facts(app *sparkv1.SparkApplication, policy lifecycle.Policy, decision lifecycle.Decision) apache.Facts {
+func (r *Reconciler) facts(app *sparkv1.SparkApplication, defaults apache.Defaults, decision lifecycle.Decision) apache.Facts {
 	facts := apache.Facts{
-		Now: r.clock.Now(), Policy: policy, Obstacle: decision.Obstacle, Held: decision.Held, Warnings: apache.Neglected(app),
+		Now: r.clock.Now(), Policy: apache.Policy(app, defaults), Obstacle: decision.Obstacle, Held: decision.Held,
+		Warnings: append(apache.Neglected(app), apache.Contradictions(app, defaults)...),
 	}
 	if edited(app) {
 		facts.Warnings = append(facts.Warnings, "The spec was edited after the launch: only another attempt runs with the edit. "+

@@ -62,7 +62,8 @@ const (
 	ClientMode  DeploymentMode = "ClientMode"
 )
 
-// ApplicationSpec is what the user wants to run.
+// ApplicationSpec is what the user wants to run. What the API server checks beyond the types of the fields is in
+// hack/codegen/rules.go.
 type ApplicationSpec struct {
 	RuntimeVersions RuntimeVersions `json:"runtimeVersions"`
 	// MainClass is the driver's main class, spark-submit's --class.
@@ -116,7 +117,6 @@ type ApplicationSpec struct {
 type RuntimeVersions struct {
 	// SparkVersion becomes the label spark-version and replaces {{SPARK_VERSION}} in image names.
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	SparkVersion string `json:"sparkVersion"`
 	// ScalaVersion is informational.
 	// +optional
@@ -201,6 +201,8 @@ type DriverGRPCRoute struct {
 
 // ConfigMapSpec is a config map that is created before the driver pod.
 type ConfigMapSpec struct {
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`

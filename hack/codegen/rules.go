@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
+)
+
+// A refinement is what the schema says of a field beyond its Go type.
+type refinement struct {
+	// path leads to the field; [] stands for the items of a list.
+	path string
+	// properties are fields of an object whose others are not known, for rules to read.
+	properties map[string]apiextensionsv1.JSONSchemaProps
+	rules      apiextensionsv1.ValidationRules
+}
+
+// applicationRefinements refuse what no operator can run, as soon as it is applied. What the Apache operator runs, if in
+// another way than it reads, is none of their business: that becomes a condition. The API server lets an object that
+// breaks a rule of later be updated, as long as the field that breaks it is left as it is.
+var applicationRefinements = []refinement{
+	{path: "spec.runtimeVersions.sparkVersion", rules: matches(
+		`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`,
+		"cannot be the label spark-version: write letters, digits, -, _ and . only, and begin and end with a letter or digit",
+	)},
+	{path: "spec.driverServiceIngressList[]", rules: rules(
+		namedOrNumbered("serviceMetadata", "Service"), namedOrNumbered("ingressMetadata", "Ingress"),
+	)},
+	{path: "spec.driverServiceIngressList[].serviceMetadata", properties: names},
+	{path: "spec.driverServiceIngressList[].ingressMetadata", properties: names},
+	{path: "spec.driverHttpRouteList[]", rules: rules(
+		named("serviceMetadata", "Service"), named("httpRouteMetadata", "HTTPRoute"), attached("httpRouteSpec"),
+	)},
+	{path: "spec.driverHttpRouteList[].serviceMetadata", properties: names},
+	{path: "spec.driverHttpRouteList[].httpRouteMetadata", properties: names},
+	{path: "spec.driverHttpRouteList[].httpRouteSpec", properties: parents},
+	{path: "spec.driverGrpcRouteList[]", rules: rules(
+		named("serviceMetadata", "Service"), named("grpcRouteMetadata", "GRPCRoute"), attached("grpcRouteSpec"),
+	)},
+	{path: "spec.driverGrpcRouteList[].serviceMetadata", properties: names},
+	{path: "spec.driverGrpcRouteList[].grpcRouteMetadata", properties: names},
+	{path: "spec.driverGrpcRouteList[].grpcRouteSpec", properties: parents},
+}
+
+var (
+	names = map[string]apiextensionsv1.JSONSchemaProps{
+		"name":         {Type: "string"},
+		"generateName": {Type: "string"},
+	}
+	parents = map[string]apiextensionsv1.JSONSchemaProps{"parentRefs": {
+		Type: "array",
+		Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{
+			Type: "object", XPreserveUnknownFields: ptr.To(true),
+		}},
+	}}
+)
+
+func rules(each ...apiextensionsv1.ValidationRule) apiextensionsv1.ValidationRules { return each }
+
+// matches wants a text to match a pattern. Its message begins with the text.
+func matches(pattern, otherwise string) apiextensionsv1.ValidationRules {
+	return rules(apiextensionsv1.ValidationRule{
+		Rule:              fmt.Sprintf("self.matches('%s')", pattern),
+		MessageExpression: fmt.Sprintf(`'"' + self + '" %s'`, otherwise),
+	})
+}
+
+// named wants the metadata of an object to name it.
+func named(metadata, kind string) apiextensionsv1.ValidationRule {
+	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) && self.%[1]s.name != ''", metadata), "name the "+kind)
+}
+
+// namedOrNumbered is content with the beginning of a name.
+func namedOrNumbered(metadata, kind string) apiextensionsv1.ValidationRule {
+	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) || has(self.%[1]s.generateName)", metadata), "name the "+kind)
+}
+
+// attached wants a route to have a parent.
+func attached(spec string) apiextensionsv1.ValidationRule {
+	return required(spec+".parentRefs",
+		fmt.Sprintf("has(self.%[1]s) && has(self.%[1]s.parentRefs) && size(self.%[1]s.parentRefs) > 0", spec),
+		"name the Gateway, since a route without one gets no traffic")
+}
+
+func required(field, rule, remedy string) apiextensionsv1.ValidationRule {
+	return apiextensionsv1.ValidationRule{
+		Rule: rule, FieldPath: "." + field, Reason: ptr.To(apiextensionsv1.FieldValueRequired), Message: remedy,
+	}
+}
+
+// apply refines the field that the rest of the path leads to.
+func (r refinement) apply(schema *apiextensionsv1.JSONSchemaProps, path []string) error {
+	if len(path) == 0 {
+		if schema.Properties == nil && r.properties != nil {
+			schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
+		}
+		maps.Copy(schema.Properties, r.properties)
+		schema.XValidations = append(schema.XValidations, r.rules...)
+		return nil
+	}
+	name, ofItems := strings.CutSuffix(path[0], "[]")
+	property, known := schema.Properties[name]
+	if !known {
+		return fmt.Errorf("there is no field %s", r.path)
+	}
+	inner := &property
+	if ofItems {
+		inner = property.Items.Schema
+	}
+	if err := r.apply(inner, path[1:]); err != nil {
+		return err
+	}
+	schema.Properties[name] = property
+	return nil
+}

@@ -1,0 +1,75 @@
+package apache
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// ConfigMaps are those that the user wants to exist before the driver. Of several of one name it is the last, which is
+// what the Apache operator leaves in the end.
+func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
+	last := lastOfName(app.Spec.ConfigMapSpecs)
+	configMaps := make([]*corev1.ConfigMap, 0, len(last))
+	for i, spec := range app.Spec.ConfigMapSpecs {
+		if last[spec.Name] != i {
+			continue
+		}
+		configMaps = append(configMaps, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: spec.Name, Namespace: app.Namespace,
+				Labels: maps.Clone(spec.Labels), Annotations: maps.Clone(spec.Annotations),
+			},
+			Data: spec.Data,
+		})
+	}
+	return configMaps
+}
+
+// lastOfName says where in the list each name is last.
+func lastOfName(specs []sparkv1.ConfigMapSpec) map[string]int {
+	last := map[string]int{}
+	for i, spec := range specs {
+		last[spec.Name] = i
+	}
+	return last
+}
+
+// CheckConfigMaps refuses config maps that cannot be made, and those in the place of one that the driver reads its
+// properties from: it would run with the user's.
+func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects) error {
+	var problems field.ErrorList
+	for i, spec := range app.Spec.ConfigMapSpecs {
+		at := field.NewPath("spec", "configMapSpecs").Index(i)
+		for _, problem := range validation.IsDNS1123Subdomain(spec.Name) {
+			problems = append(problems, field.Invalid(at.Child("name"), spec.Name, problem))
+		}
+		if isOwned(objects, spec.Name) {
+			problems = append(problems, field.Invalid(at.Child("name"), spec.Name, "the submission makes a ConfigMap of this name: choose another"))
+		}
+		for _, key := range slices.Sorted(maps.Keys(spec.Data)) {
+			for _, problem := range validation.IsConfigMapKey(key) {
+				problems = append(problems, field.Invalid(at.Child("data"), key, problem))
+			}
+		}
+		problems = append(problems, metavalidation.ValidateLabels(spec.Labels, at.Child("labels"))...)
+		problems = append(problems, apivalidation.ValidateAnnotations(spec.Annotations, at.Child("annotations"))...)
+	}
+	return problems.ToAggregate()
+}
+
+func isOwned(objects *submission.Objects, name string) bool {
+	return slices.ContainsFunc(objects.Owned, func(owned submission.Object) bool {
+		_, isConfigMap := owned.(*corev1.ConfigMap)
+		return isConfigMap && owned.GetName() == name
+	})
+}

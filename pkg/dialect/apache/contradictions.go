@@ -1,0 +1,232 @@
+package apache
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// Contradictions names what a spec says and does not get, since the value means nothing or another overrules it, one
+// sentence each. The Apache operator runs such an application without a word, so it runs here too.
+func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) []string {
+	said := slices.Concat(
+		queueContradictions(app.Labels),
+		mainResourceContradictions(app.Spec),
+		propertyContradictions(app.Spec.SparkConf),
+		configMapContradictions(app.Spec.ConfigMapSpecs),
+	)
+	if given := app.Spec.ApplicationTolerations; given != nil {
+		policy := Policy(app, defaults)
+		most, source := mostExecutors(app, defaults)
+		said = slices.Concat(said,
+			restartContradictions(given.RestartConfig, policy.Restart),
+			timeoutContradictions(given.ApplicationTimeoutConfig),
+			executorContradictions(given.InstanceConfig, most, source),
+			retentionContradictions(given, policy),
+		)
+	}
+	return said
+}
+
+// sentences are what is said of an application.
+type sentences []string
+
+func (s *sentences) say(format string, values ...any) {
+	*s = append(*s, fmt.Sprintf(format, values...)+".")
+}
+
+// negative speaks of a number below zero that counts as zero.
+func (s *sentences) negative(field string, value *int64, means string) {
+	if value != nil && *value < 0 {
+		s.say("%s %d %s", field, *value, means)
+	}
+}
+
+// queueContradictions speak of the queue for which the Apache operator makes a driver wait.
+func queueContradictions(labels map[string]string) []string {
+	const label = "kueue.x-k8s.io/queue-name"
+	var said sentences
+	if queue, set := labels[label]; set {
+		said.say("metadata.labels %s %q has no effect, the driver waits for no queue: hold it with spec.suspend until it may run", label, queue)
+	}
+	return said
+}
+
+const sparkRRunner = "org.apache.spark.deploy.RRunner"
+
+// mainResourceContradictions speak of the main resource, for which mainResource has an order.
+func mainResourceContradictions(spec sparkv1.ApplicationSpec) []string {
+	var said sentences
+	if spec.Jars != "" && spec.PyFiles != "" {
+		said.say("spec.pyFiles %q is not what runs, spec.jars %q is: leave spec.jars out to run Python, and name its jars in spec.sparkConf, as spark.jars",
+			spec.PyFiles, spec.Jars)
+	}
+	if other := cmp.Or(spec.Jars, spec.PyFiles); spec.SparkRFiles != "" && other != "" {
+		said.say("spec.sparkRFiles %q is not what runs, %q is: leave one of them out", spec.SparkRFiles, other)
+	}
+	if spec.Jars != "" {
+		return said
+	}
+	if strings.Contains(spec.PyFiles, ",") && spec.MainClass != pythonRunner {
+		said.say("spec.pyFiles %q is taken for one file: write %s into spec.mainClass, and the first is run with the others as its modules",
+			spec.PyFiles, pythonRunner)
+		return said
+	}
+	for _, scripted := range []struct{ resource, runner string }{{spec.PyFiles, pythonRunner}, {spec.SparkRFiles, sparkRRunner}} {
+		if scripted.resource != "" {
+			if spec.MainClass != "" && spec.MainClass != scripted.runner {
+				said.say("spec.mainClass %q has no effect, %s runs %q: leave it out", spec.MainClass, scripted.runner, scripted.resource)
+			}
+			break
+		}
+	}
+	return said
+}
+
+// propertyContradictions speak of properties that tell the driver how it was submitted, which the submission knows.
+func propertyContradictions(conf map[string]string) []string {
+	var said sentences
+	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
+		if given, set := conf[key]; set {
+			said.say("spec.sparkConf %s %q has no effect, the submission sets it: leave it out", key, given)
+		}
+	}
+	return said
+}
+
+// configMapContradictions speak of config maps of one name, of which ConfigMaps makes the last.
+func configMapContradictions(specs []sparkv1.ConfigMapSpec) []string {
+	var said sentences
+	last := lastOfName(specs)
+	for i, spec := range specs {
+		if overruling := last[spec.Name]; overruling != i {
+			said.say("spec.configMapSpecs[%d] %q is not made, spec.configMapSpecs[%d] of the same name is: give each a name of its own",
+				i, spec.Name, overruling)
+		}
+	}
+	return said
+}
+
+func restartContradictions(given *sparkv1.RestartConfig, effective lifecycle.Restart) []string {
+	if given == nil {
+		return nil
+	}
+	const (
+		in     = "spec.applicationTolerations.restartConfig."
+		none   = "allows no restart: write how many there may be"
+		atOnce = "means at once: write how many milliseconds to wait"
+	)
+	var said sentences
+	said.negative(in+"maxRestartAttempts", given.MaxRestartAttempts, none)
+	said.negative(in+"maxRestartOnFailure", given.MaxRestartOnFailure, none)
+	said.negative(in+"maxRestartOnSchedulingFailure", given.MaxRestartOnSchedulingFailure, none)
+	said.negative(in+"restartBackoffMillis", given.RestartBackoffMillis, atOnce)
+	said.negative(in+"restartBackoffMillisForFailure", given.RestartBackoffMillisForFailure, atOnce)
+	said.negative(in+"restartBackoffMillisForSchedulingFailure", given.RestartBackoffMillisForSchedulingFailure, atOnce)
+	unreached := func(field string, limit *int64) {
+		if limit != nil && *limit > max(effective.MaxAttempts, 0) && effective.Policy != lifecycle.RestartNever {
+			said.say("%s%s %d is never reached, maxRestartAttempts is %d: raise that, or lower this", in, field, *limit, effective.MaxAttempts)
+		}
+	}
+	unreached("maxRestartOnFailure", given.MaxRestartOnFailure)
+	unreached("maxRestartOnSchedulingFailure", given.MaxRestartOnSchedulingFailure)
+	return said
+}
+
+// timeoutContradictions say nothing of the other timeouts, which zero and less switch off in the Apache operator too.
+func timeoutContradictions(given *sparkv1.ApplicationTimeoutConfig) []string {
+	var said sentences
+	if given != nil && given.ForceTerminationGracePeriodMillis != nil && *given.ForceTerminationGracePeriodMillis <= 0 {
+		said.say("spec.applicationTolerations.applicationTimeoutConfig.forceTerminationGracePeriodMillis %d means that no driver is "+
+			"ever deleted by force: write how many milliseconds to wait for one that does not go", *given.ForceTerminationGracePeriodMillis)
+	}
+	return said
+}
+
+func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, source string) []string {
+	if given == nil {
+		return nil
+	}
+	const in = "spec.applicationTolerations.instanceConfig."
+	wanted := []struct {
+		field  string
+		number int32
+		// otherwise is what comes of an application that never has that many.
+		otherwise string
+	}{
+		{in + "initExecutors", given.InitExecutors, "never counts as started"},
+		{in + "minExecutors", given.MinExecutors, "always counts as below its threshold"},
+		{in + "maxExecutors", given.MaxExecutors, "never counts as complete"},
+	}
+	var said sentences
+	for _, count := range wanted {
+		if count.number < 0 {
+			said.say("%s %d counts as 0: write a number of executors", count.field, count.number)
+		}
+	}
+	if given.InitExecutors <= 0 {
+		for _, count := range wanted[1:] {
+			if count.number > 0 {
+				said.say("%s %d has no effect without initExecutors: write into that how many executors the application starts with",
+					count.field, count.number)
+			}
+		}
+		return said
+	}
+	for _, count := range wanted {
+		switch number := int64(count.number); {
+		case given.MaxExecutors > 0 && count.number > given.MaxExecutors:
+			said.say("%s %d is more than maxExecutors, %d: lower it, or raise that", count.field, number, given.MaxExecutors)
+		case most >= 0 && number > most:
+			said.say("%s %d is more than the %d executors that Spark asks for (%s), so that the application %s: lower it, or raise that",
+				count.field, number, most, source, count.otherwise)
+		}
+	}
+	return said
+}
+
+// mostExecutors is how many executors Spark asks for at the most, and the property that says so; below zero where
+// nothing bounds them.
+func mostExecutors(app *sparkv1.SparkApplication, defaults Defaults) (most int64, key string) {
+	key = "spark.executor.instances"
+	fallback := int64(2) // Spark's
+	if strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true") {
+		key, fallback = "spark.dynamicAllocation.maxExecutors", -1
+	}
+	number := property(app, defaults, key)
+	if number == "" {
+		return fallback, key
+	}
+	most, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil {
+		return -1, key
+	}
+	return most, key
+}
+
+func retentionContradictions(given *sparkv1.ApplicationTolerations, policy lifecycle.Policy) []string {
+	const in = "spec.applicationTolerations."
+	var said sentences
+	if older := given.ResourceRetentionPolicy; older != "" && given.ResourceRetainPolicy != "" && older != given.ResourceRetainPolicy {
+		said.say("%sresourceRetentionPolicy %q has no effect, resourceRetainPolicy %q is its newer spelling: leave it out",
+			in, older, given.ResourceRetainPolicy)
+	}
+	duration := given.ResourceRetainDurationMillis
+	if duration == nil || *duration < 0 {
+		return said
+	}
+	switch {
+	case policy.Retain == lifecycle.RetainNever:
+		said.say("%sresourceRetainDurationMillis %d has no effect, nothing is retained: write OnFailure or Always into resourceRetainPolicy",
+			in, *duration)
+	case policy.TTL >= 0 && policy.TTL < policy.RetainFor:
+		said.say("%sresourceRetainDurationMillis %d is cut short, the application is deleted after ttlAfterStopMillis %d: raise that, or lower this",
+			in, *duration, policy.TTL.Milliseconds())
+	}
+	return said
+}
