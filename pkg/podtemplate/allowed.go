@@ -27,10 +27,10 @@ func (l Location) String() string { return l.Scheme + "://" + l.Host + l.Path }
 // Allowed are the locations at and under which templates may be read.
 type Allowed []Location
 
-// Schemes are what Firesteel reads templates by; s3a is another name for s3.
-const Schemes = "https, s3 and gs"
+// schemes are what Firesteel reads templates by; s3a is another name for s3.
+const schemes = "https, s3 and gs"
 
-// BucketOptions are what the operator may say of a bucket in a query: where it is, if not at the provider's own address,
+// bucketOptions are what the operator may say of a bucket in a query: where it is, if not at the provider's own address,
 // and that it is public. An application may not say that: it would send the operator's credentials anywhere.
 var bucketOptions = map[string]bool{"region": true, "endpoint": true, "anonymous": true}
 
@@ -110,7 +110,7 @@ func locate(u *url.URL) (Location, *Refusal) {
 		location.Scheme = "s3"
 	case "s3", "gs":
 	default:
-		return location, &Refusal{Problem: "is not read: Firesteel reads templates by " + Schemes, Remedy: "put it there"}
+		return location, &Refusal{Problem: "is not read: Firesteel reads templates by " + schemes, Remedy: "put it there"}
 	}
 	dots := strings.Contains(u.Path+"/", "/./") || strings.Contains(u.Path+"/", "/../")
 	switch {

@@ -136,14 +136,16 @@ func TestNothingIsAllowedByDefault(t *testing.T) {
 
 func TestListsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"https://example.com/ http://example.com/": `"http://example.com/" is not read: Firesteel reads templates by https, s3 and gs: put it there`,
+		"https://example.com/ http://example.com/": `"http://example.com/" is not read: ` +
+			`Firesteel reads templates by https, s3 and gs: put it there`,
 		"example.com":                  `"example.com" is not read`,
 		"https://":                     `"https://" names no host or bucket`,
 		"https://example.com/?token=1": `"https://example.com/?token=1" has the query option "token": leave it out`,
-		"s3://bucket/?profile=x":       `"s3://bucket/?profile=x" has the query option "profile": leave it out; buckets have region, endpoint and anonymous`,
-		"https://u@example.com/":       `"https://u@example.com/" holds a user`,
-		"https://example.com/a/../b":   `"https://example.com/a/../b" has a path that is not plain`,
-		"https://example.com/%zz":      `"https://example.com/%zz" is no URL`,
+		"s3://bucket/?profile=x": `"s3://bucket/?profile=x" has the query option "profile": ` +
+			`leave it out; buckets have region, endpoint and anonymous`,
+		"https://u@example.com/":     `"https://u@example.com/" holds a user`,
+		"https://example.com/a/../b": `"https://example.com/a/../b" has a path that is not plain`,
+		"https://example.com/%zz":    `"https://example.com/%zz" is no URL`,
 	} {
 		if _, err := podtemplate.ParseAllowed(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: error is %v, want %s", text, err, want)

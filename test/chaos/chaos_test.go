@@ -123,6 +123,7 @@ func (r *run) storm() {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	r.gateway.Storm()
+	r.stormy.Store(true)
 	r.replaceSink()
 	group, ctx := errgroup.WithContext(ctx)
 	for _, p := range r.everybody {
@@ -142,6 +143,7 @@ func (r *run) storm() {
 	})
 	r.must(group.Wait())
 	r.gateway.Calm()
+	r.stormy.Store(false)
 	r.replaceSink()
 	r.say("the storm is over")
 }
@@ -164,7 +166,7 @@ func (r *run) enough(ctx context.Context) error {
 	return nil
 }
 
-// replaceSink has the sink fail as the gateway does, which it is told at its start.
+// replaceSink has the sink fail or not, which it is told at its start.
 func (r *run) replaceSink() {
 	r.crew.leave("sink", false)
 	r.must(r.crew.join(r.Context(), r.sink))

@@ -30,6 +30,8 @@ type crew struct {
 	dir   string
 	dice  *dice.Dice
 	count func(fault string)
+	// calm says that nothing is to fail.
+	calm func() bool
 
 	mutex   sync.Mutex
 	running map[string]*post
@@ -47,11 +49,17 @@ type post struct {
 	process *controlplane.Process
 	// inPeace says that its program is asked to end, and not killed, when it leaves.
 	inPeace bool
+	// killed is the last program of its that was killed, and failures counts those that ended by themselves in calm.
+	killed   *controlplane.Process
+	failures int
 }
 
-func newCrew(dir string, dice *dice.Dice, count func(string)) *crew {
+// maxFailures is how often a program may end by itself in calm: it may still have been starting when the storm ended.
+const maxFailures = 5
+
+func newCrew(dir string, dice *dice.Dice, count func(string), calm func() bool) *crew {
 	return &crew{
-		dir: dir, dice: dice, count: count,
+		dir: dir, dice: dice, count: count, calm: calm,
 		running: map[string]*post{}, incarnations: map[string]int{}, peak: map[string]int{},
 	}
 }
@@ -86,6 +94,9 @@ func (c *crew) leave(name string, inPeace bool) {
 	}
 }
 
+// endPatience is longer than a program may take to end: the controller ends what it has begun, for up to 30 s.
+const endPatience = time.Minute
+
 // end ends the program of a member that leaves.
 func (c *crew) end(p *post) {
 	defer c.inspect(p.process)
@@ -96,7 +107,7 @@ func (c *crew) end(p *post) {
 	_ = p.process.Stop()
 	select {
 	case <-p.process.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(endPatience):
 		c.charge(fmt.Sprintf("%s does not end when it is asked to", p.process.Log))
 	}
 }
@@ -122,6 +133,7 @@ func (c *crew) kill(name string) bool {
 	var process *controlplane.Process
 	if p != nil {
 		process = p.process
+		p.killed = process
 	}
 	c.mutex.Unlock()
 	if process == nil {
@@ -142,6 +154,7 @@ func (c *crew) keep(ctx context.Context, p *post) {
 			return
 		case <-p.process.Done():
 			c.inspect(p.process)
+			c.noteEnd(p)
 		case <-time.After(500 * time.Millisecond):
 			c.weigh(p)
 			continue
@@ -159,6 +172,19 @@ func (c *crew) keep(ctx context.Context, p *post) {
 		c.mutex.Lock()
 		p.process = process
 		c.mutex.Unlock()
+	}
+}
+
+// noteEnd charges a program that ends again and again although nobody kills it and nothing fails.
+func (c *crew) noteEnd(p *post) {
+	c.mutex.Lock()
+	killed := p.killed == p.process
+	c.mutex.Unlock()
+	if killed || !c.calm() {
+		return
+	}
+	if p.failures++; p.failures == maxFailures {
+		c.charge(fmt.Sprintf("%s ends by itself\n%s", p.process.Log, p.process.Tail(5)))
 	}
 }
 

@@ -19,12 +19,13 @@ var guards = []struct {
 	{"two controllers that overlap", 2, true},
 }
 
-// changeGuards has the controller run now this way, now that. New processes come before old ones go.
+// changeGuards has the controller run now this way, now that, and each way do some work. New processes come before old
+// ones go.
 func (r *run) changeGuards(ctx context.Context) error {
 	d := dice.New(r.seed, "guards")
 	for i := d.Below(len(guards)); ; i++ {
 		guard := guards[i%len(guards)]
-		old := r.crew.names("controller")
+		old, before := r.crew.names("controller"), r.court.Ended()
 		for n := range guard.count {
 			name := fmt.Sprintf("controller-%d-%d", i, n)
 			if err := r.crew.join(r.Context(), r.controller(name, guard.alone)); err != nil {
@@ -38,6 +39,9 @@ func (r *run) changeGuards(ctx context.Context) error {
 		case <-time.After(*guardFlag):
 		case <-ctx.Done():
 			return nil
+		}
+		if err := r.untilEnded(ctx, before+1); err != nil {
+			return err
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -69,12 +70,14 @@ type world struct {
 	restartURL, ttlURL string
 	// lately are events that reached the sink not long ago.
 	lately *memory
+	// stormy says that everything fails.
+	stormy atomic.Bool
 }
 
 // newWorld starts the control plane and the nodes, and gets Firesteel's programs ready.
 func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates, tally *tally) (*world, error) {
 	w := &world{dir: dir, seed: seed, delay: rates.Delay, tally: tally, court: verdict.New(), lately: &memory{}}
-	w.crew = newCrew(dir, dice.New(seed, "crew"), tally.count)
+	w.crew = newCrew(dir, dice.New(seed, "crew"), tally.count, func() bool { return !w.stormy.Load() })
 	w.journal = journal.NewReader(dir)
 	group, starting := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.build(starting) })
@@ -240,7 +243,7 @@ func (w *world) employ(ctx context.Context) error {
 func (w *world) handler(ctx context.Context, name string, port int) (member, error) {
 	kubeconfig, err := w.kubeconfig(ctx, "handler-"+name)
 	return member{name: "handler-" + name, start: func(_ int, log string) (*controlplane.Process, error) {
-		environment := []string{"KUBECONFIG=" + kubeconfig, fmt.Sprintf("PORT=%d", port)}
+		environment := []string{"KUBECONFIG=" + kubeconfig, "SYSTEM_NAMESPACE=" + systemNamespace, fmt.Sprintf("PORT=%d", port)}
 		return controlplane.StartProcess(log, environment, filepath.Join(w.dir, "handler"), name)
 	}}, err
 }
@@ -251,7 +254,7 @@ const sinkRate = 0.15
 func (w *world) newSink(port int) member {
 	return member{name: "sink", start: func(incarnation int, log string) (*controlplane.Process, error) {
 		rate := 0.0
-		if w.gateway.Stormy() {
+		if w.stormy.Load() {
 			rate = sinkRate
 		}
 		return controlplane.StartProcess(log, nil, filepath.Join(w.dir, "sink"),

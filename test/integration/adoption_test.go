@@ -3,6 +3,7 @@ package integration
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -33,6 +34,8 @@ type fate struct {
 	fresh bool
 	// made is the number of drivers that Firesteel makes.
 	made int
+	// untouched says that nothing is asked of the application but, where it is deleted, to let it go.
+	untouched bool
 }
 
 // Whatever the Apache operator left behind goes on as it should: what has ended does not run again, a driver that lives
@@ -50,24 +53,33 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 		for _, l := range left {
 			t.Run(begun[l], func(t *testing.T) {
 				t.Parallel()
+				f := l.fate
 				l.scene = &scene{T: t, suite: s.suite, ns: s.ns}
-				l.fate.after(l)
+				f.after(l)
 				l.toldAsItWent()
-				if drivers := s.witness.driversOf(s.ns, l.Name); len(drivers) != l.made+l.fate.made {
-					t.Errorf("it had %d drivers, want the %d that it came with and %d more", len(drivers), l.made, l.fate.made)
+				if drivers := s.witness.driversOf(s.ns, l.Name); len(drivers) != len(l.drivers)+f.made {
+					t.Errorf("it had %d drivers, want %v, and %d more", len(drivers), l.drivers, f.made)
 				}
 			})
 		}
 	})
-	asked := map[string]int{}
+	lists := 0
 	for _, request := range s.requests() {
-		asked[request.Kind()]++
+		kind := request.Kind()
+		if kind == "list pods" {
+			lists++
+		}
+		for _, l := range left {
+			switch {
+			case kind == "get pods" && slices.Contains(l.drivers, request.Name):
+				t.Errorf("a driver that is watched was read: %s", request)
+			case l.fate.untouched && request.Name == l.Name && kind != "patch sparkapplications":
+				t.Errorf("what has ended for good was asked for: %s", request)
+			}
+		}
 	}
-	if lists := asked["list pods"]; lists > len(left)+3 { // some are set aside, and looked at again when they go
+	if lists > len(left)+3 { // some are set aside, and looked at again when they go
 		t.Errorf("for %d applications, Pods were listed %d times", len(left), lists)
-	}
-	if gets := asked["get pods"]; gets > 0 {
-		t.Errorf("Pods were read %d times", gets)
 	}
 }
 
@@ -76,8 +88,8 @@ type legacy struct {
 	*scene
 	*sparkv1.SparkApplication
 	fate fate
-	// made is the number of drivers that it came with.
-	made int
+	// drivers are the Pods that it came with.
+	drivers []string
 }
 
 const leftBehind = "../../pkg/dialect/apache/testdata/left-by-apache-operator.yaml"
@@ -141,7 +153,7 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "apache/spark:4.1.1"}}},
 	}, metav1.CreateOptions{})
 	l.must(err)
-	l.made++
+	l.drivers = append(l.drivers, id+"-driver")
 	return l.scene.driver(l.Name, attempt)
 }
 
@@ -255,8 +267,16 @@ func lostIn(l *legacy) {
 }
 
 func fates() map[string]fate {
-	hour := time.Hour
-	all := map[string]fate{
+	all := map[string]fate{}
+	for _, some := range []map[string]fate{beginnings(), runningOn(), restarting(), retained(), over(), setAside(), inEachState()} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+// beginnings are launches and restarts that were about to happen.
+func beginnings() map[string]fate {
+	return map[string]fate{
 		"a launch that was not begun is": {
 			recorded: "submitted", after: func(l *legacy) { l.run(l.Name, 0).succeed(); l.released() },
 			told: strings.Join(plainLife, " "), fresh: true, made: 1,
@@ -284,7 +304,7 @@ func fates() map[string]fate {
 		"a restart waits for its back-off": {
 			recorded: "scheduled-to-restart",
 			change: func(a *application) {
-				a.Restart(sparkv1.RestartOnFailure, 3, hour)
+				a.Restart(sparkv1.RestartOnFailure, 3, time.Hour)
 				state := a.app.Status.CurrentState
 				state.LastTransitionTime = time.Now().UTC().Format(time.RFC3339Nano)
 				a.app.Status.StateTransitionHistory["6"] = *state
@@ -297,6 +317,12 @@ func fates() map[string]fate {
 			},
 			told: "ResourceReleased",
 		},
+	}
+}
+
+// runningOn are drivers that run, or ran.
+func runningOn() map[string]fate {
+	return map[string]fate{
 		"a driver of an operator of another name is followed": {
 			recorded: "running-healthy", before: func(l *legacy) { l.driverOf("team-operator", 0).start().ready() }, after: ends(0),
 			told: "Succeeded ResourceReleased",
@@ -310,6 +336,12 @@ func fates() map[string]fate {
 		"a driver that is lost is replaced where the spec says so": {
 			recorded: "running-with-below-threshold-executors", after: runsAgain(3), told: "Failed " + restarts, made: 1,
 		},
+	}
+}
+
+// restarting are failures that may be followed by another attempt.
+func restarting() map[string]fate {
+	return map[string]fate{
 		"a failure is followed by the restart that its spec allows": {
 			recorded: "failed", before: ran(0, 1), after: runsAgain(1), told: restarts, made: 1,
 		},
@@ -320,6 +352,12 @@ func fates() map[string]fate {
 			recorded: "failed", change: func(a *application) { a.Restart(sparkv1.RestartOnFailure, 0, 0) }, before: ran(0, 1),
 			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
 		},
+	}
+}
+
+// retained are ends after which the driver is kept.
+func retained() map[string]fate {
+	return map[string]fate{
 		"a success is retained as its spec says": {
 			recorded: "succeeded", change: func(a *application) { a.Retain(sparkv1.RetainAlways) }, before: ran(0, 0),
 			after: func(l *legacy) { l.untilState(l.Name, "TerminatedWithoutReleaseResources"); l.stays(0); l.goes() },
@@ -330,27 +368,28 @@ func fates() map[string]fate {
 			after: func(l *legacy) { l.adopted(); l.stays(0); l.goes() }, told: "ResourceReleased",
 		},
 		"a retention that is over ends": {
-			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(hour) }, before: ran(0, 0),
+			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(time.Hour) }, before: ran(0, 0),
 			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
 		},
 		"a retention without its driver ends": {
-			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(hour) },
+			recorded: "terminated-without-release-resources", change: func(a *application) { a.RetainFor(time.Hour) },
 			after: func(l *legacy) { l.released() }, told: "ResourceReleased",
 		},
+	}
+}
+
+// over is what has ended, or is being deleted.
+func over() map[string]fate {
+	return map[string]fate{
 		"what has ended for good is left as it is": {
-			recorded: "resource-released", after: func(l *legacy) {
-				if now := l.get(l.Name); now.ResourceVersion != l.ResourceVersion {
-					l.Errorf("it was touched:\n%s", described(now))
-				}
-				l.goes()
-			},
+			recorded: "resource-released", after: (*legacy).goes, untouched: true,
 		},
 		"a time to live goes on": {
-			recorded: "resource-released", change: func(a *application) { a.TTL(20 * 365 * 24 * hour) },
+			recorded: "resource-released", change: func(a *application) { a.TTL(20 * 365 * 24 * time.Hour) },
 			after: func(l *legacy) { l.adopted(); l.goes() },
 		},
 		"a time to live that is over ends": {
-			recorded: "resource-released", change: func(a *application) { a.TTL(hour) },
+			recorded: "resource-released", change: func(a *application) { a.TTL(time.Hour) },
 			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) },
 		},
 		"a deletion that was begun is ended": {
@@ -359,8 +398,14 @@ func fates() map[string]fate {
 		},
 		"a deletion of what has ended is ended": {
 			recorded: "resource-released", before: func(l *legacy) { l.delete(l.Name) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) }, untouched: true,
 		},
+	}
+}
+
+// setAside is what nobody can go on with.
+func setAside() map[string]fate {
+	return map[string]fate{
 		"what cannot be understood is left alone, and can be deleted": {
 			recorded: "running-healthy", before: runs(0),
 			change: func(a *application) { a.app.Status.CurrentState.CurrentStateSummary = "Pondering" },
@@ -376,6 +421,11 @@ func fates() map[string]fate {
 			},
 		},
 	}
+}
+
+// inEachState are applications in each state in which there may be a driver, with it and without.
+func inEachState() map[string]fate {
+	all := map[string]fate{}
 	for state, told := range map[string]string{
 		"driver-requested": "DriverStarted DriverReady RunningHealthy", "driver-started": "DriverReady RunningHealthy",
 		"driver-ready": "RunningHealthy", "initialized-below-threshold-executors": "...",

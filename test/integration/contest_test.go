@@ -59,7 +59,8 @@ func (s *scene) overwrite(name string) {
 		}
 		app.Status.Firesteel, app.Status.Conditions, app.Status.ObservedGeneration = nil, nil, 0
 		state := sparkv1.ApplicationState{
-			CurrentStateSummary: "RunningHealthy", LastTransitionTime: time.Now().UTC().Format(time.RFC3339Nano), Message: "Application is running healthy.",
+			CurrentStateSummary: "RunningHealthy", Message: "Application is running healthy.",
+			LastTransitionTime: time.Now().UTC().Format(time.RFC3339Nano),
 		}
 		app.Status.CurrentState, app.Status.StateTransitionHistory["4"] = &state, state
 		_, err = s.apps().UpdateStatus(s.Context(), app, metav1.UpdateOptions{})

@@ -83,6 +83,11 @@ func templateOf(value string) string {
 		"spec: {containers: [{name: helper, image: helper}, {name: spark, env: [{name: FROM, value: " + value + "}]}]}\n"
 }
 
+// DriverTemplate names the driver's template, whose container for Spark is not the first.
+func (a *application) DriverTemplate(url string) *application {
+	return a.Conf(driverTemplate, url).Conf("spark.kubernetes.driver.podTemplateContainerName", "spark")
+}
+
 func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	l := newLibrary(t)
 	s := newScene(t)
@@ -90,8 +95,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 
 	ofDriver := l.put("/templates/driver.yaml", http.StatusOK, templateOf("driver"))
 	ofExecutor := l.put("/templates/executor.yaml", http.StatusOK, strings.Replace(templateOf("executor"), "spec:", "specs: {}\nspec:", 1))
-	app := s.create(App("pi").Conf(driverTemplate, ofDriver).Conf("spark.kubernetes.driver.podTemplateContainerName", "spark").
-		Conf(executorTemplate, ofExecutor))
+	app := s.create(App("pi").DriverTemplate(ofDriver).Conf(executorTemplate, ofExecutor))
 	d := s.run("pi", 0)
 	spark := d.Spec.Containers[len(d.Spec.Containers)-1]
 	if d.Labels["from"] != "driver" || len(d.Spec.Containers) != 2 || spark.Name != "spark" || spark.Env[0].Value != "driver" {
@@ -122,7 +126,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 			"no-template": {noTemplate, "is no template of a pod"},
 			"of-the-host": {"/etc/passwd", "is a file, which Firesteel does not read"},
 		} {
-			s.create(App(name).Conf(driverTemplate, c.url))
+			s.create(App(name).DriverTemplate(c.url))
 			condition := s.untilCondition(name, "Succeeded", metav1.ConditionFalse, "InvalidSpec")
 			for _, part := range []string{driverTemplate, c.url, c.says, "write the template into spec.driverSpec.podTemplateSpec"} {
 				if !contains(condition.Message, part) {
@@ -138,7 +142,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	t.Run("as soon as they are there", func(t *testing.T) {
 		s := &scene{T: t, suite: s.suite, ns: s.ns}
 		late := l.put("/templates/late.yaml", http.StatusServiceUnavailable, "")
-		s.create(App("late").Conf(driverTemplate, late))
+		s.create(App("late").DriverTemplate(late))
 		condition := s.untilCondition("late", "Succeeded", metav1.ConditionUnknown, "PodTemplateUnavailable")
 		if !contains(condition.Message, "503 Service Unavailable") || !contains(condition.Message, "is tried again") {
 			t.Errorf("the condition says %q", condition.Message)
@@ -168,7 +172,7 @@ func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
 			m := newMortal(t, l.environment...)
 			m.proxy.set(m.name, trap{at: podCreate, answered: true, spring: func() { m.die() }})
 			url := l.put("/templates/pi.yaml", http.StatusOK, templateOf("before"))
-			app := m.create(App(m.name).Conf(driverTemplate, url))
+			app := m.create(App(m.name).DriverTemplate(url))
 			<-m.dead
 			last := "before"
 			if c.status != http.StatusNotModified {

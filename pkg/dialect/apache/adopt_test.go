@@ -181,7 +181,8 @@ func TestAdopt(t *testing.T) {
 			leftIn(t, "scheduled-to-restart"), time.Date(2026, 9, 14, 9, 0, 0, 0, time.UTC), time.Date(2026, 9, 14, 9, 0, 0, 0, time.UTC),
 		},
 		"one that another clock is behind of": {
-			leftIn(t, "scheduled-to-restart"), time.Date(2026, 9, 14, 8, 30, 42, 0, time.UTC), time.Date(2026, 9, 14, 8, 30, 42, 123456000, time.UTC),
+			leftIn(t, "scheduled-to-restart"),
+			time.Date(2026, 9, 14, 8, 30, 42, 0, time.UTC), time.Date(2026, 9, 14, 8, 30, 42, 123456000, time.UTC),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,17 +207,19 @@ func TestAdopt(t *testing.T) {
 }
 
 func TestOwns(t *testing.T) {
+	own := func() *application { return leftIn(t, "failed") }
+	another := func(app *sparkv1.SparkApplication) { app.UID = "another" }
 	deleted := func(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: start} }
 	for name, test := range map[string]struct {
 		app    *application
 		driver *driver
 		want   bool
 	}{
-		"its own":                    {leftIn(t, "failed"), driverOf("failed-0"), true},
-		"a namesake's":               {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other" }), driverOf("failed-0"), false},
-		"nobody's":                   {leftIn(t, "failed"), orphan(), false},
-		"its own that was orphaned":  {leftIn(t, "failed").With(deleted), orphan(), true},
-		"a namesake's while it goes": {leftIn(t, "failed").With(func(app *sparkv1.SparkApplication) { app.UID = "other"; deleted(app) }), driverOf("failed-0"), false},
+		"its own":                          {own(), driverOf("failed-0"), true},
+		"a namesake's":                     {own().With(another), driverOf("failed-0"), false},
+		"nobody's":                         {own(), orphan(), false},
+		"its own that was orphaned":        {own().With(deleted), orphan(), true},
+		"a namesake's while it is deleted": {own().With(another).With(deleted), driverOf("failed-0"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := test.driver.Obj()

@@ -48,9 +48,11 @@ func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record
 		created, _ := lifecycle.Decide(nil, lifecycle.Policy{Suspend: true}, lifecycle.Observation{}, app.CreationTimestamp.Time)
 		return created, nil
 	}
-	if current := app.Status.CurrentState; current == nil {
+	current := app.Status.CurrentState
+	if current == nil {
 		return nil, errors.New("currentState is missing")
-	} else if !known(lifecycle.State(current.CurrentStateSummary)) {
+	}
+	if !known(lifecycle.State(current.CurrentStateSummary)) {
 		return nil, fmt.Errorf("currentState.currentStateSummary %.64q is not known", current.CurrentStateSummary)
 	}
 	transitions, err := transitionsOf(app.Status)

@@ -209,9 +209,13 @@ func TestInheritABackOff(t *testing.T) {
 		app  *application
 		want time.Duration
 	}{
-		"of any restart":                    {backoff(sparkv1.RestartConfig{RestartBackoffMillis: &minute}), time.Minute},
-		"after a failure":                   {backoff(sparkv1.RestartConfig{RestartBackoffMillis: &minute, RestartBackoffMillisForFailure: &hour}), time.Hour},
-		"where the end before was not kept": {lostHistory(backoff(sparkv1.RestartConfig{RestartBackoffMillisForFailure: &hour})), 30 * time.Second},
+		"of any restart": {backoff(sparkv1.RestartConfig{RestartBackoffMillis: &minute}), time.Minute},
+		"after a failure": {
+			backoff(sparkv1.RestartConfig{RestartBackoffMillis: &minute, RestartBackoffMillisForFailure: &hour}), time.Hour,
+		},
+		"where the end before was not kept": {
+			lostHistory(backoff(sparkv1.RestartConfig{RestartBackoffMillisForFailure: &hour})), 30 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, test.app.Obj())
@@ -262,7 +266,9 @@ func TestInheritWhatIsHalfFinished(t *testing.T) {
 			app.Status.PreviousAttemptSummary = nil
 		}), "ScheduledToRestart 7 1"},
 		"a state in the past that nobody knows": {leftIn(t, "running-healthy").With(func(app *sparkv1.SparkApplication) {
-			app.Status.StateTransitionHistory["3"] = sparkv1.ApplicationState{CurrentStateSummary: "Pondering", LastTransitionTime: "2026-09-14T08:30:20Z"}
+			app.Status.StateTransitionHistory["3"] = sparkv1.ApplicationState{
+				CurrentStateSummary: "Pondering", LastTransitionTime: "2026-09-14T08:30:20Z",
+			}
 		}), "RunningHealthy 5 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,6 +290,7 @@ func TestInheritRefusesWhatCannotBeUnderstood(t *testing.T) {
 			status.StateTransitionHistory[key] = sparkv1.ApplicationState{CurrentStateSummary: state, LastTransitionTime: at}
 		}
 	}
+	const after = "2026-09-14T08:31:20Z"
 	for want, app := range map[string]*application{
 		"currentState is missing": edit("running-healthy", func(s *sparkv1.ApplicationStatus) { s.CurrentState = nil }),
 		`currentState.currentStateSummary "" is not known`: edit("running-healthy", func(s *sparkv1.ApplicationStatus) {
@@ -295,13 +302,12 @@ func TestInheritRefusesWhatCannotBeUnderstood(t *testing.T) {
 		`lastTransitionTime "" of state 0 "RunningHealthy" is no time`: edit("running-healthy", func(s *sparkv1.ApplicationStatus) {
 			*s = sparkv1.ApplicationStatus{CurrentState: &sparkv1.ApplicationState{CurrentStateSummary: "RunningHealthy"}}
 		}),
-		`lastTransitionTime "yesterday" of state 3 "DriverReady" is no time`: edit("running-healthy", entry("3", "DriverReady", "yesterday")),
-		`stateTransitionHistory has the key "fifth", which is no number`:     edit("running-healthy", entry("fifth", "Failed", "2026-09-14T08:30:20Z")),
-		`stateTransitionHistory has the key "-1", which is no number`:        edit("running-healthy", entry("-1", "Failed", "2026-09-14T08:30:20Z")),
-		`stateTransitionHistory has the key "9223372036854775807", which is no number`: edit("running-healthy",
-			entry("9223372036854775807", "Failed", "2026-09-14T08:30:20Z")),
-		`stateTransitionHistory ends with "Failed", and currentState is RunningHealthy`: edit("running-healthy",
-			entry("5", "Failed", "2026-09-14T08:31:20Z")),
+		`lastTransitionTime "yesterday" of state 3 "DriverReady" is no time`: edit("running-healthy",
+			entry("3", "DriverReady", "yesterday")),
+		`stateTransitionHistory has the key "fifth", which is no number`:                edit("running-healthy", entry("fifth", "Failed", after)),
+		`stateTransitionHistory has the key "-1", which is no number`:                   edit("running-healthy", entry("-1", "Failed", after)),
+		`stateTransitionHistory has the key "9223372036854775807", which is no number`:  edit("running-healthy", entry("9223372036854775807", "Failed", after)),
+		`stateTransitionHistory ends with "Failed", and currentState is RunningHealthy`: edit("running-healthy", entry("5", "Failed", after)),
 		"currentAttemptSummary.attemptInfo is missing": edit("scheduled-to-restart", func(s *sparkv1.ApplicationStatus) {
 			s.CurrentAttemptSummary = nil
 		}),

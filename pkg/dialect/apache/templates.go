@@ -3,7 +3,7 @@ package apache
 import (
 	"errors"
 	"fmt"
-	"net/url"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -73,6 +73,6 @@ func settleTemplates(plan submission.Plan) error {
 
 // remote says that a template is not a file of whoever reads it.
 func remote(location string) bool {
-	u, err := url.Parse(location)
-	return err == nil && u.Scheme != "" && u.Scheme != "file" && u.Scheme != "local"
+	scheme, _, absolute := strings.Cut(strings.ToLower(location), ":")
+	return absolute && !strings.Contains(scheme, "/") && scheme != "file" && scheme != "local"
 }

@@ -36,8 +36,8 @@ func TestTemplatesInFiles(t *testing.T) {
 		"an executor's in the spec wins":               {inFiles().Executor(&corev1.PodTemplateSpec{}), inDriver},
 		"both in the spec win":                         {inFiles().Driver(&corev1.PodTemplateSpec{}).Executor(&corev1.PodTemplateSpec{}), ""},
 		"a section without template stands for none":   {inFiles().Driver(nil).Executor(&corev1.PodTemplateSpec{}), inDriver},
-		"a file by its URL is a file all the same":     {pi().Conf(driverTemplateKey, "file:///driver.yaml"), strings.Replace(inDriver, "driver.yaml", "file:///driver.yaml", 1)},
-		"and so is one in the image":                   {pi().Conf(driverTemplateKey, "local:///driver.yaml"), strings.Replace(inDriver, "driver.yaml", "local:///driver.yaml", 1)},
+		"a file by its URL is a file all the same":     {pi().Conf(driverTemplateKey, "FILE:///d"), strings.Replace(inDriver, "driver.yaml", "FILE:///d", 1)},
+		"and so is one in the image":                   {pi().Conf(driverTemplateKey, "local:///d"), strings.Replace(inDriver, "driver.yaml", "local:///d", 1)},
 		"no file and no template is nothing to refuse": {pi(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,6 +74,7 @@ func TestRemoteTemplates(t *testing.T) {
 		"the driver's before the executors'": {named(), []string{ofDriver, ofExecutor}},
 		"none where the spec has its own":    {named().Driver(&corev1.PodTemplateSpec{}).Executor(&corev1.PodTemplateSpec{}), nil},
 		"the one that the spec has not":      {named().Driver(&corev1.PodTemplateSpec{}), []string{ofExecutor}},
+		"even where nobody can make it out":  {pi().Conf(driverTemplateKey, "https://[::1/%zz"), []string{"https://[::1/%zz"}},
 		"even by schemes that nobody reads":  {pi().Conf(driverTemplateKey, "HDFS://host/t"), []string{"HDFS://host/t"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ type Reader struct {
 func New() *Reader {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = dial
-	return &Reader{transport: transport}
+	return &Reader{transport: transport, s3: newS3()}
 }
 
 // Fetch reads a template. It returns a *podtemplate.Refusal where trying again is of no use.

@@ -2,9 +2,12 @@ package remote
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -15,10 +18,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/smithy-go/encoding/httpbinding"
 
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
@@ -170,28 +169,39 @@ func TestLinkLocalAddressesAreReachedByNumberOnly(t *testing.T) {
 	connection.Close()
 }
 
-// amazon has the credentials of a user of S3, and nothing of the machine that the test runs on.
-func amazon(t *testing.T) aws.Credentials {
+const (
+	accessKey    = "AKID"
+	secretKey    = "secret"
+	sessionToken = "session"
+)
+
+// amazon has variables of a user of S3, and nothing of the machine that the test runs on.
+func amazon(t *testing.T, variables map[string]string) {
 	t.Helper()
-	credentials := aws.Credentials{AccessKeyID: "AKID", SecretAccessKey: "secret", SessionToken: "session"}
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY": credentials.SecretAccessKey,
-		"AWS_SESSION_TOKEN": credentials.SessionToken, "AWS_REGION": "eu-west-1", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_ENDPOINT_URL": "", "AWS_PROFILE": "",
+	for _, name := range []string{
+		"AWS_ACCESS_KEY_ID", "AWS_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SECRET_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
+		"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
 	} {
-		t.Setenv(name, value)
+		t.Setenv(name, variables[name])
 	}
-	return credentials
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
+}
+
+func user() map[string]string {
+	return map[string]string{
+		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_SESSION_TOKEN": sessionToken, "AWS_REGION": "eu-west-1",
+	}
 }
 
 // bucket serves one object as S3 does: to whoever signs the request for it.
-func bucket(t *testing.T, credentials aws.Credentials, region, path string) *httptest.Server {
+func bucket(t *testing.T, region, path string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		switch {
 		case request.URL.Path != path:
 			w.WriteHeader(http.StatusNotFound)
-		case signature(t, credentials, region, request) != request.Header.Get("Authorization"):
+		case request.Header.Get("Authorization") != authorization(request, region), !signed(request):
 			w.WriteHeader(http.StatusForbidden)
 		default:
 			_, _ = w.Write([]byte(template))
@@ -201,29 +211,33 @@ func bucket(t *testing.T, credentials aws.Credentials, region, path string) *htt
 	return s
 }
 
-// signature is what a request should be signed with, worked out from what arrived.
-func signature(t *testing.T, credentials aws.Credentials, region string, arrived *http.Request) string {
-	t.Helper()
-	at, err := time.Parse("20060102T150405Z", arrived.Header.Get("X-Amz-Date"))
-	if err != nil || time.Since(at).Abs() > 5*time.Minute || arrived.Header.Get("X-Amz-Security-Token") != credentials.SessionToken {
-		return "none"
+func signed(request *http.Request) bool {
+	at, err := time.Parse("20060102T150405Z", request.Header.Get("X-Amz-Date"))
+	return err == nil && time.Since(at).Abs() < 5*time.Minute && request.Header.Get("X-Amz-Security-Token") == sessionToken
+}
+
+// authorization is what a request should come with: Signature Version 4, worked out from what arrived.
+func authorization(request *http.Request, region string) string {
+	const names = "host;x-amz-content-sha256;x-amz-date;x-amz-security-token"
+	at := request.Header.Get("X-Amz-Date")
+	canonical := "GET\n" + strings.NewReplacer("=", "%3D", ",", "%2C", "+", "%2B", "@", "%40", ":", "%3A").Replace(request.URL.Path) + "\n\n" +
+		"host:" + request.Host + "\n" + "x-amz-content-sha256:" + request.Header.Get("X-Amz-Content-Sha256") + "\n" +
+		"x-amz-date:" + at + "\n" + "x-amz-security-token:" + request.Header.Get("X-Amz-Security-Token") + "\n\n" +
+		names + "\n" + request.Header.Get("X-Amz-Content-Sha256")
+	day := strings.SplitN(at, "T", 2)[0]
+	scope := day + "/" + region + "/s3/aws4_request"
+	digest := sha256.Sum256([]byte(canonical))
+	key := []byte("AWS4" + secretKey)
+	for _, part := range []string{day, region, "s3", "aws4_request", "AWS4-HMAC-SHA256\n" + at + "\n" + scope + "\n" + hex.EncodeToString(digest[:])} {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(part))
+		key = mac.Sum(nil)
 	}
-	again, err := http.NewRequest(http.MethodGet, "http://"+arrived.Host, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.URL.Path, again.URL.RawPath = arrived.URL.Path, httpbinding.EscapePath(arrived.URL.Path, false)
-	payload := arrived.Header.Get("X-Amz-Content-Sha256")
-	again.Header.Set("X-Amz-Content-Sha256", payload)
-	if err := v4.NewSigner().SignHTTP(t.Context(), credentials, again, payload, "s3", region, at,
-		func(options *v4.SignerOptions) { options.DisableURIPathEscaping = true }); err != nil {
-		t.Fatal(err)
-	}
-	return again.Header.Get("Authorization")
+	return "AWS4-HMAC-SHA256 Credential=" + accessKey + "/" + scope + ", SignedHeaders=" + names + ", Signature=" + hex.EncodeToString(key)
 }
 
 func TestFetchFromS3(t *testing.T) {
-	credentials := amazon(t)
+	amazon(t, user())
 	const object = "/spark/a=1,b+c@d:e~f.yaml"
 	for name, test := range map[string]struct {
 		region, options, key, want, says string
@@ -235,7 +249,7 @@ func TestFetchFromS3(t *testing.T) {
 		"of what is not there":                   {"eu-west-1", "", "/spark/absent", "refused", "is not there (404 Not Found)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			endpoint := bucket(t, credentials, test.region, "/templates"+object)
+			endpoint := bucket(t, test.region, "/templates"+object)
 			location := locate(t, "s3://templates/spark/?endpoint="+endpoint.URL+test.options, "s3a://templates"+test.key)
 			if what, said := outcome(New().Fetch(t.Context(), location)); what != test.want || !strings.Contains(said, test.says) {
 				t.Errorf("it is %s: %q; want %s: %q", what, said, test.want, test.says)
@@ -244,8 +258,39 @@ func TestFetchFromS3(t *testing.T) {
 	}
 }
 
+// A role's credentials are given by a server, here as to a pod whose service account has a role.
+func TestFetchFromS3InARole(t *testing.T) {
+	asked, broken := 0, true
+	role := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; broken {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"AccessKeyId": accessKey, "SecretAccessKey": secretKey, "Token": sessionToken,
+			"Expiration": time.Now().Add(time.Hour).Format(time.RFC3339),
+		})
+	}))
+	defer role.Close()
+	amazon(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": role.URL, "AWS_REGION": "eu-west-1"})
+	endpoint := bucket(t, "eu-west-1", "/templates/pi.yaml")
+	location := locate(t, "s3://templates?endpoint="+endpoint.URL, "s3://templates/pi.yaml")
+	reader := New()
+	if what, said := outcome(reader.Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
+		t.Errorf("without a role it is %s: %s", what, said)
+	}
+	broken = false
+	for range 2 {
+		if what, said := outcome(reader.Fetch(t.Context(), location)); what != "there" {
+			t.Errorf("in a role it is %s: %s", what, said)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("credentials were asked for %d times, want twice", asked)
+	}
+}
+
 func TestFetchFromABucketIsNotRedirected(t *testing.T) {
-	amazon(t)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		t.Errorf("somebody else was asked, with %q", request.Header.Get("Authorization"))
 	}))
@@ -261,15 +306,15 @@ func TestFetchFromABucketIsNotRedirected(t *testing.T) {
 }
 
 func TestAddressesOfObjects(t *testing.T) {
-	for url, test := range map[string]struct{ endpoint, want string }{
-		"s3://templates/a/b.yaml":      {"", "https://templates.s3.eu-west-1.amazonaws.com/a/b.yaml"},
-		"s3://templates/a+b":           {"", "https://templates.s3.eu-west-1.amazonaws.com/a%2Bb"},
-		"s3://templates.example.com/a": {"", "https://s3.eu-west-1.amazonaws.com/templates.example.com/a"},
-		"s3://templates/a":             {"http://minio:9000/", "http://minio:9000/templates/a"},
+	for url, want := range map[string]string{
+		"s3://templates/a/b.yaml":      "https://templates.s3.eu-west-1.amazonaws.com/a/b.yaml",
+		"s3://templates/a+b":           "https://templates.s3.eu-west-1.amazonaws.com/a%2Bb",
+		"s3://templates.example.com/a": "https://s3.eu-west-1.amazonaws.com/templates.example.com/a",
+		"s3://elsewhere/a":             "http://minio:9000/elsewhere/a",
 	} {
-		location := locate(t, "s3://templates s3://templates.example.com", url)
-		if got := objectURL(location, "eu-west-1", test.endpoint); got != test.want {
-			t.Errorf("%s is at %s, want %s", url, got, test.want)
+		location := locate(t, "s3://templates s3://templates.example.com s3://elsewhere?endpoint=http://minio:9000/", url)
+		if got := objectURL(location, "eu-west-1"); got != want {
+			t.Errorf("%s is at %s, want %s", url, got, want)
 		}
 	}
 }
@@ -332,15 +377,10 @@ func TestFetchFromGoogleCloudStorage(t *testing.T) {
 	}
 }
 
-func TestFetchWithoutCredentialsIsTriedAgain(t *testing.T) {
-	amazon(t)
-	t.Setenv("AWS_ACCESS_KEY_ID", "")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+func TestFetchFromGoogleCloudStorageWithoutCredentialsIsTriedAgain(t *testing.T) {
 	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", filepath.Join(t.TempDir(), "absent.json"))
-	for _, scheme := range []string{"s3", "gs"} {
-		location := locate(t, scheme+"://templates", scheme+"://templates/pi.yaml")
-		if what, said := outcome(New().Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
-			t.Errorf("%s: it is %s: %s", scheme, what, said)
-		}
+	location := locate(t, "gs://templates", "gs://templates/pi.yaml")
+	if what, said := outcome(New().Fetch(t.Context(), location)); what != "retried" || !strings.Contains(said, "credentials") {
+		t.Errorf("it is %s: %s", what, said)
 	}
 }

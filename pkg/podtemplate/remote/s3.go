@@ -5,69 +5,56 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/smithy-go/encoding/httpbinding"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // s3 reads objects of S3 and of what speaks its protocol.
 type s3 struct {
-	mutex  sync.Mutex
-	loaded *aws.Config
+	// given are credentials of the environment or of a file, and role those of a role of the service account or the node.
+	given, role *credentials.Credentials
 }
 
-// configuration is what environment and files say, and where credentials come from; the SDK keeps those until they
-// expire.
-func (s *s3) configuration(ctx context.Context) (aws.Config, error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.loaded == nil {
-		loaded, err := config.LoadDefaultConfig(ctx)
-		if err != nil {
-			return loaded, fmt.Errorf("configure S3: %w", err)
-		}
-		s.loaded = &loaded
+func newS3() s3 {
+	return s3{
+		given: credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}),
+		role:  credentials.New(&credentials.IAM{Client: &http.Client{Timeout: dialTimeout}}),
 	}
-	return *s.loaded, nil
 }
 
-func (s *s3) request(ctx context.Context, location podtemplate.Location) (*http.Request, error) {
-	configured, err := s.configuration(ctx)
-	if err != nil {
-		return nil, err
+// credentials are kept until they expire.
+func (s s3) credentials() (credentials.Value, error) {
+	if given, err := s.given.GetWithContext(nil); err == nil && !given.SignerType.IsAnonymous() {
+		return given, nil
 	}
-	region := cmp.Or(location.Options.Get("region"), configured.Region, "us-east-1")
-	endpoint := cmp.Or(location.Options.Get("endpoint"), aws.ToString(configured.BaseEndpoint))
-	request, err := get(ctx, objectURL(location, region, endpoint))
+	return s.role.GetWithContext(nil)
+}
+
+func (s s3) request(ctx context.Context, location podtemplate.Location) (*http.Request, error) {
+	region := cmp.Or(location.Options.Get("region"), os.Getenv("AWS_REGION"), "us-east-1")
+	request, err := get(ctx, objectURL(location, region))
 	if err != nil || location.Options.Get("anonymous") == "true" {
 		return request, err
 	}
-	credentials, err := configured.Credentials.Retrieve(ctx)
+	user, err := s.credentials()
 	if err != nil {
 		return nil, fmt.Errorf("get credentials for S3: %w", err)
 	}
-	const payload = "UNSIGNED-PAYLOAD"
-	request.Header.Set("X-Amz-Content-Sha256", payload)
-	err = v4.NewSigner().SignHTTP(ctx, credentials, request, payload, "s3", region, time.Now(),
-		func(options *v4.SignerOptions) { options.DisableURIPathEscaping = true }) // it is escaped
-	if err != nil {
-		return nil, fmt.Errorf("sign request: %w", err)
-	}
-	return request, nil
+	request.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	return signer.SignV4(*request, user.AccessKeyID, user.SecretAccessKey, user.SessionToken, region), nil
 }
 
 // objectURL names an object by its bucket's own host, as Amazon wants it, unless there is none: other endpoints, and
 // names with dots, which the certificate does not cover.
-func objectURL(location podtemplate.Location, region, endpoint string) string {
-	key := httpbinding.EscapePath(location.Path, false)
-	switch {
+func objectURL(location podtemplate.Location, region string) string {
+	key := s3utils.EncodePath(location.Path)
+	switch endpoint := location.Options.Get("endpoint"); {
 	case endpoint != "":
 		return strings.TrimSuffix(endpoint, "/") + "/" + location.Host + key
 	case strings.Contains(location.Host, "."):

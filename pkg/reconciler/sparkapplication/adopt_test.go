@@ -83,7 +83,8 @@ func TestClear(t *testing.T) {
 			}
 			var again []string
 			r := &Reconciler{
-				kube: kube, spark: sparkfake.NewSimpleClientset(app.DeepCopy()), clock: clocktesting.NewFakePassiveClock(start), written: newWritten(),
+				kube: kube, spark: sparkfake.NewSimpleClientset(app.DeepCopy()),
+				clock: clocktesting.NewFakePassiveClock(start), written: newWritten(),
 				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
@@ -105,7 +106,8 @@ func TestClear(t *testing.T) {
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
 	r := &Reconciler{kube: kube, spark: sparkfake.NewSimpleClientset(pi().Version("18").Obj()), written: newWritten()}
-	if cleared, err := r.clear(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod}); cleared || !apierrors.IsConflict(err) {
+	cleared, err := r.clear(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod})
+	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
 	}
 	if len(kube.Actions()) > 0 {

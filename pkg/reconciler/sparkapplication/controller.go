@@ -87,7 +87,7 @@ func NewController(newRelay NewRelay, fetch podtemplate.Fetch) func(context.Cont
 		must(ctx, err)
 		impl.Reconciler = &gate{
 			generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
-			tracer: otel.Tracer(scopeName),
+			tracer: otel.Tracer(scopeName), retries: newRetries(),
 		}
 		watchApplications(ctx, r, impl, census)
 		watchDrivers(ctx, r, impl)

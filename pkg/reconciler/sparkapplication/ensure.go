@@ -70,12 +70,12 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	ours := sameLaunch(existing, object) || unchanged(existing, object)
+	asWanted := sameLaunch(existing, object) || unchanged(existing, object)
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
-	case ours && !going:
+	case asWanted && !going:
 		return existing, nil
-	case !ours && !earlierLaunch(existing, object):
+	case !asWanted && !earlierLaunch(existing, object):
 		return nil, r.refuse(ctx, existing, object)
 	case going:
 		return nil, errGoing
@@ -143,7 +143,9 @@ func (r *Reconciler) refuse(ctx context.Context, existing, wanted submission.Obj
 }
 
 // lasts says that an owner is still there. It is not where the wanted object's owner has its name.
-func (r *Reconciler) lasts(ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference) (bool, error) {
+func (r *Reconciler) lasts(
+	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
+) (bool, error) {
 	switch {
 	case namesake != nil && owner.Kind == namesake.Kind && owner.Name == namesake.Name:
 		return owner.UID == namesake.UID, nil

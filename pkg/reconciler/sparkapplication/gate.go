@@ -3,14 +3,18 @@ package sparkapplication
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 )
 
@@ -29,6 +33,7 @@ type gate struct {
 	arrivals *arrivals
 	relay    Teller
 	tracer   trace.Tracer
+	retries  workqueue.TypedRateLimiter[types.NamespacedName]
 }
 
 // Reconcile takes an application further, where it is this replica's to do so.
@@ -53,7 +58,31 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 		span.SetStatus(codes.Error, err.Error())
 	}
 	g.serves(name) // the scope may have changed meanwhile, and what was told then is to be forgotten
-	return err
+	return g.again(ctx, name, err)
+}
+
+const (
+	retryFrom = 5 * time.Millisecond
+	retryCap  = time.Minute
+)
+
+// newRetries is the back-off of applications whose reconcile failed. Each has its own: the queue's would have all of
+// them share ten tries a second, so that after a moment without API server some wait for minutes.
+func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
+}
+
+// again has an application looked at again whose reconcile failed.
+func (g *gate) again(ctx context.Context, name types.NamespacedName, err error) error {
+	if !failed(err) && !apierrors.IsConflict(err) || controller.IsPermanentError(err) {
+		g.retries.Forget(name)
+		return err
+	}
+	delay := g.retries.When(name)
+	if failed(err) {
+		logging.FromContext(ctx).Errorw("Reconcile failed", zap.Duration("again", delay), zap.Error(err))
+	}
+	return controller.NewRequeueAfter(delay)
 }
 
 // serves says whether this installation serves an application, and has the relay forget it where it does not. One that

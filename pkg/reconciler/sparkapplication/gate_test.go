@@ -3,6 +3,7 @@ package sparkapplication
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,8 +80,9 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 	}
 	e.gate = &gate{
 		generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
-		census: newCensus(sparklisters.NewSparkApplicationLister(e.cache), func() *config.Scope { return e.store.Load().Scope }),
-		tracer: sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		census:  newCensus(sparklisters.NewSparkApplicationLister(e.cache), func() *config.Scope { return e.store.Load().Scope }),
+		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		retries: newRetries(),
 	}
 	return e
 }
@@ -149,15 +151,67 @@ func TestTheGateTraces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEntrance(t, pi())
 			e.behind.act = func(context.Context) error { return test.err }
-			if err := e.Reconcile(context.Background(), "team-a/pi"); !errors.Is(err, test.err) {
-				t.Errorf("error is %v", err)
-			}
+			_ = e.Reconcile(context.Background(), "team-a/pi")
 			var got []string
 			for _, span := range e.spans.GetSpans() {
 				got = append(got, span.Name+" "+span.Status.Code.String())
 			}
 			if strings.Join(got, ", ") != test.want {
 				t.Errorf("spans are %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
+	const applications = 1000
+	var apps []*application
+	for i := range applications {
+		apps = append(apps, named(fmt.Sprint(i)))
+	}
+	e := newEntrance(t, apps...)
+	again := func(app int, failure error) time.Duration {
+		t.Helper()
+		e.behind.act = func(context.Context) error { return failure }
+		err := e.Reconcile(context.Background(), fmt.Sprintf("team-a/%d", app))
+		requeue, after := controller.IsRequeueKey(err)
+		if requeue != (failure != nil) {
+			t.Fatalf("error is %v", err)
+		}
+		return after
+	}
+	conflict := apierrors.NewConflict(sparkv1.Resource("sparkapplications"), "pi", errors.New("changed"))
+	for app := range applications {
+		if after := again(app, errors.New("no API server")); after != retryFrom {
+			t.Fatalf("when %d others have failed, one is tried again after %s, want %s", app, after, retryFrom)
+		}
+	}
+	if after := again(0, conflict); after != 2*retryFrom {
+		t.Errorf("after a conflict it is tried again after %s, want %s", after, 2*retryFrom)
+	}
+	for range 20 {
+		again(0, errors.New("no API server"))
+	}
+	if after := again(0, errors.New("no API server")); after != retryCap {
+		t.Errorf("after many failures it is tried again after %s, want %s", after, retryCap)
+	}
+	again(0, nil)
+	if after := again(0, conflict); after != retryFrom {
+		t.Errorf("after a success it is tried again after %s, want %s", after, retryFrom)
+	}
+}
+
+func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
+	for name, err := range map[string]error{
+		"a key to look at later": controller.NewRequeueAfter(time.Hour),
+		"a key that is nobody's": controller.NewSkipKey("team-a/pi"),
+		"what can never work":    controller.NewPermanentError(errors.New("no")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEntrance(t, pi())
+			e.behind.act = func(context.Context) error { return err }
+			if got := e.Reconcile(context.Background(), "team-a/pi"); !errors.Is(got, err) {
+				t.Errorf("error is %v, want %v", got, err)
 			}
 		})
 	}

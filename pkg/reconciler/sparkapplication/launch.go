@@ -48,7 +48,7 @@ func (r *Reconciler) prepare(
 		}
 		return nil, nil
 	}
-	refused := refusal(err, app, defaults)
+	refused := causeOf(err, app, defaults)
 	if fenced := fencedLaunch(app, record); fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
 			return &launch{objects: objects, resumed: true}, nil
@@ -85,8 +85,8 @@ func fencedLaunch(app *sparkv1.SparkApplication, record *v1alpha1.Record) *v1alp
 	return nil
 }
 
-// refusal is what an error of the submission ends the attempt with; nil where there is none.
-func refusal(err error, app *sparkv1.SparkApplication, defaults apache.Defaults) *lifecycle.Cause {
+// causeOf is what an error of the submission ends the attempt with; nil where there is none.
+func causeOf(err error, app *sparkv1.SparkApplication, defaults apache.Defaults) *lifecycle.Cause {
 	var absent *absentTemplate
 	switch {
 	case err == nil:

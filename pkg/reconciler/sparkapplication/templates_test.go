@@ -74,7 +74,7 @@ func TestGiveTemplates(t *testing.T) {
 					}}
 				}
 				_, _ = r.giveTemplates(pi().Obj(), v1alpha1.Attempt{}, allowed, plan())
-				time.Sleep(test.after)
+				<-time.After(test.after)
 				synctest.Wait()
 				complete := plan()
 				warnings, err := r.giveTemplates(pi().Obj(), v1alpha1.Attempt{}, allowed, complete)

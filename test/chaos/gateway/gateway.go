@@ -102,9 +102,6 @@ func (g *Gateway) Storm() { g.stormy.Store(true) }
 // Calm has requests fail no more.
 func (g *Gateway) Calm() { g.stormy.Store(false) }
 
-// Stormy says that requests fail.
-func (g *Gateway) Stormy() bool { return g.stormy.Load() }
-
 // Outage cuts all connections, and lets nobody through for a time.
 func (g *Gateway) Outage(ctx context.Context, length time.Duration) {
 	g.count("api outage")
