@@ -31,6 +31,8 @@ type Rules struct {
 	ConnectProtocol string
 	// NetworkPolicy: executors accept connections only from pods of their own application.
 	NetworkPolicy bool
+	// PodGroupJSON: a property may hold the template of Volcano's pod group.
+	PodGroupJSON bool
 	// BinaryUnits: sizes may be written with ki, kib, mi, mib and so on.
 	BinaryUnits bool
 	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says
@@ -56,13 +58,13 @@ var versionRules = []Rules{
 		Major: 4, Minor: 2, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
-		NetworkPolicy: true, BinaryUnits: true,
+		NetworkPolicy: true, PodGroupJSON: true, BinaryUnits: true,
 	},
 	{
 		Major: 4, Minor: 3, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
-		NetworkPolicy: true, BinaryUnits: true,
+		NetworkPolicy: true, PodGroupJSON: true, BinaryUnits: true,
 		NoPrivilegeEscalation: true, ProxyUserRuns: true,
 	},
 }
