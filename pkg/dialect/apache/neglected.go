@@ -25,9 +25,11 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	instances := tolerationsOf(app, Defaults{}).InstanceConfig
 	say(instances != nil && instances.InitExecutors > 0, "spec.applicationTolerations.instanceConfig",
 		"the application counts as healthy once its driver is ready")
-	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
+	version := app.Spec.RuntimeVersions.SparkVersion
+	if rules, known := submission.RulesFor(version); !known {
 		sentences = append(sentences, fmt.Sprintf(
-			"Spark %s is not known: it is submitted as the newest known version would be.", app.Spec.RuntimeVersions.SparkVersion))
+			"spec.runtimeVersions.sparkVersion %q is no version that is known: the application is submitted as Spark %d.%d submits.",
+			version, rules.Major, rules.Minor))
 	}
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {

@@ -1,6 +1,7 @@
 package apache_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +15,10 @@ func TestNeglected(t *testing.T) {
 		return pi().Tolerating(sparkv1.ApplicationTolerations{
 			InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: init, MinExecutors: 3, MaxExecutors: 3},
 		})
+	}
+	unknown := func(version, rules string) []string {
+		return []string{fmt.Sprintf(
+			"spec.runtimeVersions.sparkVersion %q is no version that is known: the application is submitted as Spark %s submits.", version, rules)}
 	}
 	for name, test := range map[string]struct {
 		app  *application
@@ -43,10 +48,13 @@ func TestNeglected(t *testing.T) {
 				"the application counts as healthy once its driver is ready."},
 		},
 		"numbers of executors that mean nothing upstream either": {instances(0), nil},
-		"a version that nobody knows": {
-			pi().Spark("7.0.0"), []string{"Spark 7.0.0 is not known: it is submitted as the newest known version would be."},
-		},
-		"a version in words that are understood": {pi().Spark("v4_1_0"), nil},
+		"a version newer than any that is known":                 {pi().Spark("7.0.0"), unknown("7.0.0", "4.3")},
+		"a preview of one":                                       {pi().Spark("4.4.0-preview1"), unknown("4.4.0-preview1", "4.3")},
+		"a version older than any that is known":                 {pi().Spark("3.4.1"), unknown("3.4.1", "3.5")},
+		"a version that is no number":                            {pi().Spark("latest"), unknown("latest", "4.3")},
+		"no version":                                             {pi().Spark(""), unknown("", "4.3")},
+		"a preview of a known version":                           {pi().Spark("4.2.0-preview1"), nil},
+		"a version in words that are understood":                 {pi().Spark("v4_1_0"), nil},
 		"properties that Spark passes over, sorted": {
 			pi().Conf("spark.ok", "1").Conf("hive.metastore.uris", "x").Conf("fs.s3a.endpoint", "y"),
 			[]string{
@@ -61,8 +69,15 @@ func TestNeglected(t *testing.T) {
 				`spec.sparkConf spark.submit.deployMode "client" has no effect: it is always "cluster".`,
 			},
 		},
+		"a name for Spark that is not the application's": {
+			pi().Conf("spark.app.name", "Daily Report"), []string{`spec.sparkConf spark.app.name "Daily Report" has no effect: it is always "pi".`},
+		},
+		"labels that tell the operator's objects": {
+			pi().Conf("spark.kubernetes.executor.label.spark.operator/name", "mine"),
+			[]string{`spec.sparkConf spark.kubernetes.executor.label.spark.operator/name "mine" has no effect: it is always "spark-kubernetes-operator".`},
+		},
 		"the same properties, set as the operator does": {
-			pi().Conf("spark.kubernetes.namespace", "team-a").Conf("spark.submit.deployMode", "cluster"), nil,
+			pi().Conf("spark.app.name", "pi").Conf("spark.kubernetes.namespace", "team-a").Conf("spark.submit.deployMode", "cluster"), nil,
 		},
 		"fields that the type has not": {
 			pi().With(func(app *sparkv1.SparkApplication) {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -52,7 +53,19 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, unreadTemplates(plan)
+	return plan, errors.Join(unfitID(app), unreadTemplates(plan))
+}
+
+// unfitID refuses an id of the user's that could not begin the names of an attempt's objects.
+func unfitID(app *sparkv1.SparkApplication) error {
+	id := app.Spec.SparkConf[appIDKey]
+	if id == "" || len(id) <= maxLabel && len(validation.IsDNS1123Subdomain(id)) == 0 {
+		return nil
+	}
+	return &submission.FieldError{
+		Field: "spec.sparkConf." + appIDKey, Value: id, Problem: "cannot begin the names of objects",
+		Remedy: "write lower-case letters, digits and hyphens, at most 63, or leave it out",
+	}
 }
 
 // mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and
@@ -80,24 +93,27 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string
 	maps.Copy(conf, defaults.Properties)
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
-	maps.Copy(conf, fixedProperties(app))
-	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
-		conf["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
-		conf["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
+	fixed := fixedProperties(app)
+	if _, named := conf[appNameKey]; !named {
+		delete(fixed, appNameKey)
 	}
-	if _, named := conf["spark.app.name"]; named {
-		conf["spark.app.name"] = app.Name
-	}
+	maps.Copy(conf, fixed)
 	return conf
 }
 
 // fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
 // the Apache operator does; Neglected says that it has no effect.
 func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
-	return map[string]string{
+	fixed := map[string]string{
 		"spark.kubernetes.namespace": app.Namespace,
 		"spark.submit.deployMode":    "cluster",
+		appNameKey:                   app.Name, // only where there is another
 	}
+	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
+		fixed["spark.kubernetes."+role+"."+LabelOperator] = OperatorName
+		fixed["spark.kubernetes."+role+"."+LabelApplication] = applicationLabel(app)
+	}
+	return fixed
 }
 
 // specProperties are those that fields of the spec stand for.
