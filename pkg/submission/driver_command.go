@@ -50,6 +50,10 @@ func (d *driver) resourceURI() string {
 }
 
 func (d *driver) pythonEnvironment() {
+	const version = "spark.kubernetes.pyspark.pythonVersion"
+	if d.rules.PythonVersionKey && d.conf.set(version) {
+		d.conf.oneOf(version, "3")
+	}
 	const ofApplication, ofDriver = "spark.pyspark.python", "spark.pyspark.driver.python"
 	if _, python, set := d.conf.lookup(ofApplication); set {
 		d.addEnv("PYSPARK_PYTHON", python)

@@ -57,7 +57,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 			if !d.conf.set(key) {
 				key, port, other = other.key, other, port
 			}
-			d.conf.refuse(key, d.conf.values[key], "is the port "+other.name+" as well", "choose another number")
+			d.conf.refuse(key, d.conf.values[key], "is that of "+other.key+" as well", "choose another number")
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 type Rules struct {
 	// Major and Minor are the version of Spark that these rules are of.
 	Major, Minor int
+	// PythonVersionKey: spark.kubernetes.pyspark.pythonVersion is known, and may be 3.
+	PythonVersionKey bool
 	// MinMemoryOverheadKey: spark.driver.minMemoryOverhead replaces the fixed minimum of 384 MiB.
 	MinMemoryOverheadKey bool
 	// LabelPlaceholders: {{APP_ID}} and {{EXECUTOR_ID}} are replaced in driver labels as they always are in
@@ -44,9 +46,9 @@ type Rules struct {
 
 // versionRules has one row for each minor version, oldest first.
 var versionRules = []Rules{
-	{Major: 3, Minor: 5, ClaimAccessMode: corev1.ReadWriteOnce},
+	{Major: 3, Minor: 5, ClaimAccessMode: corev1.ReadWriteOnce, PythonVersionKey: true},
 	{
-		Major: 4, Minor: 0, ClaimAccessMode: corev1.ReadWriteOncePod,
+		Major: 4, Minor: 0, ClaimAccessMode: corev1.ReadWriteOncePod, PythonVersionKey: true,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 	},
 	{

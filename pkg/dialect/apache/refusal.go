@@ -3,6 +3,7 @@ package apache
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -17,7 +18,10 @@ func Refusal(err error, app *sparkv1.SparkApplication, defaults Defaults) string
 	}
 	var sentences []string
 	for _, part := range joined.Unwrap() {
-		sentences = append(sentences, Refusal(part, app, defaults))
+		// Two fields of a plan may be one of the spec.
+		if sentence := Refusal(part, app, defaults); !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
+		}
 	}
 	return strings.Join(sentences, "; ")
 }

@@ -48,6 +48,9 @@ func TestRefusalSpeaksOfTheSpec(t *testing.T) {
 			pi(), errors.Join(refused("mainClass"), refused("spark.x")),
 			`spec.mainClass "v" is wrong: mend it; spec.sparkConf.spark.x "v" is wrong: mend it`,
 		},
+		"one mistake in two places of a plan": {
+			jar(), errors.Join(refused("spark.jars"), refused("resource")), `spec.jars "v" is wrong: mend it`,
+		},
 		"no field": {pi(), errors.New("no luck"), "no luck"},
 	} {
 		t.Run(name, func(t *testing.T) {
