@@ -73,7 +73,7 @@ func Decode(manifest []byte) (*sparkv1.SparkApplication, error) {
 // BuildApache returns the objects that Firesteel makes of an application that a case is, or the refusal that the
 // application's condition shows. The names of the objects are Spark's, so that those of a recording are the same.
 func (c Case) BuildApache(app *sparkv1.SparkApplication) ([]Object, error) {
-	if refused := apache.Policy(app).Refused; refused != nil {
+	if refused := apache.Policy(app, apache.Defaults{}).Refused; refused != nil {
 		return nil, errors.New(refused.Message)
 	}
 	plan, err := apache.Plan(app, v1alpha1.Attempt{Since: metav1.NewMicroTime(time.UnixMilli(0))}, apache.Defaults{})
@@ -184,7 +184,7 @@ func forbidEscalation(fields Fields) {
 
 // checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
 func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
-	message := apache.Refusal(c.Refusal, c.App)
+	message := apache.Refusal(c.Refusal, c.App, apache.Defaults{})
 	var wrong []error
 	parts := said(problems)
 	switch {
