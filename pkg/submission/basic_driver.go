@@ -1,11 +1,11 @@
 package submission
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
@@ -39,16 +39,24 @@ func basicDriver(d *driver) {
 }
 
 func (d *driver) basicPod() {
-	name := d.conf.text(d.plan.Names.DriverPod, driverPodNameKey)
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 && (name != "" || d.conf.set(driverPodNameKey)) {
-		d.conf.refuse(driverPodNameKey, name, "is no name of a pod", strings.Join(problems, "; "))
-	}
+	name := d.driverPodName()
 	d.written[driverPodNameKey] = name
 	d.pod.Name = name
 	d.labels = d.driverLabels()
 	d.pod.Labels = merged(d.pod.Labels, d.labels)
 	d.pod.Annotations = merged(d.pod.Annotations, d.driverAnnotations())
 	d.schedule(&d.pod.Spec)
+}
+
+func (d *driver) driverPodName() string {
+	name, field := d.plan.Names.DriverPod, "names.driverPod"
+	if d.conf.set(driverPodNameKey) {
+		name, field = d.conf.text("", driverPodNameKey), driverPodNameKey
+	}
+	if name != "" || field == driverPodNameKey {
+		d.conf.checkName(field, name, "pod")
+	}
+	return name
 }
 
 func (d *driver) schedule(spec *corev1.PodSpec) {
@@ -65,6 +73,7 @@ func (d *driver) nodeSelector() map[string]string {
 	selector := map[string]string{}
 	for _, prefix := range []string{"spark.kubernetes.node.selector.", "spark.kubernetes.driver.node.selector."} {
 		for _, p := range d.conf.withPrefix(prefix) {
+			d.conf.checkLabel(prefix, p.name, p.value)
 			selector[p.name] = p.value
 		}
 	}
@@ -89,7 +98,7 @@ func (d *driver) driverLabels() map[string]string {
 		if d.rules.LabelPlaceholders {
 			labels[p.name] = d.replaceIDs(p.value)
 		}
-		d.checkLabelValue(driverLabelPrefix+p.name, labels[p.name])
+		d.conf.checkLabel(driverLabelPrefix, p.name, labels[p.name])
 	}
 	return labels
 }
@@ -103,8 +112,10 @@ func (d *driver) appNameLabel() string {
 }
 
 func (d *driver) driverAnnotations() map[string]string {
+	const prefix = "spark.kubernetes.driver.annotation."
 	annotations := map[string]string{}
-	for _, p := range d.conf.withPrefix("spark.kubernetes.driver.annotation.") {
+	for _, p := range d.conf.withPrefix(prefix) {
+		d.conf.checkAnnotation(prefix, p.name, p.value)
 		annotations[p.name] = d.replaceIDs(p.value)
 	}
 	return annotations
@@ -129,9 +140,12 @@ func (d *driver) basicContainer() {
 
 // driverImage never is the template's: Spark passes over that, and executors could not have it.
 func (d *driver) driverImage() string {
-	image := d.conf.text("", driverImageKey, imageKey)
-	if image == "" {
-		d.conf.refuse(imageKey, "", "is missing", "name the image to run")
+	key, image, _ := d.conf.lookup(driverImageKey, imageKey)
+	switch {
+	case image == "":
+		d.conf.refuse(cmp.Or(key, imageKey), "", "is missing", "name the image to run")
+	case image != strings.TrimSpace(image):
+		d.conf.refuse(key, image, "begins or ends with a blank", "leave the blank out")
 	}
 	return strings.ReplaceAll(image, versionPlaceholder, d.plan.SparkVersion)
 }
@@ -139,7 +153,9 @@ func (d *driver) driverImage() string {
 func (d *driver) basicEnvironment() {
 	d.addEnv("SPARK_USER", d.sparkUser())
 	d.addEnv("SPARK_APPLICATION_ID", d.plan.Names.AppID)
-	for _, p := range d.conf.withPrefix("spark.kubernetes.driverEnv.") {
+	const prefix = "spark.kubernetes.driverEnv."
+	for _, p := range d.conf.withPrefix(prefix) {
+		d.conf.checkVariable(prefix, p.name, p.value)
 		d.addEnv(p.name, p.value)
 	}
 	podIP := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"}

@@ -38,6 +38,8 @@ type driver struct {
 	labels    map[string]string
 	pod       *corev1.Pod
 	container *corev1.Container
+	// mounted are the volumes that were added to those of the template.
+	mounted []mounted
 
 	before, owned []Object
 	ignored       []string
@@ -135,12 +137,11 @@ func (d *driver) appSelector() map[string]string {
 	return map[string]string{appSelectorLabel: d.plan.Names.AppID}
 }
 
-func (d *driver) addVolume(name string, source corev1.VolumeSource) {
-	d.pod.Spec.Volumes = append(d.pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
-}
-
-func (d *driver) addMount(mount corev1.VolumeMount) {
+// mount gives the driver a volume. The field is what asks for it, empty for what every driver of Spark has.
+func (d *driver) mount(mount corev1.VolumeMount, source corev1.VolumeSource, field string) {
+	d.pod.Spec.Volumes = append(d.pod.Spec.Volumes, corev1.Volume{Name: mount.Name, VolumeSource: source})
 	d.container.VolumeMounts = append(d.container.VolumeMounts, mount)
+	d.mounted = append(d.mounted, mounted{field, mount})
 }
 
 func (d *driver) addEnv(name, value string) {

@@ -1,11 +1,5 @@
 package submission
 
-import (
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation"
-)
-
 // checkPlan refuses what no object could be made of.
 func (d *driver) checkPlan() {
 	names := d.plan.Names
@@ -21,16 +15,9 @@ func (d *driver) checkPlan() {
 			d.conf.refuse(required.name, "", "is missing", "set it")
 		}
 	}
-	d.checkLabelValue("names.appID", names.AppID)
-	d.checkLabelValue("sparkVersion", d.plan.SparkVersion)
+	d.conf.checkLabelValue("names.appID", names.AppID)
+	d.conf.checkLabelValue("sparkVersion", d.plan.SparkVersion)
 	d.checkResource()
-}
-
-// checkLabelValue refuses what the driver pod could not have as a label.
-func (d *driver) checkLabelValue(field, value string) {
-	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-		d.conf.refuse(field, value, "is no label value", "mend it: "+strings.Join(problems, "; "))
-	}
 }
 
 // checkResource refuses an application that says nothing to run. spark-submit opens a jar to look for its main class,

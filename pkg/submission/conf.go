@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,9 @@ import (
 // conf are Spark properties, read the way Spark's typed configuration entries read them. A value that cannot be read
 // becomes a problem and the reader gets the default, so that one Build names everything there is to mend.
 type conf struct {
-	values   map[string]string
+	values map[string]string
+	// older are properties that were given under an older name, by the newer one.
+	older    map[string]string
 	problems []*FieldError
 }
 
@@ -25,7 +28,7 @@ type pair struct{ name, value string }
 
 // refuse notes a problem, once: a property that two steps read is still one thing to mend.
 func (c *conf) refuse(field, value, problem, remedy string) {
-	found := FieldError{Field: field, Value: value, Problem: problem, Remedy: remedy}
+	found := FieldError{Field: cmp.Or(c.older[field], field), Value: value, Problem: problem, Remedy: remedy}
 	if !slices.ContainsFunc(c.problems, func(known *FieldError) bool { return *known == found }) {
 		c.problems = append(c.problems, &found)
 	}
@@ -50,12 +53,26 @@ func (c *conf) lookup(keys ...string) (key, value string, set bool) {
 	return "", "", false
 }
 
-// read returns the first of keys that is set, parsed, or fallback where none is or it cannot be parsed.
+// read returns the first of keys that is set, parsed, or fallback where none is or it cannot be parsed. It reads as
+// Spark's typed entries do, which pass over blanks around a value.
 func read[T any](c *conf, fallback T, form format[T], keys ...string) T {
 	key, value, set := c.lookup(keys...)
 	if !set {
 		return fallback
 	}
+	return parse(c, fallback, form, key, trimmed(value))
+}
+
+// readPlain reads one key as SparkSubmit and a few of the steps do, by the text: blanks and references are errors.
+func readPlain[T any](c *conf, fallback T, form format[T], key string) T {
+	value, set := c.values[key]
+	if !set {
+		return fallback
+	}
+	return parse(c, fallback, form, key, value)
+}
+
+func parse[T any](c *conf, fallback T, form format[T], key, value string) T {
 	parsed, ok := form.parse(value)
 	if !ok {
 		c.refuse(key, value, form.problem, form.remedy)
@@ -86,14 +103,13 @@ func (c *conf) list(key string) []string {
 	return splitList(value)
 }
 
-// oneOf reads a property that must have one of the values.
+// oneOf reads a property that must have one of the values, the first of which is the default.
 func (c *conf) oneOf(key string, values ...string) string {
-	allowed := format[string]{
-		parse:   func(text string) (string, bool) { return text, slices.Contains(values, text) },
-		problem: "is not one of its values",
-		remedy:  "write one of " + strings.Join(values, " | "),
+	value := c.text(values[0], key)
+	if !slices.Contains(values, value) {
+		c.refuse(key, value, "is not one of its values", "write one of "+strings.Join(values, " | "))
 	}
-	return read(c, values[0], allowed, key)
+	return value
 }
 
 // withPrefix returns the properties under a prefix by name. Their values are as written: Spark expands references in
@@ -122,11 +138,16 @@ func (c *conf) bothOrNeither(first, second string) bool {
 	return false
 }
 
+// trimmed returns text as Java trims it: without anything up to the blank around it, not just white space.
+func trimmed(text string) string {
+	return strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
+}
+
 // splitList splits at commas, trims, and drops what is empty.
 func splitList(text string) []string {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
+		if item = trimmed(item); item != "" {
 			items = append(items, item)
 		}
 	}

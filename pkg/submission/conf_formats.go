@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"strconv"
@@ -10,20 +11,19 @@ import (
 )
 
 var (
-	booleans  = format[bool]{parseBoolean, "is neither true nor false", "write true or false"}
-	counts    = format[int]{parseCount, "is not a whole number from 0 on", "write one"}
-	positives = format[int]{parsePositive, "is not a positive whole number", "write a whole number from 1 on"}
-	// SparkSubmit's own checks take no blanks, unlike typed entries.
-	unpaddedPositives = format[int]{parseUnpaddedPositive, "is not a positive whole number", "write a whole number from 1 on"}
-	nonNegatives      = format[float64]{parseFactor, "is not a number from 0 on", "write a fraction such as 0.1"}
-	aboveZero         = format[float64]{parseAboveZero, "is not a number above 0", "write a fraction such as 0.1"}
-	quantities        = format[resource.Quantity]{
+	booleans     = format[bool]{parseBoolean, "is neither true nor false", "write true or false"}
+	integers     = format[int]{parseInteger, "is not a whole number of 32 bits", "write one such as 10"}
+	counts       = format[int]{parseCount, "is not a whole number from 0 on", "write one such as 1"}
+	positives    = format[int]{parsePositive, "is not a positive whole number", "write a whole number from 1 on"}
+	nonNegatives = format[float64]{parseFactor, "is not a number from 0 on", "write a fraction such as 0.1"}
+	aboveZero    = format[float64]{parseAboveZero, "is not a number above 0", "write a fraction such as 0.1"}
+	quantities   = format[resource.Quantity]{
 		parseQuantity, "is not a Kubernetes quantity", "write one such as 500m, 2 or 10Gi",
 	}
 )
 
 func parseBoolean(text string) (value, ok bool) {
-	switch strings.ToLower(strings.TrimSpace(text)) {
+	switch strings.ToLower(text) {
 	case "true":
 		return true, true
 	case "false":
@@ -33,25 +33,34 @@ func parseBoolean(text string) (value, ok bool) {
 	}
 }
 
-// parseCount reads a whole number from 0 on. Spark's are 32 bits wide.
+// parseInteger reads a whole number. Spark's are 32 bits wide.
+func parseInteger(text string) (int, bool) {
+	number, err := strconv.ParseInt(text, 10, 32)
+	return int(number), err == nil
+}
+
 func parseCount(text string) (int, bool) {
-	number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
-	return int(number), err == nil && number >= 0
+	number, ok := parseInteger(text)
+	return number, ok && number >= 0
 }
 
 func parsePositive(text string) (int, bool) {
-	number, ok := parseCount(text)
+	number, ok := parseInteger(text)
 	return number, ok && number > 0
 }
 
-func parseUnpaddedPositive(text string) (int, bool) {
-	number, ok := parsePositive(text)
-	return number, ok && text == strings.TrimSpace(text)
-}
+// javaNumber is what Java's Double.parseDouble takes. Go takes less, suffixes for one, and more, such as 1_0 and inf.
+var javaNumber = regexp.MustCompile(
+	`^([+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+))[fFdD]?$`)
 
 func parseFactor(text string) (float64, bool) {
-	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	return number, err == nil && number >= 0
+	found := javaNumber.FindStringSubmatch(text)
+	if found == nil {
+		return 0, false
+	}
+	number, err := strconv.ParseFloat(found[1], 64)
+	// What is too large is infinite, in Java as well.
+	return number, (err == nil || errors.Is(err, strconv.ErrRange)) && number >= 0
 }
 
 func parseAboveZero(text string) (float64, bool) {
@@ -59,10 +68,16 @@ func parseAboveZero(text string) (float64, bool) {
 	return number, ok && number > 0
 }
 
+// vastExponent is one that no quantity needs, and that takes seconds or hours to reckon with.
+var vastExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{2}`)
+
 // parseQuantity passes over blanks around a quantity, as the API server does.
 func parseQuantity(text string) (resource.Quantity, bool) {
+	if vastExponent.MatchString(text) {
+		return resource.Quantity{}, false
+	}
 	quantity, err := resource.ParseQuantity(strings.TrimSpace(text))
-	return quantity, err == nil
+	return quantity, err == nil && quantity.Sign() >= 0
 }
 
 const mebibyte = 1 << 20
@@ -88,7 +103,7 @@ func sizes(rules Rules) format[size] {
 }
 
 func parseSize(text string, binaryUnits bool) (size, bool) {
-	found := sizeText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	found := sizeText.FindStringSubmatch(strings.ToLower(trimmed(text)))
 	if found == nil {
 		return size{}, false
 	}
@@ -118,6 +133,9 @@ func unitBytes(unit string, binaryUnits bool) (int64, bool) {
 // javaDouble returns a number as Java's Double.toString does: 0.1, 1.0, 1.0E-4. The driver's properties hold such
 // text.
 func javaDouble(number float64) string {
+	if math.IsInf(number, 1) {
+		return "Infinity"
+	}
 	if number == 0 || number >= 1e-3 && number < 1e7 {
 		return withFraction(strconv.FormatFloat(number, 'f', -1, 64))
 	}

@@ -2,6 +2,7 @@ package submission
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -80,10 +81,31 @@ func TestBinaryUnitsAreReadWhereSparkKnowsThem(t *testing.T) {
 	}
 }
 
+func TestFactorsAreReadAsJavaReadsDoubles(t *testing.T) {
+	for text, want := range map[string]float64{
+		"0.1": 0.1, "1": 1, "2.5e-1": 0.25, ".5": 0.5, "3.": 3, "1d": 1, "1.5F": 1.5, "0x1p-2": 0.25, "+1": 1, "-0.0": 0,
+		"1e400": math.Inf(1), "Infinity": math.Inf(1), "": -1, "inf": -1, "1_0": -1, "NaN": -1, "-1": -1, "10%": -1, " 1": -1, "0x10": -1, "1e": -1,
+	} {
+		number, ok := parseFactor(text)
+		if ok != (want >= 0) || ok && number != want {
+			t.Errorf("parseFactor(%q) = %g %t, want %g", text, number, ok, want)
+		}
+	}
+}
+
+func TestAQuantityThatTakesHoursToReadIsNone(t *testing.T) {
+	for _, text := range []string{"1e-2147483647", "1E999999999", "1e-000100"} {
+		if _, ok := parseQuantity(text); ok {
+			t.Errorf("%s was read", text)
+		}
+	}
+	wantRefused(t, pi(limitCoresKey+"=1e-2147483647"), limitCoresKey)
+}
+
 func TestNumbersAreWrittenAsJavaWritesDoubles(t *testing.T) {
 	for number, want := range map[float64]string{
 		0: "0.0", 0.1: "0.1", 0.4: "0.4", 1: "1.0", 1e-4: "1.0E-4", 0.001: "0.001", 1.5e-5: "1.5E-5", 12345.678: "12345.678",
-		1e7: "1.0E7", 9999999: "9999999.0", 1.25e10: "1.25E10",
+		math.Inf(1): "Infinity", 1e7: "1.0E7", 9999999: "9999999.0", 1.25e10: "1.25E10",
 	} {
 		if got := javaDouble(number); got != want {
 			t.Errorf("javaDouble(%g) = %q, want %q", number, got, want)

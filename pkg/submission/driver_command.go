@@ -34,25 +34,31 @@ func driverCommand(d *driver) {
 // means one in the image, which a relative path cannot.
 func (d *driver) resourceURI() string {
 	resource := d.plan.Resource
-	switch uri := resource.URI; {
+	uri, ofR := resource.URI, resource.kind() == R
+	switch {
 	case resource.none():
 		return sparkInternal
-	case !isClientLocal(uri), resource.kind() == R && uriScheme.MatchString(uri):
-		return uri
-	case resource.kind() == R && uri[0] == '/':
+	case ofR && isClientLocal(uri) && uri[0] == '/':
 		return "file:" + uri
-	default:
-		d.conf.refuse("resource", uri, clientLocalProblem, clientLocalRemedy)
+	case ofR && uriScheme.MatchString(uri):
 		return uri
 	}
+	for _, item := range splitList(uri) {
+		d.conf.checkRemote("resource", item)
+	}
+	return uri
 }
 
 func (d *driver) pythonEnvironment() {
+	const version = "spark.kubernetes.pyspark.pythonVersion"
+	if d.rules.PythonVersionKey && d.conf.set(version) {
+		d.conf.oneOf(version, "3")
+	}
 	const ofApplication, ofDriver = "spark.pyspark.python", "spark.pyspark.driver.python"
-	if python := d.conf.text("", ofApplication); python != "" {
+	if _, python, set := d.conf.lookup(ofApplication); set {
 		d.addEnv("PYSPARK_PYTHON", python)
 	}
-	if python := d.conf.text("", ofDriver, ofApplication); python != "" {
+	if _, python, set := d.conf.lookup(ofDriver, ofApplication); set {
 		d.addEnv("PYSPARK_DRIVER_PYTHON", python)
 	}
 }

@@ -82,3 +82,11 @@ func TestPythonsOfADriver(t *testing.T) {
 		})
 	}
 }
+
+func TestTheVersionOfPythonIsThreeWhereSparkAsksForIt(t *testing.T) {
+	const two = "spark.kubernetes.pyspark.pythonVersion=2"
+	wantRefused(t, python(pi(two)), `spark.kubernetes.pyspark.pythonVersion "2"`, "write one of 3")
+	for _, plan := range []Plan{pi(two), version(python(pi(two)), "4.1.1"), python(pi("spark.kubernetes.pyspark.pythonVersion=3"))} {
+		mustBuild(t, plan)
+	}
+}

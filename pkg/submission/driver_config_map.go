@@ -10,14 +10,16 @@ const confDir = "/opt/spark/conf"
 // is the last object and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
 func mountProperties(d *driver) {
 	name := d.plan.Names.ConfigMap
+	text := propertiesText(name, d.plan.SubmitTime, merged(d.conf.values, d.written))
+	d.conf.checkFits("properties", text)
 	d.owned = append(d.owned, d.configMap(name, map[string]string{
-		propertiesFile: propertiesText(name, d.plan.SubmitTime, merged(d.conf.values, d.written)),
+		propertiesFile: text,
 		// Nothing reads it there, but it is part of what Spark makes.
 		namespaceKey: d.plan.Namespace,
 	}))
 	const volume = "spark-conf-volume-driver"
 	mode := int32(0o644)
-	d.addVolume(volume, configMapVolume(name, corev1.KeyToPath{Key: propertiesFile, Path: propertiesFile, Mode: &mode}))
-	d.addMount(corev1.VolumeMount{Name: volume, MountPath: confDir})
+	source := configMapVolume(name, corev1.KeyToPath{Key: propertiesFile, Path: propertiesFile, Mode: &mode})
+	d.mount(corev1.VolumeMount{Name: volume, MountPath: confDir}, source, "")
 	d.addEnv("SPARK_CONF_DIR", confDir)
 }

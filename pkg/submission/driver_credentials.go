@@ -21,6 +21,7 @@ func driverCredentials(d *driver) {
 		}
 	}
 	if account := d.conf.text("", serviceAccountKey); account != "" {
+		d.conf.checkName(serviceAccountKey, account, "service account")
 		d.pod.Spec.ServiceAccountName = account
 		d.pod.Spec.DeprecatedServiceAccount = account
 	}

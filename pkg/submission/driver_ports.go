@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -58,7 +57,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 			if !d.conf.set(key) {
 				key, port, other = other.key, other, port
 			}
-			d.conf.refuse(key, d.conf.values[key], "is the port "+other.name+" as well", "choose another number")
+			d.conf.refuse(key, d.conf.values[key], "is that of "+other.key+" as well", "choose another number")
 		}
 	}
 }
@@ -70,10 +69,8 @@ func (d *driver) port(fallback int32, keys ...string) int32 {
 		lowest = 0
 	}
 	form := portsFrom(lowest)
-	// Spark reads these by the plain reader, which takes neither blanks nor references.
-	if given, set := d.conf.values[keys[0]]; set && keys[0] != uiPortKey && strings.TrimLeft(given, "+0123456789") != "" {
-		d.conf.refuse(keys[0], given, form.problem, form.remedy)
-		return fallback
+	if keys[0] != uiPortKey && d.conf.set(keys[0]) {
+		return readPlain(d.conf, fallback, form, keys[0])
 	}
 	return read(d.conf, fallback, form, keys...)
 }

@@ -7,10 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
 	driverCoresKey       = "spark.driver.cores"
+	requestCoresKey      = "spark.kubernetes.driver.request.cores"
+	limitCoresKey        = "spark.kubernetes.driver.limit.cores"
 	customResourcePrefix = "spark.driver.resource."
 	overheadFactorKey    = "spark.kubernetes.memoryOverheadFactor"
 
@@ -41,10 +44,18 @@ func (d *driver) driverResources() {
 
 func (d *driver) setCPU(requests, limits corev1.ResourceList) {
 	cores := resource.NewQuantity(int64(read(d.conf, 1, positives, driverCoresKey)), resource.DecimalSI)
-	requests[corev1.ResourceCPU] = read(d.conf, *cores, quantities, "spark.kubernetes.driver.request.cores")
-	const limitKey = "spark.kubernetes.driver.limit.cores"
-	if d.conf.set(limitKey) {
-		limits[corev1.ResourceCPU] = read(d.conf, *cores, quantities, limitKey)
+	request := read(d.conf, *cores, quantities, requestCoresKey)
+	requests[corev1.ResourceCPU] = request
+	if d.conf.set(limitCoresKey) {
+		limits[corev1.ResourceCPU] = read(d.conf, request, quantities, limitCoresKey)
+	}
+	if limit, limited := limits[corev1.ResourceCPU]; limited && limit.Cmp(request) < 0 {
+		field, given := "driverTemplate.spec.containers.resources.limits.cpu", limit.String()
+		if d.conf.set(limitCoresKey) {
+			field, given = limitCoresKey, d.conf.values[limitCoresKey]
+		}
+		d.conf.refuse(field, given, "is less than the "+request.String()+" that the driver requests",
+			"raise it, or lower "+requestCoresKey+" or "+driverCoresKey)
 	}
 }
 
@@ -102,14 +113,19 @@ func (d *driver) setCustomResource(limits corev1.ResourceList, name string) {
 		d.conf.refuse(amountKey, "", "is missing", "say how many, 0 for none")
 		return
 	}
-	amount := read(d.conf, 0, counts, amountKey)
-	if amount == 0 {
+	amount := readPlain(d.conf, 0, integers, amountKey)
+	if amount <= 0 {
 		return
 	}
 	vendor := d.conf.values[vendorKey]
 	if vendor == "" {
-		d.conf.refuse(vendorKey, "", "is missing", "name whose device it is, such as nvidia.com")
+		d.conf.refuse(amountKey, d.conf.values[amountKey], "needs "+vendorKey+" as well", "name whose device it is, such as nvidia.com")
 		return
 	}
-	limits[corev1.ResourceName(vendor+"/"+name)] = *resource.NewQuantity(int64(amount), resource.DecimalSI)
+	device := vendor + "/" + name
+	d.conf.expect(vendorKey, vendor, "makes with "+amountKey+" "+device+", which is no name of a resource", validation.IsQualifiedName(device))
+	if strings.HasPrefix(device, corev1.DefaultResourceRequestsPrefix) {
+		d.conf.refuse(vendorKey, vendor, "begins as the name of a quota", "name whose device it is, such as nvidia.com")
+	}
+	limits[corev1.ResourceName(device)] = *resource.NewQuantity(int64(amount), resource.DecimalSI)
 }

@@ -11,7 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-const serviceLabelPrefix = "spark.kubernetes.driver.service.label."
+const (
+	serviceLabelPrefix = "spark.kubernetes.driver.service.label."
+	ipFamilyPolicyKey  = "spark.kubernetes.driver.service.ipFamilyPolicy"
+	ipFamiliesKey      = "spark.kubernetes.driver.service.ipFamilies"
+)
 
 // driverService adds the headless Service by whose name executors find the driver. It mirrors
 // DriverServiceFeatureStep.
@@ -22,7 +26,9 @@ func driverService(d *driver) {
 		ObjectMeta: d.meta(name, d.serviceLabels()),
 		Spec:       d.serviceSpec(),
 	}
-	for _, p := range d.conf.withPrefix("spark.kubernetes.driver.service.annotation.") {
+	const annotations = "spark.kubernetes.driver.service.annotation."
+	for _, p := range d.conf.withPrefix(annotations) {
+		d.conf.checkAnnotation(annotations, p.name, p.value)
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, p.name, p.value)
 	}
 	d.owned = append(d.owned, service)
@@ -55,18 +61,23 @@ func (d *driver) serviceLabels() map[string]string {
 			d.conf.refuse(serviceLabelPrefix+p.name, p.value, "is a label of Spark's own", "leave it out")
 			continue
 		}
+		d.conf.checkLabel(serviceLabelPrefix, p.name, p.value)
 		labels[p.name] = p.value
 	}
 	return labels
 }
 
 func (d *driver) serviceSpec() corev1.ServiceSpec {
-	policy := corev1.IPFamilyPolicy(d.conf.oneOf("spark.kubernetes.driver.service.ipFamilyPolicy",
-		"SingleStack", "PreferDualStack", "RequireDualStack"))
+	policy := corev1.IPFamilyPolicy(d.conf.oneOf(ipFamilyPolicyKey, "SingleStack", "PreferDualStack", "RequireDualStack"))
+	families := d.ipFamilies()
+	if len(families) > 1 && policy == corev1.IPFamilyPolicySingleStack {
+		d.conf.refuse(ipFamiliesKey, d.conf.values[ipFamiliesKey], "are two families",
+			"set "+ipFamilyPolicyKey+" to PreferDualStack or RequireDualStack")
+	}
 	spec := corev1.ServiceSpec{
 		ClusterIP:      corev1.ClusterIPNone,
 		IPFamilyPolicy: &policy,
-		IPFamilies:     d.ipFamilies(),
+		IPFamilies:     families,
 		Selector:       maps.Clone(d.labels),
 		PublishNotReadyAddresses: d.conf.boolean(false,
 			"spark.kubernetes.driver.service.publishNotReadyAddresses"),
@@ -78,7 +89,7 @@ func (d *driver) serviceSpec() corev1.ServiceSpec {
 }
 
 func (d *driver) ipFamilies() []corev1.IPFamily {
-	given := d.conf.oneOf("spark.kubernetes.driver.service.ipFamilies", "IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4")
+	given := d.conf.oneOf(ipFamiliesKey, "IPv4", "IPv6", "IPv4,IPv6", "IPv6,IPv4")
 	var families []corev1.IPFamily
 	for _, family := range splitList(given) {
 		families = append(families, corev1.IPFamily(family))

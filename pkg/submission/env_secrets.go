@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const secretKeyRefPrefix = "spark.kubernetes.driver.secretKeyRef."
@@ -16,6 +17,9 @@ func envSecrets(d *driver) {
 			d.conf.refuse(secretKeyRefPrefix+p.name, p.value, "does not name a key of a secret", "write <secret>:<key>")
 			continue
 		}
+		d.conf.checkVariable(secretKeyRefPrefix, p.name, p.value)
+		d.conf.checkName(secretKeyRefPrefix+p.name, secret, "secret")
+		d.conf.expect(secretKeyRefPrefix+p.name, key, "is no key of a secret", validation.IsConfigMapKey(key))
 		d.container.Env = append(d.container.Env, corev1.EnvVar{
 			Name: p.name,
 			ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{

@@ -7,13 +7,12 @@ const hadoopConfDir = "/opt/hadoop/conf"
 // hadoopConf mounts the config map that holds Hadoop's configuration, and has the executors mount it too. It mirrors
 // HadoopConfDriverFeatureStep; the other source that Spark knows is a directory of the submitting host.
 func hadoopConf(d *driver) {
-	name, named := d.configMapNamedBy("spark.kubernetes.hadoop.configMapName")
+	const key = "spark.kubernetes.hadoop.configMapName"
+	name, named := d.configMapNamedBy(key)
 	if !named {
 		return
 	}
-	const volume = "hadoop-properties"
-	d.addVolume(volume, configMapVolume(name))
-	d.addMount(corev1.VolumeMount{Name: volume, MountPath: hadoopConfDir})
+	d.mount(corev1.VolumeMount{Name: "hadoop-properties", MountPath: hadoopConfDir}, configMapVolume(name), key)
 	d.addEnv("HADOOP_CONF_DIR", hadoopConfDir)
 	d.written["spark.kubernetes.executor.hadoopConfigMapName"] = name
 }

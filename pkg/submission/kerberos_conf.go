@@ -22,23 +22,23 @@ const (
 // tokens.
 func kerberosConf(d *driver) {
 	d.mountKrb5()
-	d.checkKeytab()
-	if d.conf.bothOrNeither(tokenSecretKey, tokenItemKey) {
-		d.mountTokens()
-	}
+	d.mountTokens()
 }
 
-func (d *driver) mountKrb5() {
+// setKerberosLogin takes the login from the names that YARN had for it, if need be, as SparkSubmit does, and refuses
+// what the step would refuse even where it is excluded.
+func (d *driver) setKerberosLogin() {
+	d.conf.older = map[string]string{}
+	for key, older := range map[string]string{principalKey: "spark.yarn.principal", keytabKey: "spark.yarn.keytab"} {
+		if login, set := d.conf.values[older]; set && !d.conf.set(key) {
+			d.conf.values[key], d.conf.older[key] = login, older
+		}
+	}
+	d.checkKeytab()
+	d.conf.bothOrNeither(tokenSecretKey, tokenItemKey)
 	if path, set := d.conf.values[krb5PathKey]; set {
 		d.conf.refuse(krb5PathKey, path, clientLocalProblem, "put krb5.conf into a config map and name it by "+krb5ConfigMapKey)
 	}
-	name, named := d.configMapNamedBy(krb5ConfigMapKey)
-	if !named {
-		return
-	}
-	const volume = "krb5-file"
-	d.addVolume(volume, configMapVolume(name))
-	d.addMount(corev1.VolumeMount{Name: volume, MountPath: "/etc/krb5.conf", SubPath: "krb5.conf"})
 }
 
 // checkKeytab leaves a keytab in the image or on a volume to the driver, which logs in with it by itself.
@@ -55,10 +55,24 @@ func (d *driver) checkKeytab() {
 	}
 }
 
+func (d *driver) mountKrb5() {
+	name, named := d.configMapNamedBy(krb5ConfigMapKey)
+	if !named {
+		return
+	}
+	mount := corev1.VolumeMount{Name: "krb5-file", MountPath: "/etc/krb5.conf", SubPath: "krb5.conf"}
+	d.mount(mount, configMapVolume(name), krb5ConfigMapKey)
+}
+
 func (d *driver) mountTokens() {
-	const volume = "hadoop-secret"
-	secret := &corev1.SecretVolumeSource{SecretName: d.conf.text("", tokenSecretKey)}
-	d.addVolume(volume, corev1.VolumeSource{Secret: secret})
-	d.addMount(corev1.VolumeMount{Name: volume, MountPath: tokenDir})
+	if !d.conf.set(tokenSecretKey) {
+		return
+	}
+	name := d.conf.text("", tokenSecretKey)
+	if name == "" {
+		d.conf.refuse(tokenSecretKey, "", "names no secret", "name one, or leave it out")
+	}
+	source := corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name}}
+	d.mount(corev1.VolumeMount{Name: "hadoop-secret", MountPath: tokenDir}, source, tokenSecretKey)
 	d.addEnv("HADOOP_TOKEN_FILE_LOCATION", tokenDir+"/"+d.conf.text("", tokenItemKey))
 }

@@ -62,3 +62,15 @@ func TestAConfigMapWithoutANameIsRefused(t *testing.T) {
 	wantRefused(t, pi(krb5ConfigMapKey+"="), krb5ConfigMapKey)
 	wantRefused(t, pi("spark.kubernetes.hadoop.configMapName="), "spark.kubernetes.hadoop.configMapName")
 }
+
+func TestALoginByYARNsNamesIsOneByTheNewer(t *testing.T) {
+	properties := propertiesOf(t, mustBuild(t, pi("spark.yarn.principal=p", "spark.yarn.keytab=local:///k")))
+	wantEqual(t, "principal", properties["spark.kerberos.principal"], "p")
+	wantEqual(t, "keytab", properties["spark.kerberos.keytab"], "local:///k")
+	wantRefused(t, pi("spark.yarn.principal=p"), `spark.yarn.principal "p" needs spark.kerberos.keytab`)
+}
+
+func TestTokensAreCheckedEvenWhereTheirStepIsExcluded(t *testing.T) {
+	wantRefused(t, version(pi(tokenSecretKey+"=t", excludedStepsKey+"="+featurePackage+"KerberosConfDriverFeatureStep"), "4.1.1"), tokenSecretKey)
+	wantRefused(t, pi(tokenSecretKey+"=", tokenItemKey+"=k"), tokenSecretKey)
+}

@@ -2,6 +2,7 @@ package submission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,6 @@ func localDirs(d *driver) {
 	dirs := d.mountedLocalDirs()
 	if len(dirs) == 0 {
 		dirs = d.newLocalDirs()
-		d.mountLocalDirs(dirs)
 	}
 	d.addEnv("SPARK_LOCAL_DIRS", strings.Join(dirs, ","))
 }
@@ -33,26 +33,30 @@ func (d *driver) mountedLocalDirs() []string {
 	return dirs
 }
 
+// newLocalDirs mounts the directories that a property lists, blanks and all, or one.
 func (d *driver) newLocalDirs() []string {
 	given, set := d.conf.values[localDirsKey]
 	if !set {
-		return []string{d.plan.Names.LocalDir}
+		dirs := []string{d.plan.Names.LocalDir}
+		d.mountLocalDirs(dirs, "")
+		return dirs
 	}
-	dirs := splitList(given)
-	if len(dirs) == 0 {
-		d.conf.refuse(localDirsKey, given, "names no directory", "leave it out, or name one")
+	dirs := strings.Split(strings.TrimRight(given, ","), ",")
+	if slices.ContainsFunc(dirs, func(dir string) bool { return trimmed(dir) == "" }) {
+		d.conf.refuse(localDirsKey, given, "holds no directory, or an empty one", "leave it out, or name one between two commas")
 	}
+	d.mountLocalDirs(dirs, localDirsKey)
 	return dirs
 }
 
-func (d *driver) mountLocalDirs(dirs []string) {
+func (d *driver) mountLocalDirs(dirs []string, field string) {
 	medium := corev1.StorageMediumDefault
 	if d.conf.boolean(false, "spark.kubernetes.local.dirs.tmpfs") {
 		medium = corev1.StorageMediumMemory
 	}
 	for i, dir := range dirs {
 		name := fmt.Sprintf("%s%d", localDirVolume, i+1)
-		d.addVolume(name, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}})
-		d.addMount(corev1.VolumeMount{Name: name, MountPath: dir})
+		source := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}}
+		d.mount(corev1.VolumeMount{Name: name, MountPath: dir}, source, field)
 	}
 }

@@ -18,10 +18,11 @@ func TestScratchDirectories(t *testing.T) {
 		dirs   string
 		medium corev1.StorageMedium
 	}{
-		"one by default": {pi(), "/var/data/spark-2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70", ""},
-		"in memory":      {pi("spark.kubernetes.local.dirs.tmpfs=true"), "/var/data/spark-2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70", "Memory"},
-		"two in order":   {pi("spark.local.dir=/two, /one"), "/two,/one", ""},
-		"the template's": {mounting, "/b,/a", ""},
+		"one by default":                 {pi(), "/var/data/spark-2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70", ""},
+		"in memory":                      {pi("spark.kubernetes.local.dirs.tmpfs=true"), "/var/data/spark-2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70", "Memory"},
+		"two in order":                   {pi("spark.local.dir=/two,/one"), "/two,/one", ""},
+		"with blanks, as Spark has them": {pi("spark.local.dir=/two, /one,"), "/two, /one", ""},
+		"the template's":                 {mounting, "/b,/a", ""},
 		"a property's": {
 			pi(volume("hostPath.spark-local-dir-x", "mount.path=/x", "options.path=/host")...), "/x", "",
 		},
@@ -37,7 +38,9 @@ func TestScratchDirectories(t *testing.T) {
 			}
 		})
 	}
-	wantRefused(t, pi("spark.local.dir= ,"), "spark.local.dir")
+	for _, given := range []string{"", ",", " ,", "/a,,/b"} {
+		wantRefused(t, pi("spark.local.dir="+given), "spark.local.dir")
+	}
 }
 
 func TestNewScratchDirectoriesAreNumberedFromOne(t *testing.T) {

@@ -11,12 +11,15 @@ const secretPrefix = "spark.kubernetes.driver.secrets."
 // MountSecretsFeatureStep.
 func mountSecrets(d *driver) {
 	for _, p := range d.conf.withPrefix(secretPrefix) {
-		volume := p.name + "-volume"
+		field, volume := secretPrefix+p.name, p.name+"-volume"
 		if len(validation.IsDNS1123Label(volume)) > 0 {
-			d.conf.refuse(secretPrefix+p.name, p.value, "cannot be mounted, since "+volume+" is no name of a volume",
+			d.conf.refuse(field, p.value, "cannot be mounted, since "+volume+" is no name of a volume",
 				"mount the secret by a volume of the driver's pod template")
 		}
-		d.addVolume(volume, corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.name}})
-		d.addMount(corev1.VolumeMount{Name: volume, MountPath: p.value})
+		if p.value == "" {
+			d.conf.refuse(field, "", "names no path", "say where to mount the secret")
+		}
+		source := corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.name}}
+		d.mount(corev1.VolumeMount{Name: volume, MountPath: p.value}, source, field)
 	}
 }

@@ -19,15 +19,14 @@ const (
 // mirrors MountVolumesFeatureStep. Executors' volumes are read as well: the driver could only fail on a bad one,
 // executor by executor.
 func mountVolumes(d *driver) {
-	d.readVolumes(executorVolumePrefix)
+	d.checkPathsDiffer(d.readVolumes(executorVolumePrefix))
 	accessMode := d.claimAccessMode() // read even where no claim needs it
 	for i, volume := range d.readVolumes(driverVolumePrefix) {
 		if claim := volume.source.PersistentVolumeClaim; claim != nil {
 			d.nameClaim(claim, i)
 			d.addClaim(volume, accessMode)
 		}
-		d.addVolume(volume.mount.Name, volume.source)
-		d.addMount(volume.mount)
+		d.mount(volume.mount, volume.source, volume.field)
 	}
 }
 
@@ -56,6 +55,19 @@ func (d *driver) addClaim(volume sparkVolume, accessMode corev1.PersistentVolume
 			},
 		},
 	})
+}
+
+// checkPathsDiffer refuses volumes of executors at one path. Those of the driver are compared with all else it mounts.
+func (d *driver) checkPathsDiffer(volumes []sparkVolume) {
+	first := map[string]string{}
+	for _, volume := range volumes {
+		path := volume.mount.MountPath
+		if other, taken := first[path]; taken {
+			d.conf.refuse(volume.field, path, "is the path of "+other+" as well", "choose another")
+			continue
+		}
+		first[path] = volume.field
+	}
 }
 
 func (d *driver) claimAccessMode() corev1.PersistentVolumeAccessMode {

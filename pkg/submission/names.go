@@ -34,7 +34,7 @@ func appNameLabel(appName string) string {
 
 // dashed returns text in lower case with every run of other characters than letters, digits and hyphens as one hyphen.
 func dashed(text string) string {
-	// Java's trim takes off everything up to the blank, not just white space.
-	trimmed := strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
-	return hyphens.ReplaceAllString(notInName.ReplaceAllString(strings.ToLower(trimmed), "-"), "-")
+	// In lower case the dotted capital I is two characters, though Go makes it one.
+	lower := strings.ToLower(strings.ReplaceAll(trimmed(text), "İ", "i\u0307"))
+	return hyphens.ReplaceAllString(notInName.ReplaceAllString(lower, "-"), "-")
 }

@@ -14,6 +14,7 @@ func TestPrefixesAndLabelsAreSparks(t *testing.T) {
 		"--x":                               {"x-" + unique, "x"},
 		"_a":                                {"a-" + unique, "a"},
 		"é Ünï":                             {"n-" + unique, "n"},
+		"İstanbul":                          {"i-stanbul-" + unique, "i-stanbul"},
 		"$":                                 {unique, ""},
 		"\x01 tab\t":                        {"tab-" + unique, "tab"},
 		"":                                  {unique, ""},

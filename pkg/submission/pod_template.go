@@ -1,21 +1,19 @@
 package submission
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
 const (
-	defaultDriverContainer   = "spark-kubernetes-driver"
-	driverTemplateKey        = "spark.kubernetes.driver.podTemplateFile"
-	driverTemplateContainer  = "spark.kubernetes.driver.podTemplateContainerName"
-	executorTemplateKey      = "spark.kubernetes.executor.podTemplateFile"
-	inlineTemplateRemedy     = "give the template in the application's own field"
-	templateFileProblem      = "is a file that only spark-submit could read"
-	duplicateVolumeProblem   = "is the name of two volumes of the driver pod"
-	duplicateVolumeRemedy    = "rename that of the template or of the property"
-	driverTemplateVolumePath = "driverTemplate.spec.volumes"
+	defaultDriverContainer  = "spark-kubernetes-driver"
+	driverTemplateKey       = "spark.kubernetes.driver.podTemplateFile"
+	driverTemplateContainer = "spark.kubernetes.driver.podTemplateContainerName"
+	executorTemplateKey     = "spark.kubernetes.executor.podTemplateFile"
+	inlineTemplateRemedy    = "give the template in the application's own field"
+	templateFileProblem     = "is a file that only spark-submit could read"
 )
 
 // startPod sets the pod and the container that the steps go on from: the template's, or empty ones.
@@ -56,7 +54,7 @@ func (d *driver) finishPod() {
 		d.addPlanLabel(key, d.plan.Labels[key])
 	}
 	d.pod.Spec.Containers = append(d.pod.Spec.Containers, *d.container)
-	d.checkVolumes()
+	d.checkMounts()
 }
 
 // addPlanLabel puts one of the plan's labels on the pod. The Service selects by Spark's labels, so none of those may
@@ -69,13 +67,37 @@ func (d *driver) addPlanLabel(key, value string) {
 	d.pod.Labels[key] = value
 }
 
-// checkVolumes refuses two volumes of one name. The API server would as well, but without saying where they come from.
-func (d *driver) checkVolumes() {
-	seen := map[string]bool{}
-	for _, volume := range d.pod.Spec.Volumes {
-		if seen[volume.Name] {
-			d.conf.refuse(driverTemplateVolumePath, volume.Name, duplicateVolumeProblem, duplicateVolumeRemedy)
+// mounted is a volume that the driver mounts.
+type mounted struct {
+	field string // what asks for it, empty for what every driver of Spark has
+	mount corev1.VolumeMount
+}
+
+// checkMounts refuses two volumes of one name, and two at one path. The API server would as well, but without saying
+// where they come from.
+func (d *driver) checkMounts() {
+	names, paths := map[string]string{}, map[string]string{}
+	if template := d.plan.DriverTemplate; template != nil {
+		for _, volume := range template.Spec.Volumes {
+			names[volume.Name] = "driverTemplate.spec.volumes"
 		}
-		seen[volume.Name] = true
 	}
+	for _, mount := range d.container.VolumeMounts[:len(d.container.VolumeMounts)-len(d.mounted)] {
+		paths[mount.MountPath] = "driverTemplate.spec.containers"
+	}
+	for _, added := range d.mounted {
+		d.checkAlone(names, added.mount.Name, "is the name of two volumes of the driver pod", added.field)
+		d.checkAlone(paths, added.mount.MountPath, "is the path of two volumes of the driver", added.field)
+	}
+}
+
+// checkAlone refuses what another field has taken already. Of the two, it names one that the user wrote.
+func (d *driver) checkAlone(taken map[string]string, what, problem, field string) {
+	if other, is := taken[what]; is {
+		if other != "" && field != "" {
+			problem += ", here and in " + other
+		}
+		d.conf.refuse(cmp.Or(field, other), what, problem, "choose another")
+	}
+	taken[what] = field
 }

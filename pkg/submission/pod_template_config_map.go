@@ -29,11 +29,11 @@ func podTemplateConfigMap(d *driver) {
 		d.conf.refuse("executorTemplate", "", err.Error(), "mend the template")
 		return
 	}
+	d.conf.checkFits("executorTemplate", manifest)
 	name := d.plan.Names.Prefix + "-driver-podspec-conf-map"
 	d.owned = append(d.owned, d.configMap(name, map[string]string{templateDataKey: manifest}))
-	const volume = "pod-template-volume"
-	d.addVolume(volume, configMapVolume(name, corev1.KeyToPath{Key: templateDataKey, Path: templateFile}))
-	d.addMount(corev1.VolumeMount{Name: volume, MountPath: templateDir})
+	source := configMapVolume(name, corev1.KeyToPath{Key: templateDataKey, Path: templateFile})
+	d.mount(corev1.VolumeMount{Name: "pod-template-volume", MountPath: templateDir}, source, "executorTemplate")
 	d.written[executorTemplateKey] = templateDir + "/" + templateFile
 }
 

@@ -95,6 +95,6 @@ func TestTheExecutorTemplateIsAWholePod(t *testing.T) {
 func TestVolumesOfOneNameAreRefused(t *testing.T) {
 	for _, name := range []string{"spark-local-dir-1", "spark-conf-volume-driver"} {
 		plan := templated(pi(), corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: name}}}})
-		wantRefused(t, plan, name, "rename")
+		wantRefused(t, plan, "driverTemplate.spec.volumes", name, "choose another")
 	}
 }

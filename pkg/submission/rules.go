@@ -12,6 +12,8 @@ import (
 type Rules struct {
 	// Major and Minor are the version of Spark that these rules are of.
 	Major, Minor int
+	// PythonVersionKey: spark.kubernetes.pyspark.pythonVersion is known, and may be 3.
+	PythonVersionKey bool
 	// MinMemoryOverheadKey: spark.driver.minMemoryOverhead replaces the fixed minimum of 384 MiB.
 	MinMemoryOverheadKey bool
 	// LabelPlaceholders: {{APP_ID}} and {{EXECUTOR_ID}} are replaced in driver labels as they always are in
@@ -31,6 +33,8 @@ type Rules struct {
 	ConnectProtocol string
 	// NetworkPolicy: executors accept connections only from pods of their own application.
 	NetworkPolicy bool
+	// PodGroupJSON: a property may hold the template of Volcano's pod group.
+	PodGroupJSON bool
 	// BinaryUnits: sizes may be written with ki, kib, mi, mib and so on.
 	BinaryUnits bool
 	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says
@@ -42,9 +46,9 @@ type Rules struct {
 
 // versionRules has one row for each minor version, oldest first.
 var versionRules = []Rules{
-	{Major: 3, Minor: 5, ClaimAccessMode: corev1.ReadWriteOnce},
+	{Major: 3, Minor: 5, ClaimAccessMode: corev1.ReadWriteOnce, PythonVersionKey: true},
 	{
-		Major: 4, Minor: 0, ClaimAccessMode: corev1.ReadWriteOncePod,
+		Major: 4, Minor: 0, ClaimAccessMode: corev1.ReadWriteOncePod, PythonVersionKey: true,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 	},
 	{
@@ -56,13 +60,13 @@ var versionRules = []Rules{
 		Major: 4, Minor: 2, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
-		NetworkPolicy: true, BinaryUnits: true,
+		NetworkPolicy: true, PodGroupJSON: true, BinaryUnits: true,
 	},
 	{
 		Major: 4, Minor: 3, ClaimAccessMode: corev1.ReadWriteOncePod,
 		MinMemoryOverheadKey: true, LabelPlaceholders: true, VolumeExtras: true,
 		ExcludedSteps: true, ImagePlaceholder: true, ConnectPort: true, ConnectProtocol: "grpc",
-		NetworkPolicy: true, BinaryUnits: true,
+		NetworkPolicy: true, PodGroupJSON: true, BinaryUnits: true,
 		NoPrivilegeEscalation: true, ProxyUserRuns: true,
 	},
 }

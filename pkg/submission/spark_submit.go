@@ -33,7 +33,10 @@ func (d *driver) normalise() {
 	d.setDeployMode()
 	d.refuseAddress()
 	d.checkSizes()
+	d.checkClient()
+	d.checkPackages()
 	d.setFileLists()
+	d.setKerberosLogin()
 	if !d.conf.set(submitTimeKey) {
 		d.conf.values[submitTimeKey] = strconv.FormatInt(d.plan.SubmitTime.UnixMilli(), 10)
 	}
@@ -80,23 +83,24 @@ func (d *driver) setMaster() {
 	if !set {
 		master = defaultMaster
 	}
-	if ownMaster.MatchString(master) {
+	if standaloneMaster.MatchString(master) {
 		return
 	}
 	address, kubernetes := strings.CutPrefix(master, "k8s://")
 	scheme, _, full := strings.Cut(address, "://")
 	switch {
-	case !kubernetes, full && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http"):
+	case !kubernetes, address == "", full && !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http"):
 		d.conf.refuse(masterKey, master, "is no address that the driver can run with",
-			"leave it out, or write k8s://https://<host>:<port>, spark://<host>:<port> for a standalone cluster or local[*] for none")
+			"leave it out, or write k8s://https://<host>:<port>, or spark://<host>:<port> for a standalone cluster; "+
+				"local[*] goes into spark.kubernetes.driver.master")
 	case !full:
 		master = "k8s://https://" + address
 	}
 	d.conf.values[masterKey] = master
 }
 
-// ownMaster is a master that is no Kubernetes API server: of a standalone cluster, or the driver itself.
-var ownMaster = regexp.MustCompile(`^(spark://.+|local(-cluster)?(\[.*\])?)$`)
+// standaloneMaster is a master of standalone clusters, which the driver joins.
+var standaloneMaster = regexp.MustCompile(`^spark://[^/:]+:[0-9]+(,[^/:]+:[0-9]+)*$`)
 
 // setNamespace writes the namespace always: the driver would otherwise make its executors in "default".
 func (d *driver) setNamespace() {
@@ -127,11 +131,13 @@ func (d *driver) checkSizes() {
 	for _, key := range []string{driverMemoryKey, executorMemoryKey} {
 		d.checkMemory(key)
 	}
-	for _, key := range []string{driverCoresKey, "spark.executor.cores"} {
-		read(d.conf, 0, unpaddedPositives, key)
+	for _, key := range []string{driverCoresKey, "spark.executor.cores", "spark.cores.max"} {
+		readPlain(d.conf, 0, positives, key)
 	}
-	if !d.conf.boolean(false, dynamicKey) {
-		read(d.conf, 0, unpaddedPositives, instancesKey)
+	// The driver reads it by a typed entry and ends where it can't; SparkSubmit looks for the one word.
+	d.conf.boolean(false, dynamicKey)
+	if !strings.EqualFold(d.conf.values[dynamicKey], "true") {
+		readPlain(d.conf, 0, positives, instancesKey)
 	}
 }
 
@@ -140,7 +146,7 @@ func (d *driver) checkMemory(key string) {
 	if !set {
 		return
 	}
-	memory := read(d.conf, size{bytes: 1, unit: true}, sizes(d.rules), key)
+	memory := readPlain(d.conf, size{bytes: 1, unit: true}, sizes(d.rules), key)
 	switch {
 	case memory.bytes == 0:
 		d.conf.refuse(key, given, "is not a positive number", "write a size such as 4g")
@@ -174,26 +180,10 @@ func (d *driver) setFileLists() {
 	values[jarsKey] = strings.Join(jars, ",")
 }
 
-// remoteItems returns the items of a list and refuses those that spark-submit would upload from its own host.
 func (d *driver) remoteItems(key string) []string {
 	items := splitList(d.conf.values[key])
 	for _, item := range items {
-		if isClientLocal(item) {
-			d.conf.refuse(key, item, clientLocalProblem, clientLocalRemedy)
-		}
+		d.conf.checkRemote(key, item)
 	}
 	return items
-}
-
-const (
-	clientLocalProblem = "is a file of the submitting host, and an operator has none of yours"
-	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
-)
-
-var uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
-
-// isClientLocal tells whether spark-submit would look for the file on the host that it runs on.
-func isClientLocal(uri string) bool {
-	scheme := uriScheme.FindStringSubmatch(uri)
-	return scheme == nil || strings.EqualFold(scheme[1], "file")
 }

@@ -32,7 +32,6 @@ func TestPropertiesThatTheSubmissionCompletes(t *testing.T) {
 		"a master without scheme gets https":    {pi("spark.master=k8s://h:6443"), masterKey, "k8s://https://h:6443"},
 		"a master keeps its scheme":             {pi("spark.master=k8s://HTTP://h"), masterKey, "k8s://HTTP://h"},
 		"a standalone cluster's master is left": {pi("spark.master=spark://h:7077"), masterKey, "spark://h:7077"},
-		"a local master is left":                {pi("spark.master=local[2]"), masterKey, "local[2]"},
 		"a master with a variable is left":      {pi("spark.master=k8s://https://$HOST:$PORT"), masterKey, "k8s://https://$HOST:$PORT"},
 		"a submit time is kept":                 {pi("spark.app.submitTime=1"), submitTimeKey, "1"},
 		"an application id is replaced":         {pi("spark.app.id=mine"), "spark.app.id", "spark-7d3c0a5e9b1f4c2f8a6e1d2b3c4f5061"},
@@ -98,6 +97,25 @@ func TestPropertiesThatAnOperatorCannotFollowAreRefused(t *testing.T) {
 		"half a core":                    {pi("spark.driver.cores=0.5"), []string{`spark.driver.cores "0.5"`}},
 		"no executors":                   {pi("spark.executor.instances=0"), []string{`spark.executor.instances "0"`}},
 		"neither true nor false":         {pi("spark.dynamicAllocation.enabled=yes"), []string{`"yes"`, "true or false"}},
+		"no cores at all":                {pi("spark.cores.max=0"), []string{`spark.cores.max "0"`}},
+		"cores with a blank":             {pi("spark.driver.cores= 2"), []string{`spark.driver.cores " 2"`}},
+		"memory by reference":            {pi("spark.driver.memory=${spark.x}", "spark.x=2g"), []string{`spark.driver.memory "${spark.x}"`}},
+		"executors by reference":         {pi("spark.executor.instances=${spark.x}", "spark.x=2"), []string{`spark.executor.instances "${spark.x}"`}},
+		"no executors, allocated by another word for true": {
+			pi("spark.executor.instances=0", "spark.dynamicAllocation.enabled= true "), []string{`spark.executor.instances "0"`},
+		},
+		"a master of nothing":             {pi("spark.master=k8s://"), []string{`spark.master "k8s://"`}},
+		"a URI with a blank":              {pi("spark.jars=local:///a b.jar"), []string{`spark.jars "local:///a b.jar" is no URI`, "%20"}},
+		"a URI with two fragments":        {pi("spark.archives=https://h/a.tgz#a#b"), []string{`spark.archives "https://h/a.tgz#a#b" is no URI`}},
+		"a timeout of no number":          {pi("spark.kubernetes.submission.requestTimeout=1s"), []string{`spark.kubernetes.submission.requestTimeout "1s"`}},
+		"a setting of no boolean":         {pi("spark.kubernetes.trust.certificates=yes"), []string{`spark.kubernetes.trust.certificates "yes"`}},
+		"a boolean with a blank":          {pi("spark.kubernetes.setSubmitTimeInDriver= true"), []string{`spark.kubernetes.setSubmitTimeInDriver " true"`}},
+		"a buffer below nothing":          {pi("spark.buffer.size=-1"), []string{`spark.buffer.size "-1"`}},
+		"a config map that none can be":   {pi("spark.kubernetes.configMap.maxSize=1048577"), []string{`"1048577"`, "1048576"}},
+		"a package without version":       {pi("spark.jars.packages=a:b:1,org.example:library"), []string{`spark.jars.packages "org.example:library"`, "<version>"}},
+		"a package's part that is blank":  {pi("spark.jars.packages=a: :1"), []string{`spark.jars.packages "a: :1"`}},
+		"an exclusion of a version":       {pi("spark.jars.packages=a:b:1", "spark.jars.excludes=c:d:2"), []string{`spark.jars.excludes "c:d:2"`}},
+		"a folder for packages, relative": {pi("spark.jars.ivy=ivy"), []string{`spark.jars.ivy "ivy"`, "/tmp"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantRefused(t, row.plan, row.fragments...)
@@ -113,7 +131,11 @@ func TestWhatSparkAcceptsIsAccepted(t *testing.T) {
 		"cluster mode":                         pi("spark.submit.deployMode=cluster"),
 		"a local driver":                       pi("spark.kubernetes.driver.master=local[2]"),
 		"binary units from Spark 4.2 on":       version(pi("spark.driver.memory=2Gi"), "4.2.0"),
-		"packages for the driver to resolve":   pi("spark.jars.packages=org.apache.hadoop:hadoop-aws:3.4.1"),
+		"packages for the driver to resolve": pi("spark.jars.packages=org.apache.hadoop:hadoop-aws:3.4.1,a/b:1", "spark.jars.excludes=c:d",
+			"spark.jars.repositories=https://repo.example", "spark.jars.ivy=/tmp/ivy", "spark.jars.ivySettings=/opt/ivy.xml"),
+		"exclusions from nothing": pi("spark.jars.excludes=a"),
+		"files of stores":         pi("spark.jars=s3a://b/*.jar,http://[::1]:80/a.jar", "spark.files=hdfs:///é?x=%20#y"),
+		"a timeout with blanks":   pi("spark.kubernetes.submission.requestTimeout= 5000 "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			mustBuild(t, plan)

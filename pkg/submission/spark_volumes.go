@@ -2,15 +2,20 @@ package submission
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // sparkVolume is a volume that properties describe.
 type sparkVolume struct {
+	field  string // the property of its path
 	mount  corev1.VolumeMount
 	source corev1.VolumeSource
 	// Of a claim, what it is to be if Spark makes it; nil where the properties do not say.
@@ -25,6 +30,7 @@ type volumeProperties struct {
 	rules Rules
 	// prefix ends with the volume's name and a dot.
 	prefix, kind, name string
+	given              pair // one of them
 }
 
 // volumeSources are the types of volumes that Spark knows, by the word for them in a property.
@@ -38,20 +44,15 @@ var volumeSources = map[string]func(volumeProperties, *sparkVolume){
 // readVolumes returns the volumes under a prefix, by name and type. It mirrors KubernetesVolumeUtils.
 func (d *driver) readVolumes(prefix string) []sparkVolume {
 	var volumes []sparkVolume
-	paths := map[string]bool{}
 	for _, properties := range d.volumesUnder(prefix) {
 		read, known := volumeSources[properties.kind]
 		if !known {
-			d.conf.refuse(strings.TrimSuffix(properties.prefix, "."), "", "is no type of volume that Spark knows",
+			d.conf.refuse(properties.given.name, properties.given.value, "is of a volume of the type "+properties.kind+", which Spark does not know",
 				"write one of "+strings.Join(sortedKeys(volumeSources), " | "))
 			continue
 		}
-		volume := sparkVolume{mount: properties.mount()}
+		volume := sparkVolume{mount: properties.mount(), field: properties.prefix + "mount.path"}
 		read(properties, &volume)
-		if path := volume.mount.MountPath; path != "" && paths[path] {
-			properties.refuse("mount.path", "is the path of another volume as well", "choose another")
-		}
-		paths[volume.mount.MountPath] = true
 		volumes = append(volumes, volume)
 	}
 	return volumes
@@ -60,14 +61,15 @@ func (d *driver) readVolumes(prefix string) []sparkVolume {
 func (d *driver) volumesUnder(prefix string) []volumeProperties {
 	var found []volumeProperties
 	for _, p := range d.conf.withPrefix(prefix) {
-		parts := strings.SplitN(p.name, ".", 3)
+		parts := strings.Split(strings.TrimRight(p.name, "."), ".")
 		if len(parts) < 2 {
-			continue
+			continue // as in Spark, which leaves out what follows a last dot
 		}
 		own := prefix + parts[0] + "." + parts[1] + "."
-		found = append(found, volumeProperties{d.conf, d.rules, own, parts[0], parts[1]})
+		given := pair{prefix + p.name, p.value}
+		found = append(found, volumeProperties{d.conf, d.rules, own, parts[0], parts[1], given})
 	}
-	slices.SortFunc(found, func(a, b volumeProperties) int {
+	slices.SortStableFunc(found, func(a, b volumeProperties) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
 	return slices.CompactFunc(found, func(a, b volumeProperties) bool { return a.prefix == b.prefix })
@@ -83,18 +85,33 @@ func (v volumeProperties) mount() corev1.VolumeMount {
 	if v.rules.VolumeExtras {
 		mount.SubPathExpr = v.optional("mount.subPathExpr")
 		if v.set("mount.subPath") && v.set("mount.subPathExpr") {
-			v.refuse("mount.subPathExpr", "cannot go with mount.subPath", "set one of them")
+			v.refuse("mount.subPathExpr", "cannot go with "+v.prefix+"mount.subPath", "set one of them")
 		}
 	}
+	v.conf.expect(v.prefix+"mount.path", mount.MountPath, "is of a volume with a name that Kubernetes does not take",
+		validation.IsDNS1123Label(mount.Name))
+	v.conf.checkWithin(v.prefix+"mount.subPath", mount.SubPath)
+	v.conf.checkWithin(v.prefix+"mount.subPathExpr", mount.SubPathExpr)
 	return mount
 }
 
 func hostPathVolume(v volumeProperties, volume *sparkVolume) {
 	source := &corev1.HostPathVolumeSource{Path: v.required("options.path")}
+	if leadsUp(source.Path) {
+		v.refuse("options.path", "leads up the directories of the host", "write it without ..")
+	}
 	if kind := corev1.HostPathType(v.optional("options.type")); v.rules.VolumeExtras && kind != "" {
+		if !slices.Contains(hostPathTypes, kind) {
+			v.refuse("options.type", "is none of Kubernetes' types", fmt.Sprintf("write one of %v", hostPathTypes))
+		}
 		source.Type = &kind
 	}
 	volume.source.HostPath = source
+}
+
+var hostPathTypes = []corev1.HostPathType{
+	corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile,
+	corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev,
 }
 
 func emptyDirVolume(v volumeProperties, volume *sparkVolume) {
@@ -105,17 +122,16 @@ func emptyDirVolume(v volumeProperties, volume *sparkVolume) {
 }
 
 func nfsVolume(v volumeProperties, volume *sparkVolume) {
-	volume.source.NFS = &corev1.NFSVolumeSource{
-		Path:   v.required("options.path"),
-		Server: v.required("options.server"),
+	source := &corev1.NFSVolumeSource{Path: v.required("options.path"), Server: v.required("options.server")}
+	if source.Path != "" && source.Path[0] != '/' {
+		v.refuse("options.path", "is no absolute path", "write one that begins with /")
 	}
+	volume.source.NFS = source
 }
 
 func claimVolume(v volumeProperties, volume *sparkVolume) {
-	volume.source.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{
-		ClaimName: v.required("options.claimName"),
-		ReadOnly:  v.readOnly(),
-	}
+	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.required("options.claimName"), ReadOnly: v.readOnly()}
+	volume.source.PersistentVolumeClaim = claim
 	volume.claimSize = v.sizeLimit()
 	if class := v.optional("options.storageClass"); v.set("options.storageClass") {
 		volume.storageClass = &class
@@ -123,6 +139,29 @@ func claimVolume(v volumeProperties, volume *sparkVolume) {
 	if v.rules.VolumeExtras {
 		volume.labels = v.mapUnder("label.")
 		volume.annotations = v.mapUnder("annotation.")
+	}
+	if volume.storageClass != nil && volume.claimSize != nil {
+		v.checkClaim(volume)
+	}
+}
+
+// checkClaim checks a claim that Spark is to make.
+func (v volumeProperties) checkClaim(volume *sparkVolume) {
+	name := strings.ReplaceAll(v.optional("options.claimName"), onDemandClaim, "x")
+	if name != "" {
+		v.conf.checkName(v.prefix+"options.claimName", name, "claim")
+	}
+	if class := *volume.storageClass; class != "" {
+		v.conf.checkName(v.prefix+"options.storageClass", class, "storage class")
+	}
+	if volume.claimSize.IsZero() {
+		v.refuse("options.sizeLimit", "is no size of a claim", "write one above 0")
+	}
+	for key, value := range volume.labels {
+		v.conf.checkLabel(v.prefix+"label.", key, value)
+	}
+	for key, value := range volume.annotations {
+		v.conf.checkAnnotation(v.prefix+"annotation.", key, value)
 	}
 }
 
@@ -136,7 +175,7 @@ func (v volumeProperties) optional(rest string) string {
 }
 
 func (v volumeProperties) required(rest string) string {
-	if !v.set(rest) {
+	if v.optional(rest) == "" {
 		v.refuse(rest, "is missing", "every "+v.kind+" volume needs it")
 	}
 	return v.optional(rest)
@@ -147,27 +186,27 @@ func (v volumeProperties) refuse(rest, problem, remedy string) {
 }
 
 func (v volumeProperties) readOnly() bool {
-	const rest = "mount.readOnly"
-	value, ok := parseBoolean(v.optional(rest))
-	if v.set(rest) && !ok {
-		v.refuse(rest, booleans.problem, booleans.remedy)
-	}
-	return value
+	return readPlain(v.conf, false, booleans, v.prefix+"mount.readOnly")
 }
 
-// sizeLimit returns the size of the volume, nil for none.
+var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
+
+// sizeLimit returns the size of the volume, nil for none that can be read.
 func (v volumeProperties) sizeLimit() *resource.Quantity {
 	const rest = "options.sizeLimit"
 	if !v.set(rest) {
 		return nil
 	}
-	limit, ok := parseQuantity(v.optional(rest))
-	bytes, plain := parseCount(v.optional(rest))
-	switch {
-	case !ok:
+	given := v.optional(rest)
+	limit, ok := parseQuantity(given)
+	if !ok {
 		v.refuse(rest, quantities.problem, quantities.remedy)
-	case v.rules.VolumeExtras && plain && bytes < 1024:
-		v.refuse(rest, "is below 1 KiB", "write the unit as well, such as "+v.optional(rest)+"Gi")
+		return nil
+	}
+	if v.rules.VolumeExtras && onlyDigits.MatchString(given) {
+		if bytes, err := strconv.ParseInt(given, 10, 64); err != nil || bytes < 1024 {
+			v.refuse(rest, "is a number of bytes below 1 KiB or beyond 63 bits", "write a unit as well, such as "+given+"Gi")
+		}
 	}
 	return &limit
 }

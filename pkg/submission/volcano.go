@@ -3,25 +3,58 @@ package submission
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
-const podGroupTemplateKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile"
+const (
+	podGroupFileKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateFile"
+	podGroupJSONKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateJson"
+)
 
 // volcano puts the driver into a pod group of the Volcano scheduler, which must exist before the pod. The group is
 // empty, as it is in Spark without a template. It mirrors VolcanoFeatureStep.
 func volcano(d *driver) {
-	if path, set := d.conf.values[podGroupTemplateKey]; set {
-		d.conf.refuse(podGroupTemplateKey, path, templateFileProblem,
-			"create the PodGroup yourself and name it by the pod annotation scheduling.k8s.io/group-name")
-	}
-	name := d.plan.Names.AppID + "-podgroup"
-	group := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	group := d.podGroup()
 	group.SetAPIVersion("scheduling.volcano.sh/v1beta1")
 	group.SetKind("PodGroup")
-	meta := d.meta(name, nil)
+	meta := d.meta(d.plan.Names.AppID+"-podgroup", group.GetLabels())
 	group.SetName(meta.Name)
 	group.SetNamespace(meta.Namespace)
 	group.SetLabels(meta.Labels)
 	d.before = append(d.before, group)
-	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, "scheduling.k8s.io/group-name", name)
+	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, "scheduling.k8s.io/group-name", meta.Name)
+}
+
+// podGroup returns the template of the group, or an empty one.
+func (d *driver) podGroup() *unstructured.Unstructured {
+	if path, set := d.conf.values[podGroupFileKey]; set {
+		d.conf.refuse(podGroupFileKey, path, templateFileProblem, d.podGroupRemedy())
+	}
+	group := &unstructured.Unstructured{Object: map[string]any{}}
+	if text, set := d.conf.values[podGroupJSONKey]; set && d.rules.PodGroupJSON {
+		template := map[string]any{}
+		// Into a map, since what is no object at all is an error then.
+		if err := yaml.Unmarshal([]byte(text), &template); err != nil || !isObject(template["metadata"]) || !isObject(template["spec"]) {
+			d.conf.refuse(podGroupJSONKey, text, "is no pod group", `write one such as {"spec": {"minMember": 2}}`)
+			return group
+		}
+		group.Object = template
+	}
+	if group.Object["spec"] == nil {
+		group.Object["spec"] = map[string]any{}
+	}
+	return group
+}
+
+// isObject tells whether a part of a template is an object, or is left out.
+func isObject(value any) bool {
+	_, object := value.(map[string]any)
+	return object || value == nil
+}
+
+func (d *driver) podGroupRemedy() string {
+	if d.rules.PodGroupJSON {
+		return "write the template into " + podGroupJSONKey
+	}
+	return "create the PodGroup yourself and name it by the pod annotation scheduling.k8s.io/group-name"
 }

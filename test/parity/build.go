@@ -63,6 +63,11 @@ func (c Case) Build(version, namespace string) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return sent(built)
+}
+
+// sent returns objects in order of creation, each as it is sent to the API server.
+func sent(built *submission.Objects) ([]Object, error) {
 	driver := built.Driver.DeepCopy()
 	driver.UID = ownerUID
 	owner := submission.OwnedBy(driver)

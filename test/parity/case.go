@@ -15,7 +15,7 @@ const (
 
 // Case is the input of one submission.
 type Case struct {
-	// Name is the namespace of the submission as well, so it is a DNS label.
+	// Name is the namespace of the submission as well, so it is a DNS label, but for cases of values.
 	Name string
 	// Versions are those that can run it; empty means all.
 	Versions []string
@@ -29,6 +29,19 @@ type Case struct {
 	Driver, Executor string
 	// Refused is the field that a refusal must name, on those versions where spark-submit refuses the case.
 	Refused string
+
+	ofValue bool
+}
+
+// OfValue tells whether the case is of a single odd value.
+func (c Case) OfValue() bool { return c.ofValue }
+
+// Namespace is the one of the submission.
+func (c Case) Namespace() string {
+	if c.ofValue {
+		return likeMinimal
+	}
+	return c.Name
 }
 
 type properties map[string]string
@@ -36,7 +49,7 @@ type properties map[string]string
 // absent is the value of a property that a case does not have.
 const absent = "-"
 
-// Cases returns all cases of a version: those of the tables and those drawn for it.
+// Cases returns all cases of a version: those of the tables, those drawn for it, and those of single values.
 func Cases(version string) []Case {
 	var cases []Case
 	for _, c := range slices.Concat(accepted, volumes, templates, refused) {
@@ -44,7 +57,7 @@ func Cases(version string) []Case {
 			cases = append(cases, complete(c))
 		}
 	}
-	for _, c := range draws(version) {
+	for _, c := range slices.Concat(draws(version), values()) {
 		cases = append(cases, complete(c))
 	}
 	return cases
@@ -55,7 +68,7 @@ func complete(c Case) Case {
 		appNameKey: "spark-pi",
 		imageKey:   "apache/spark:4.1.0",
 		"spark.kubernetes.submission.waitAppCompletion": "false",
-		"spark.kubernetes.namespace":                    c.Name,
+		"spark.kubernetes.namespace":                    c.Namespace(),
 	}
 	maps.Copy(conf, c.Conf)
 	maps.DeleteFunc(conf, func(_, value string) bool { return value == absent })

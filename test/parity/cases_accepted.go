@@ -19,6 +19,25 @@ var accepted = []Case{
 	{Name: "own-jar-listed", Conf: properties{"spark.jars": "local:///opt/spark/examples/jars/spark-examples.jar"}},
 	{Name: "jars-listed-twice", Conf: properties{"spark.jars": "local:///a.jar,local:///a.jar,local:///b.jar"}},
 	{Name: "proxy-user", ProxyUser: "alice"},
+	{Name: "connect-server", Class: "org.apache.spark.sql.connect.service.SparkConnectServer", Resource: noResource},
+	{Name: "thrift-server", Class: "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", Resource: noResource},
+	{Name: "sql-shell", Class: "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", Resource: noResource, Args: []string{"-e", "select 1"}},
+	{Name: "history-server", Class: "org.apache.spark.deploy.history.HistoryServer", Resource: noResource},
+	{Name: "jar-of-a-store", Class: "a.B", Resource: "s3a://bucket/app.jar", Conf: properties{
+		"spark.jars": "s3a://bucket/one.jar,gs://bucket/two.jar", "spark.files": "abfss://c@a.example/x.txt, hdfs://n:8020/y.txt",
+		"spark.hadoop.fs.s3a.endpoint": "https://s3.example",
+	}},
+	{Name: "python-of-a-store", Resource: "s3a://bucket/main.py", Conf: properties{
+		"spark.submit.pyFiles": "s3a://bucket/a.py,s3a://bucket/b.zip", "spark.archives": "s3a://bucket/env.tar.gz#environment",
+		"spark.pyspark.python": "./environment/bin/python",
+	}},
+	{Name: "r-of-a-store", Resource: "s3a://bucket/main.R"},
+	{Name: "jars-by-pattern", Conf: properties{"spark.jars": "s3a://bucket/lib/*.jar,local:///a.jar"}},
+	{Name: "packages", Conf: properties{
+		"spark.jars.packages": "org.example:library:1.0", "spark.jars.excludes": "org.example:other", "spark.jars.ivy": "/tmp/.ivy2",
+		"spark.jars.repositories": "https://repo.example/one,https://repo.example/two", "spark.jars": "local:///a.jar",
+	}},
+	{Name: "packages-of-python", Resource: pythonFile, Conf: properties{"spark.jars.packages": "org.example:library:1.0"}},
 	{Name: "python", Resource: pythonFile, Args: []string{"10"}},
 	{Name: "python-interpreter", Resource: pythonFile, Conf: properties{"spark.pyspark.python": "/opt/py/bin/python3"}},
 	{Name: "python-driver-interpreter", Resource: pythonFile, Conf: properties{
@@ -50,6 +69,7 @@ var accepted = []Case{
 	{Name: "name-with-hyphens", Conf: properties{appNameKey: "--x--"}},
 	{Name: "name-with-underscore", Conf: properties{appNameKey: "_a_"}},
 	{Name: "name-with-umlauts", Conf: properties{appNameKey: "é Ünï"}},
+	{Name: "name-of-253", Conf: properties{appNameKey: digest + digest + digest + digest[:61]}},
 	{Name: "name-with-hyphen-at-63", Conf: properties{appNameKey: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx y"}},
 	{Name: "pod-name", Conf: properties{"spark.kubernetes.driver.pod.name": "my.driver-1"}},
 	{Name: "app-id-of-the-user", Conf: properties{"spark.app.id": "mine", "spark.app.submitTime": "1763711999871"}},
@@ -99,6 +119,17 @@ var accepted = []Case{
 		"spark.kubernetes.driver.label.queue":          "q",
 		"spark.kubernetes.executor.annotation.another": "2",
 	}, Versions: []string{"4.2.1", "4.3.0"}}, // the archives of older ones lack the class
+
+	{Name: "volcano-with-template", Conf: properties{
+		"spark.kubernetes.driver.pod.featureSteps": features + "VolcanoFeatureStep",
+		"spark.kubernetes.scheduler.volcano.podGroupTemplateJson": `{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",
+			"metadata":{"name":"theirs","labels":{"a":"b"},"annotations":{"c":"d"}},
+			"spec":{"minMember":2,"minResources":{"cpu":"3","memory":"4Gi"},"queue":"q","priorityClassName":"high"}}`,
+	}, Versions: []string{"4.2.1", "4.3.0"}},
+	{Name: "volcano-with-part-of-template", Conf: properties{
+		"spark.kubernetes.driver.pod.featureSteps":                features + "VolcanoFeatureStep",
+		"spark.kubernetes.scheduler.volcano.podGroupTemplateJson": `{"metadata":{"labels":{"a":"b"}}}`,
+	}, Versions: []string{"4.2.1", "4.3.0"}},
 
 	// The image.
 	{Name: "image-of-driver", Conf: properties{
@@ -229,6 +260,20 @@ var accepted = []Case{
 	{Name: "options-of-the-driver", Conf: properties{
 		"spark.driver.extraJavaOptions": `-Dx="a b" -XX:+UseG1GC`, "spark.driver.extraClassPath": "/a:/b/*", "spark.driver.extraLibraryPath": "/l",
 		"spark.driver.defaultJavaOptions": "-Dd=1", "spark.kubernetes.pyspark.pythonVersion": "3", "spark.driver.log.dfsDir": "/x",
+	}},
+	{Name: "executors-as-stateful-set", Conf: properties{
+		"spark.kubernetes.allocation.pods.allocator": "statefulset", "spark.executor.instances": "2",
+		"spark.kubernetes.executor.podNamePrefix": "a-b",
+	}},
+	{Name: "everything-of-executors", Conf: properties{
+		"spark.kubernetes.executor.pod.featureSteps": "x.Y", "spark.kubernetes.executor.pod.excludedFeatureSteps": "x.Z",
+		"spark.kubernetes.executor.scheduler.name": "s", "spark.kubernetes.executor.decommissionLabel": "l",
+		"spark.kubernetes.executor.disableConfigMap": "true", "spark.kubernetes.executor.useDriverPodIP": "false",
+		"spark.kubernetes.executor.node.selector.a": "b", "spark.kubernetes.executor.label.a": "b", "spark.kubernetes.executor.annotation.a": "{{APP_ID}}",
+		"spark.kubernetes.executor.secrets.s": "/s", "spark.kubernetes.executor.secretKeyRef.S": "s:k", "spark.executorEnv.E": "f",
+		"spark.executor.resource.gpu.amount": "1", "spark.executor.resource.gpu.vendor": "amd.com", "spark.task.resource.gpu.amount": "0.5",
+		"spark.executor.resource.gpu.discoveryScript": "/find", "spark.kubernetes.executor.terminationGracePeriodSeconds": "5s",
+		"spark.decommission.enabled": "true", "spark.kubernetes.decommission.script": "/d", "spark.executor.memoryOverheadFactor": "0.5",
 	}},
 	{Name: "client-settings", Conf: properties{
 		"spark.kubernetes.driver.master": "https://10.0.0.1:443", "spark.kubernetes.report.interval": "5s",

@@ -44,7 +44,7 @@ var refused = []Case{
 	{Name: "executors-negative", Conf: properties{"spark.executor.instances": "-1"}, Refused: "spark.executor.instances"},
 	{Name: "executors-nonsense", Conf: properties{"spark.executor.instances": "many"}, Refused: "spark.executor.instances"},
 	{Name: "dynamic-nonsense", Conf: properties{"spark.dynamicAllocation.enabled": "yes", "spark.executor.instances": "2"}, Refused: "spark.dynamicAllocation.enabled"},
-	{Name: "device-without-vendor", Conf: properties{"spark.driver.resource.gpu.amount": "1"}, Refused: "spark.driver.resource.gpu.vendor"},
+	{Name: "device-without-vendor", Conf: properties{"spark.driver.resource.gpu.amount": "1"}, Refused: "spark.driver.resource.gpu.amount"},
 	{Name: "device-without-amount", Conf: properties{"spark.driver.resource.gpu.vendor": "nvidia.com"}, Refused: "spark.driver.resource.gpu.amount"},
 	{Name: "device-fraction", Conf: properties{
 		"spark.driver.resource.gpu.amount": "0.5", "spark.driver.resource.gpu.vendor": "nvidia.com",
@@ -89,6 +89,10 @@ var refused = []Case{
 	{Name: "step-of-the-user", Conf: properties{
 		"spark.kubernetes.driver.pod.featureSteps": "com.example.MyStep",
 	}, Refused: "spark.kubernetes.driver.pod.featureSteps"},
+	{Name: "volcano-without-template", Conf: properties{
+		"spark.kubernetes.driver.pod.featureSteps":                features + "VolcanoFeatureStep",
+		"spark.kubernetes.scheduler.volcano.podGroupTemplateJson": "{minMember",
+	}, Versions: []string{"4.2.1", "4.3.0"}, Refused: "spark.kubernetes.scheduler.volcano.podGroupTemplateJson"},
 	{Name: "template-file-missing", Conf: properties{
 		"spark.kubernetes.driver.podTemplateFile": "/no/such/file.yaml",
 	}, Refused: "spark.kubernetes.driver.podTemplateFile"},
@@ -102,7 +106,7 @@ spec:
 `, Refused: "driverTemplate.spec.volumes"},
 
 	// Volumes and secrets.
-	{Name: "volume-of-unknown-type", Conf: properties{driverVolume + "hostpath.x.mount.path": "/x"}, Refused: driverVolume + "hostpath.x"},
+	{Name: "volume-of-unknown-type", Conf: properties{driverVolume + "hostpath.x.mount.path": "/x"}, Refused: driverVolume + "hostpath.x.mount.path"},
 	{Name: "volume-without-path", Conf: properties{
 		driverVolume + "hostPath.x.options.path": "/x",
 	}, Refused: driverVolume + "hostPath.x.mount.path"},
@@ -135,7 +139,7 @@ spec:
 	}, Refused: "spark.kubernetes.executor.volumes.emptyDir.x.mount.path"},
 	{Name: "executor-volume-of-unknown-type", Conf: properties{
 		"spark.kubernetes.executor.volumes.configMap.x.mount.path": "/x",
-	}, Refused: "spark.kubernetes.executor.volumes.configMap.x"},
+	}, Refused: "spark.kubernetes.executor.volumes.configMap.x.mount.path"},
 	{Name: "executor-volumes-at-one-path", Conf: properties{
 		"spark.kubernetes.executor.volumes.emptyDir.a.mount.path": "/x", "spark.kubernetes.executor.volumes.emptyDir.b.mount.path": "/x",
 	}},

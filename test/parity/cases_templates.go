@@ -114,6 +114,7 @@ spec:
 `},
 	{Name: "template-volumes", Driver: `
 spec:
+  serviceAccountName: theirs
   containers:
   - name: main
     volumeMounts: [{name: spark-local-dir-9, mountPath: /nine}, {name: tokens, mountPath: /tokens, readOnly: true}]
@@ -124,6 +125,79 @@ spec:
     projected: {sources: [{serviceAccountToken: {path: t, audience: a}}, {downwardAPI: {items: [{path: l, fieldRef: {fieldPath: metadata.labels}}]}}]}
   - {name: spare, persistentVolumeClaim: {claimName: spare}}
 `, Conf: properties{"spark.kubernetes.driver.volumes.emptyDir.e.mount.path": "/e"}},
+	{Name: "template-beside-the-driver", Driver: `
+spec:
+  initContainers:
+  - {name: proxy, image: "proxy:1", restartPolicy: Always, startupProbe: {grpc: {port: 9}}}
+  - {name: fetch, image: fetch, env: [{name: A, value: $(B)}], volumeMounts: [{name: shared, mountPath: /shared, mountPropagation: HostToContainer}]}
+  containers:
+  - name: driver
+    stdin: true
+    tty: true
+    startupProbe: {exec: {command: ["true"]}, periodSeconds: 5}
+    readinessProbe: {tcpSocket: {port: 4040}, failureThreshold: 10}
+    volumeMounts: [{name: shared, mountPath: /shared, subPathExpr: $(A)}]
+    terminationMessagePolicy: FallbackToLogsOnError
+  - {name: side, image: side, ports: [{name: http, containerPort: 80}], resources: {requests: {cpu: 10m, memory: 10M}}}
+  volumes:
+  - {name: shared, ephemeral: {volumeClaimTemplate: {metadata: {labels: {a: b}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}
+  - {name: secret, secret: {secretName: s, defaultMode: 256, items: [{key: k, path: p, mode: 288}], optional: true}}
+  - {name: labels, downwardAPI: {items: [{path: l, fieldRef: {fieldPath: metadata.labels}}, {path: c, resourceFieldRef: {containerName: side, resource: limits.cpu, divisor: 1m}}]}}
+  - {name: driver, csi: {driver: csi.example.com, readOnly: true, volumeAttributes: {a: b}}}
+  - {name: host, hostPath: {path: /h, type: DirectoryOrCreate}}
+`},
+	{Name: "template-of-the-node", Driver: `
+spec:
+  hostNetwork: true
+  hostPID: true
+  dnsPolicy: ClusterFirstWithHostNet
+  nodeName: node-1
+  subdomain: sub
+  setHostnameAsFQDN: true
+  os: {name: linux}
+  readinessGates: [{conditionType: example.com/ready}]
+  terminationGracePeriodSeconds: 0
+  preemptionPolicy: PreemptLowerPriority
+  securityContext: {runAsNonRoot: true, runAsUser: 0, supplementalGroups: [1, 2]}
+`},
+	{Name: "template-privileged", Driver: `
+spec:
+  containers:
+  - {name: driver}
+  - {name: mounter, image: "mounter:1", securityContext: {privileged: true}}
+  - {name: admin, image: "admin:1", securityContext: {capabilities: {add: [NET_ADMIN]}, readOnlyRootFilesystem: true}}
+`},
+	{Name: "template-of-privileged-driver", Driver: `
+spec:
+  containers: [{name: driver, securityContext: {privileged: true}}]
+`, Conf: properties{"spark.kubernetes.driver.securityContext.allowPrivilegeEscalation": "true"}},
+	{Name: "template-in-another-namespace", Driver: `
+metadata: {namespace: elsewhere, name: theirs}
+spec: {restartPolicy: Always}
+`},
+	{Name: "template-with-placeholders", Driver: `
+metadata: {annotations: {b: "{{APP_ID}}"}}
+spec:
+  containers: [{name: driver, image: "spark:{{SPARK_VERSION}}", env: [{name: C, value: "{{APP_ID}}"}]}]
+`},
+	{Name: "template-of-empty-parts", Driver: `
+metadata: {labels: {}, annotations: {}}
+spec: {containers: [{name: driver, env: [], resources: {}, securityContext: {}}], volumes: [], nodeSelector: {}, tolerations: []}
+`, Executor: "apiVersion: v1\nkind: Pod\nmetadata: {}\nspec: {}\n"},
+	{Name: "executor-template-of-all-kinds", Executor: `
+apiVersion: v1
+kind: Pod
+metadata: {name: theirs, labels: {spark-role: theirs}, finalizers: [example.com/kept]}
+spec:
+  restartPolicy: Always
+  serviceAccountName: theirs
+  initContainers: [{name: init, image: "init:1"}]
+  containers: [{name: "", command: [theirs], securityContext: {runAsUser: 5}}, {name: side, image: "side:1"}]
+  securityContext: {fsGroup: 185}
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone, labelSelector: {matchLabels: {spark-role: executor}}}]}}
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}]
+  terminationGracePeriodSeconds: 7
+`, Conf: properties{"spark.kubernetes.allocation.pods.allocator": "statefulset", "spark.executor.instances": "2"}},
 	{Name: "executor-template", Executor: `
 apiVersion: v1
 kind: Pod

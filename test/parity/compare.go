@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -71,34 +72,48 @@ func flatten(path string, value any, fields Fields) {
 	}
 }
 
-// Compare returns what is wrong with what Firesteel makes of a case, beside the deviations that are meant. Built and
-// refusal are what Firesteel made of it.
-func Compare(c Case, version string, recorded *Recording, built Fields, refusal error, meant Deviations) []error {
-	switch {
-	case refusal != nil && recorded.RefusedBy == "":
-		return unmeant(c, version, refusal, meant)
-	case refusal != nil:
-		return checkRefusal(c, refusal)
+// Comparison is of what Firesteel makes of a case with what spark-submit made of it.
+type Comparison struct {
+	Case
+	Version string
+	// API is the one that the case was given in; empty for the submission itself.
+	API      string
+	App      *sparkv1.SparkApplication // where it was given in that API
+	Recorded *Recording
+	// Built or Refusal is what Firesteel made of it.
+	Built   Fields
+	Refusal error
+}
+
+// Wrong returns what differs, beside the deviations that are meant.
+func (c Comparison) Wrong(meant Deviations) []error {
+	switch recorded := c.Recorded; {
+	case c.Refusal != nil && recorded.RefusedBy == "":
+		return c.unmeant(meant)
+	case c.Refusal != nil:
+		return c.checkRefusal()
+	case recorded.RefusedBy != "" && meant.allow(c, func(entry *Deviation) bool { return entry.Accepted }):
+		return nil
 	case recorded.RefusedBy == BySpark:
 		return []error{fmt.Errorf("spark-submit refuses it (%s), Firesteel does not", recorded.Message)}
-	case recorded.RefusedBy == ByServer && c.Refused != "":
-		return []error{fmt.Errorf("the API server refuses it (%s), Firesteel does not", recorded.Message)}
-	case recorded.RefusedBy == ByServer:
+	case recorded.RefusedBy == ByServer && c.Refused == "":
 		return nil // it refuses Firesteel's, too, which the recorder checks
+	case recorded.RefusedBy == ByServer:
+		return []error{fmt.Errorf("the API server refuses it (%s), Firesteel does not", recorded.Message)}
 	}
 	var wrong []error
-	for _, difference := range Differences(recorded.Fields, built) {
-		if !meant.AllowField(version, c.Name, difference.Field) {
+	for _, difference := range Differences(c.Recorded.Fields, c.Built) {
+		if !meant.allow(c, func(entry *Deviation) bool { return matches(entry.Field, difference.Field) }) {
 			wrong = append(wrong, errors.New(difference.String()))
 		}
 	}
 	return wrong
 }
 
-func unmeant(c Case, version string, refusal error, meant Deviations) []error {
+func (c Comparison) unmeant(meant Deviations) []error {
 	var wrong []error
-	for _, problem := range Problems(refusal) {
-		if !meant.AllowRefusal(version, c.Name, problem.Field) {
+	for _, problem := range Problems(c.Refusal) {
+		if !meant.allow(c, func(entry *Deviation) bool { return matches(entry.Refused, problem.Field) }) {
 			wrong = append(wrong, fmt.Errorf("spark-submit accepts it, Firesteel does not: %w", problem))
 		}
 	}
@@ -106,8 +121,8 @@ func unmeant(c Case, version string, refusal error, meant Deviations) []error {
 }
 
 // checkRefusal checks that a refusal says what is wrong, and what to do.
-func checkRefusal(c Case, refusal error) []error {
-	problems := Problems(refusal)
+func (c Comparison) checkRefusal() []error {
+	problems := Problems(c.Refusal)
 	var wrong []error
 	for _, problem := range problems {
 		given, set := c.Conf[problem.Field]
@@ -116,9 +131,15 @@ func checkRefusal(c Case, refusal error) []error {
 			wrong = append(wrong, fmt.Errorf("refusal without value, problem or remedy: %w", problem))
 		}
 	}
-	names := func(problem *submission.FieldError) bool { return problem.Field == c.Refused }
+	names := func(problem *submission.FieldError) bool {
+		return strings.TrimPrefix(problem.Field, "spec.sparkConf.") == c.Refused ||
+			c.ofValue && strings.Contains(problem.Error(), c.Refused) // it may be about what the value needs
+	}
 	if len(problems) == 0 || c.Refused != "" && !slices.ContainsFunc(problems, names) {
-		wrong = append(wrong, fmt.Errorf("the refusal does not name %q: %w", c.Refused, refusal))
+		wrong = append(wrong, fmt.Errorf("the refusal does not name %q: %w", c.Refused, c.Refusal))
+	}
+	if c.API != "" {
+		wrong = append(wrong, c.checkMessage(problems)...)
 	}
 	return wrong
 }

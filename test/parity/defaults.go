@@ -1,9 +1,12 @@
 package parity
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Values that the API server gives to fields without one.
@@ -53,6 +56,11 @@ func defaultPod(spec Object) {
 	}
 	for _, container := range slices.Concat(list(spec["initContainers"]), list(spec["containers"])) {
 		defaultContainer(container)
+		for _, port := range list(container["ports"]) {
+			if _, set := port["hostPort"]; !set && spec["hostNetwork"] == true {
+				port["hostPort"] = port["containerPort"]
+			}
+		}
 	}
 	dropAnywhere(spec)
 }
@@ -60,6 +68,10 @@ func defaultPod(spec Object) {
 func defaultVolume(volume Object) {
 	if source, given := volume["hostPath"].(Object); given {
 		dropDefaults(source, Object{"type": ""})
+	}
+	if source, given := volume["ephemeral"].(Object); given {
+		claim, _ := source["volumeClaimTemplate"].(Object)
+		dropDefaults(claim["spec"].(Object), Object{"volumeMode": "Filesystem"})
 	}
 	if source, given := volume["projected"].(Object); given {
 		for _, part := range list(source["sources"]) {
@@ -78,12 +90,17 @@ func defaultContainer(container Object) {
 		if get, given := probe["httpGet"].(Object); given {
 			dropDefaults(get, Object{"scheme": "HTTP"})
 		}
+		if call, given := probe["grpc"].(Object); given {
+			dropDefaults(call, Object{"service": ""})
+		}
 	}
 	if _, set := container["imagePullPolicy"]; !set {
 		container["imagePullPolicy"] = pullPolicy(container["image"])
 	}
 	resources, _ := container["resources"].(Object)
 	limits, _ := resources["limits"].(Object)
+	roundUp(limits)
+	roundUp(resources["requests"])
 	for name, limit := range limits {
 		requests, given := resources["requests"].(Object)
 		if !given {
@@ -92,6 +109,16 @@ func defaultContainer(container Object) {
 		}
 		if _, set := requests[name]; !set {
 			requests[name] = limit
+		}
+	}
+}
+
+// roundUp rounds quantities up to thousandths, as the API server does.
+func roundUp(quantities any) {
+	list, _ := quantities.(Object)
+	for name, text := range list {
+		if quantity, err := resource.ParseQuantity(fmt.Sprint(text)); err == nil && !quantity.RoundUp(resource.Milli) {
+			list[name] = quantity.String()
 		}
 	}
 }

@@ -20,6 +20,10 @@ type Deviation struct {
 	Cases   string `json:"cases,omitempty"`
 	Field   string `json:"field,omitempty"`
 	Refused string `json:"refused,omitempty"`
+	// Accepted is true where Firesteel accepts what Spark refuses.
+	Accepted bool `json:"accepted,omitempty"`
+	// API is the one that alone differs; empty means that the submission itself does.
+	API string `json:"api,omitempty"`
 	// Versions are those that it holds for; empty means all.
 	Versions []string `json:"versions,omitempty"`
 	Reason   string   `json:"reason"`
@@ -37,27 +41,18 @@ func LoadDeviations() (Deviations, error) {
 		return nil, fmt.Errorf("deviations.yaml: %w", err)
 	}
 	for _, deviation := range result {
-		if deviation.Reason == "" || (deviation.Field == "") == (deviation.Refused == "") {
-			return nil, fmt.Errorf("deviations.yaml: %+v needs a reason, and a field or what is refused", *deviation)
+		if deviation.Reason == "" || deviation.Field == "" && deviation.Refused == "" && !deviation.Accepted {
+			return nil, fmt.Errorf("deviations.yaml: %+v needs a reason, and what it is that differs", *deviation)
 		}
 	}
 	return result, nil
 }
 
-// AllowField tells whether a field may differ.
-func (d Deviations) AllowField(version, name, field string) bool {
-	return d.allow(version, name, func(entry *Deviation) bool { return entry.Field != "" && matches(entry.Field, field) })
-}
-
-// AllowRefusal tells whether Firesteel may refuse what Spark accepts.
-func (d Deviations) AllowRefusal(version, name, field string) bool {
-	return d.allow(version, name, func(entry *Deviation) bool { return entry.Refused != "" && matches(entry.Refused, field) })
-}
-
-func (d Deviations) allow(version, name string, fits func(*Deviation) bool) bool {
+// allow tells whether a comparison may end otherwise in what fits.
+func (d Deviations) allow(c Comparison, fits func(*Deviation) bool) bool {
 	for _, entry := range d {
-		of := len(entry.Versions) == 0 || slices.Contains(entry.Versions, version)
-		if of && (entry.Cases == "" || matches(entry.Cases, name)) && fits(entry) {
+		of := (len(entry.Versions) == 0 || slices.Contains(entry.Versions, c.Version)) && (entry.API == "" || entry.API == c.API)
+		if of && (entry.Cases == "" || matches(entry.Cases, c.Name)) && fits(entry) {
 			entry.used = true
 			return true
 		}

@@ -59,6 +59,8 @@ type keyValues struct {
 	key        string
 	valid, odd []string
 	with       properties
+	resource   string // the main resource, where it matters
+	refused    string // the field that a refusal names, if not the key
 }
 
 var (

@@ -1,7 +1,8 @@
 package parity
 
 import (
-	"os"
+	"cmp"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,15 +14,20 @@ func TestFiresteelMakesWhatSparkSubmitMakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, version := range Versions {
+		recordings, err := Load(version)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range Cases(version) {
 			t.Run(version+"/"+c.Name, func(t *testing.T) {
-				recorded, err := Load(version, c.Name)
+				recorded, err := recordings.Of(c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				built, refusal := c.Build(version, c.Name)
-				for _, wrong := range Compare(c, version, recorded, Normal(built), refusal, meant) {
-					t.Error(wrong)
+				for _, comparison := range []Comparison{direct(c, version, recorded), throughApache(t, c, version, recorded)} {
+					for _, wrong := range comparison.Wrong(meant) {
+						t.Errorf("%s: %v", cmp.Or(comparison.API, "submission"), wrong)
+					}
 				}
 			})
 		}
@@ -31,30 +37,52 @@ func TestFiresteelMakesWhatSparkSubmitMakes(t *testing.T) {
 	}
 }
 
-func TestEveryRecordingIsOfACase(t *testing.T) {
-	known := map[string]bool{}
-	for _, version := range Versions {
-		for _, c := range Cases(version) {
-			known[File(version, c.Name)] = true
-		}
-	}
-	files, err := filepath.Glob("testdata/*/*.yaml")
+func direct(c Case, version string, recorded *Recording) Comparison {
+	built, refusal := c.Build(version, c.Namespace())
+	return Comparison{Case: c, Version: version, Recorded: recorded, Built: Normal(built), Refusal: refusal}
+}
+
+func throughApache(t *testing.T, c Case, version string, recorded *Recording) Comparison {
+	t.Helper()
+	manifest, err := c.Manifest(version, c.Namespace())
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := int64(0)
-	for _, file := range files {
-		if !known[file] {
-			t.Errorf("%s is of no case", file)
-		}
-		info, err := os.Stat(file)
+	app, err := Decode(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildApache(app)
+	return Comparison{
+		Case: c, Version: version, API: Apache, App: app, Recorded: recorded.Apache(c), Built: Normal(built), Refusal: refusal,
+	}
+}
+
+func TestEveryRecordingIsOfACase(t *testing.T) {
+	for _, version := range Versions {
+		recordings, err := Load(version)
 		if err != nil {
 			t.Fatal(err)
 		}
-		size += info.Size()
+		for _, name := range recordings.Strangers(Cases(version)) {
+			t.Errorf("%s: %s is of no case", version, name)
+		}
 	}
-	if size > 3<<20 {
-		t.Errorf("the recordings take %d bytes", size)
+}
+
+func TestTheRecordingsStaySmall(t *testing.T) {
+	const limit = 4 << 20
+	size := int64(0)
+	err := filepath.WalkDir("testdata", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		size += info.Size()
+		return err
+	})
+	if err != nil || size > limit {
+		t.Errorf("the recordings take %d bytes: %v", size, err)
 	}
 }
 
@@ -62,7 +90,8 @@ func TestCasesAreNamedOnceAndFitForNamespaces(t *testing.T) {
 	for _, version := range Versions {
 		seen := map[string]bool{}
 		for _, c := range Cases(version) {
-			if seen[c.Name] || len(c.Name) > 40 || c.Name != strings.ToLower(c.Name) {
+			namespace := c.Namespace()
+			if seen[c.Name] || len(namespace) > 40 || namespace != strings.ToLower(namespace) {
 				t.Errorf("%s: bad name %q", version, c.Name)
 			}
 			seen[c.Name] = true

@@ -5,6 +5,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -28,23 +31,63 @@ type Recording struct {
 // stands out, and the recordings stay small.
 const likeMinimal = "minimal"
 
-// File is where the recording of a case is, below the folder of the package.
-func File(version, name string) string {
-	return filepath.Join("testdata", version, name+".yaml")
+// valuesFile holds the recordings of all cases of single values.
+const valuesFile = "values"
+
+// Recordings are those of one version. Each case has a file of its own, but for those of single values.
+type Recordings struct {
+	folder string
+	// kept are the recordings by the case's name, all but the minimal one as differences from that.
+	kept, values map[string]*Recording
 }
 
-// Load reads the recording of a case.
-func Load(version, name string) (*Recording, error) {
-	recording, err := read(version, name)
-	if err != nil || name == likeMinimal || recording.RefusedBy != "" {
-		return recording, err
-	}
-	minimal, err := read(version, likeMinimal)
+// Load reads the recordings of a version, as many as there are.
+func Load(version string) (*Recordings, error) {
+	r := &Recordings{folder: filepath.Join("testdata", version), kept: map[string]*Recording{}, values: map[string]*Recording{}}
+	files, err := filepath.Glob(filepath.Join(r.folder, "*.yaml"))
 	if err != nil {
 		return nil, err
 	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if name == valuesFile {
+			err = yaml.UnmarshalStrict(text, &r.values)
+		} else {
+			r.kept[name] = &Recording{}
+			err = yaml.UnmarshalStrict(text, r.kept[name])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return r, nil
+}
+
+func (r *Recordings) of(c Case) map[string]*Recording {
+	if c.ofValue {
+		return r.values
+	}
+	return r.kept
+}
+
+// Has tells whether there is a recording of a case.
+func (r *Recordings) Has(c Case) bool { return r.of(c)[c.Name] != nil }
+
+// Of returns the recording of a case.
+func (r *Recordings) Of(c Case) (*Recording, error) {
+	kept, minimal := r.of(c)[c.Name], r.kept[likeMinimal]
+	if kept == nil || minimal == nil {
+		return nil, fmt.Errorf("there is no recording of %s, run make parity", c.Name)
+	}
+	if c.Name == likeMinimal || kept.RefusedBy != "" {
+		return kept, nil
+	}
 	whole := maps.Clone(minimal.Fields)
-	for field, value := range recording.Fields {
+	for field, value := range kept.Fields {
 		if value == nil {
 			delete(whole, field)
 		} else {
@@ -54,34 +97,68 @@ func Load(version, name string) (*Recording, error) {
 	return &Recording{Fields: whole}, nil
 }
 
-func read(version, name string) (*Recording, error) {
-	text, err := os.ReadFile(File(version, name))
-	if err != nil {
-		return nil, fmt.Errorf("no recording, run make parity: %w", err)
+// Set puts a recording in the place of a case's former one, if that differs, and tells whether it does. The minimal one
+// must have been set.
+func (r *Recordings) Set(c Case, whole *Recording) (changed bool) {
+	kept := whole
+	if minimal := r.kept[likeMinimal]; c.Name != likeMinimal && whole.RefusedBy == "" {
+		kept = &Recording{Fields: less(whole.Fields, minimal.Fields)}
 	}
-	recording := &Recording{}
-	return recording, yaml.UnmarshalStrict(text, recording)
+	if former := r.of(c)[c.Name]; former != nil && reflect.DeepEqual(*former, *kept) {
+		return false
+	}
+	r.of(c)[c.Name] = kept
+	return true
 }
 
-// Text is the content of the recording's file. The one of the case minimal must have been written.
-func (r *Recording) Text(version, name string) ([]byte, error) {
-	if name == likeMinimal || r.RefusedBy != "" {
-		return yaml.Marshal(r)
-	}
-	minimal, err := read(version, likeMinimal)
-	if err != nil {
-		return nil, err
-	}
+// less returns the fields that differ from those of the minimal recording; nil stands for one that only that has.
+func less(fields, minimal Fields) Fields {
 	differences := Fields{}
-	for field := range minimal.Fields {
-		if _, given := r.Fields[field]; !given {
+	for field := range minimal {
+		if _, given := fields[field]; !given {
 			differences[field] = nil
 		}
 	}
-	for field, value := range r.Fields {
-		if minimal.Fields[field] != value {
+	for field, value := range fields {
+		if minimal[field] != value {
 			differences[field] = value
 		}
 	}
-	return yaml.Marshal(Recording{Fields: differences})
+	return differences
+}
+
+// Write writes the recordings of cases.
+func (r *Recordings) Write(cases []Case) error {
+	if err := os.MkdirAll(r.folder, 0o755); err != nil {
+		return err
+	}
+	values := map[string]*Recording{}
+	for _, c := range cases {
+		if c.ofValue {
+			values[c.Name] = r.values[c.Name]
+			continue
+		}
+		if err := r.writeFile(c.Name, r.kept[c.Name]); err != nil {
+			return err
+		}
+	}
+	return r.writeFile(valuesFile, values)
+}
+
+func (r *Recordings) writeFile(name string, content any) error {
+	text, err := yaml.Marshal(content)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.folder, name+".yaml"), text, 0o644)
+}
+
+// Strangers returns the names of recordings that are of none of the cases.
+func (r *Recordings) Strangers(cases []Case) []string {
+	left := maps.Clone(r.kept)
+	maps.Copy(left, r.values)
+	for _, c := range cases {
+		delete(left, c.Name)
+	}
+	return slices.Sorted(maps.Keys(left))
 }

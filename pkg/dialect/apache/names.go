@@ -16,6 +16,11 @@ import (
 )
 
 const (
+	appIDKey   = "spark.app.id"
+	appNameKey = "spark.app.name"
+)
+
+const (
 	// maxAppID is the length from which on the Apache operator shortens an application's id.
 	maxAppID = 46
 	// maxLabel is the length of a label value, a rule of Kubernetes.
@@ -25,7 +30,7 @@ const (
 // Names are those that the Apache operator gives to the objects of an attempt. A user's spark.app.id takes the
 // place of the id, as there.
 func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
-	id := app.Spec.SparkConf["spark.app.id"]
+	id := app.Spec.SparkConf[appIDKey]
 	if id == "" {
 		number := strconv.FormatInt(attempt, 10)
 		id = shortened(app.Name+"-"+number, maxAppID, app.Namespace, app.Name, number)

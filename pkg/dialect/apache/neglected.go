@@ -14,10 +14,11 @@ import (
 // the same; what would run the wrong code is refused by Plan instead.
 func Neglected(app *sparkv1.SparkApplication) []string {
 	var sentences []string
-	if _, known := submission.RulesFor(app.Spec.RuntimeVersions.SparkVersion); !known {
+	version := app.Spec.RuntimeVersions.SparkVersion
+	if rules, known := submission.RulesFor(version); !known {
 		sentences = append(sentences, fmt.Sprintf(
-			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as the nearest known version: write the image's, such as 4.1.0.",
-			app.Spec.RuntimeVersions.SparkVersion))
+			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0.",
+			version, rules.Major, rules.Minor))
 	}
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {

@@ -1,6 +1,7 @@
 package apache_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,10 @@ import (
 )
 
 func TestNeglected(t *testing.T) {
+	unknown := func(version, rules string) []string {
+		return []string{fmt.Sprintf(
+			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as Spark %s submits: write the image's, such as 4.1.0.", version, rules)}
+	}
 	for name, test := range map[string]struct {
 		app  *application
 		want []string
@@ -28,11 +33,12 @@ func TestNeglected(t *testing.T) {
 			}),
 			[]string{`spec.driverHttpRouteList[0].httpRouteMetadata.namespace "elsewhere" has no effect: it is always "team-a".`},
 		},
-		"a version that nobody knows": {
-			pi().Spark("7.0.0"), []string{
-				`spec.runtimeVersions.sparkVersion "7.0.0" is not known, and submitted as the nearest known version: write the image's, such as 4.1.0.`,
-			},
-		},
+		"a version newer than any that is known": {pi().Spark("7.0.0"), unknown("7.0.0", "4.3")},
+		"a preview of one":                       {pi().Spark("4.4.0-preview1"), unknown("4.4.0-preview1", "4.3")},
+		"a version older than any that is known": {pi().Spark("3.4.1"), unknown("3.4.1", "3.5")},
+		"a version that is no number":            {pi().Spark("latest"), unknown("latest", "4.3")},
+		"no version":                             {pi().Spark(""), unknown("", "4.3")},
+		"a preview of a known version":           {pi().Spark("4.2.0-preview1"), nil},
 		"a version in words that are understood": {pi().Spark("v4_1_0"), nil},
 		"properties that Spark passes over, sorted": {
 			pi().Conf("spark.ok", "1").Conf("hive.metastore.uris", "x").Conf("fs.s3a.endpoint", "y"),
@@ -52,7 +58,7 @@ func TestNeglected(t *testing.T) {
 			},
 		},
 		"the same properties, set as the operator does": {
-			pi().Conf("spark.kubernetes.namespace", "team-a").Conf("spark.submit.deployMode", "cluster"), nil,
+			pi().Conf("spark.app.name", "pi").Conf("spark.kubernetes.namespace", "team-a").Conf("spark.submit.deployMode", "cluster"), nil,
 		},
 		"fields that the type has not": {
 			pi().With(func(app *sparkv1.SparkApplication) {

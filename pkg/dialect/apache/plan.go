@@ -1,12 +1,14 @@
 package apache
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -49,7 +51,19 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, settleTemplates(plan)
+	return plan, errors.Join(unfitID(app), settleTemplates(plan))
+}
+
+// unfitID refuses an id of the user's that could not begin the names of an attempt's objects.
+func unfitID(app *sparkv1.SparkApplication) error {
+	id := app.Spec.SparkConf[appIDKey]
+	if id == "" || len(id) <= maxLabel && len(validation.IsDNS1123Subdomain(id)) == 0 {
+		return nil
+	}
+	return &submission.FieldError{
+		Field: "spec.sparkConf." + appIDKey, Value: id, Problem: "cannot begin the names of objects",
+		Remedy: "write lower-case letters, digits and hyphens, at most 63, or leave it out",
+	}
 }
 
 // mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and
@@ -78,8 +92,8 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
 	fixed := fixedProperties(app)
-	if _, named := conf["spark.app.name"]; !named {
-		delete(fixed, "spark.app.name") // the Apache operator leaves it to Spark then
+	if _, named := conf[appNameKey]; !named {
+		delete(fixed, appNameKey) // the Apache operator leaves it to Spark then
 	}
 	maps.Copy(conf, fixed)
 	return conf
@@ -91,7 +105,7 @@ func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
 	fixed := map[string]string{
 		"spark.kubernetes.namespace": app.Namespace,
 		"spark.submit.deployMode":    "cluster",
-		"spark.app.name":             app.Name,
+		appNameKey:                   app.Name,
 	}
 	for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
 		fixed["spark.kubernetes."+role+"."+LabelOperator] = OperatorName

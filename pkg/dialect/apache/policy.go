@@ -44,7 +44,7 @@ func refused(app *sparkv1.SparkApplication) *lifecycle.Cause {
 	return &lifecycle.Cause{
 		Class:   lifecycle.ClassApplication,
 		Reason:  "ClientModeUnsupported",
-		Message: "Client mode is not supported yet. Remove spec.deploymentMode or set it to ClusterMode.",
+		Message: "Client mode is not supported yet. Remove spec.deploymentMode, which is ClientMode, or set it to ClusterMode.",
 	}
 }
 

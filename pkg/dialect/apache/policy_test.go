@@ -158,7 +158,7 @@ func TestPolicy(t *testing.T) {
 			want: policyWith(func(p *lifecycle.Policy) {
 				p.Refused = &lifecycle.Cause{
 					Class: lifecycle.ClassApplication, Reason: "ClientModeUnsupported",
-					Message: "Client mode is not supported yet. Remove spec.deploymentMode or set it to ClusterMode.",
+					Message: "Client mode is not supported yet. Remove spec.deploymentMode, which is ClientMode, or set it to ClusterMode.",
 				}
 			}),
 		},

@@ -1,7 +1,9 @@
 package apache
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -16,7 +18,10 @@ func Refusal(err error, app *sparkv1.SparkApplication, defaults Defaults) string
 	}
 	var sentences []string
 	for _, part := range joined.Unwrap() {
-		sentences = append(sentences, Refusal(part, app, defaults))
+		// Two fields of a plan may be one of the spec.
+		if sentence := Refusal(part, app, defaults); !slices.Contains(sentences, sentence) {
+			sentences = append(sentences, sentence)
+		}
 	}
 	return strings.Join(sentences, "; ")
 }
@@ -27,20 +32,56 @@ func inTermsOfSource(err error, app *sparkv1.SparkApplication, defaults Defaults
 		return err.Error()
 	}
 	told := *field
-	key := strings.TrimPrefix(field.Field, "spec.sparkConf.")
+	told.Field = place(field.Field, app, defaults)
+	return told.Error()
+}
+
+// place is where in a manifest, or beside it, a field of a plan comes from.
+func place(field string, app *sparkv1.SparkApplication, defaults Defaults) string {
+	key := strings.TrimPrefix(field, "spec.sparkConf.")
 	_, given := app.Spec.SparkConf[key]
 	_, defaulted := defaults.Properties[key]
+	part, rest, _ := strings.Cut(field, ".")
 	switch {
-	case defaulted && !given:
-		told.Field = "the operator's default " + key
-	case strings.HasPrefix(field.Field, "spark."):
-		told.Field = "spec.sparkConf." + field.Field
-	case field.Field == "resource":
-		told.Field = "spec.jars, spec.pyFiles or spec.sparkRFiles"
-	case strings.HasPrefix(field.Field, "names."):
-		told.Field = "metadata.name or spec.sparkConf.spark.app.id"
-	case !strings.HasPrefix(field.Field, "spec."):
-		told.Field = "spec." + field.Field
+	case !given && specProperties(app, app.Spec.PyFiles)[key] != "":
+		return specFields[key]
+	case !given && defaulted:
+		return "the operator's default " + key
+	case part == "spark":
+		return "spec.sparkConf." + field
+	case part == "driverTemplate", part == "executorTemplate":
+		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+"Spec.podTemplateSpec."+rest, ".")
+	case part == "names" && app.Spec.SparkConf[appIDKey] != "":
+		return "spec.sparkConf." + appIDKey
+	case part == "names":
+		return "metadata.name"
+	case field == "resource":
+		return resourceField(app.Spec)
+	case part == "spec":
+		return field
+	default:
+		return cmp.Or(planFields[field], "spec."+field)
 	}
-	return told.Error()
+}
+
+// specFields are those that specProperties takes properties from.
+var specFields = map[string]string{
+	"spark.jars": "spec.jars", "spark.submit.pyFiles": "spec.pyFiles", "spark.files": "spec.files",
+}
+
+// planFields are fields of a plan that have another name in the API.
+var planFields = map[string]string{
+	"properties": "spec.sparkConf", "sparkVersion": "spec.runtimeVersions.sparkVersion", "namespace": "metadata.namespace",
+}
+
+// resourceField is the field that mainResource takes the main resource from.
+func resourceField(spec sparkv1.ApplicationSpec) string {
+	switch {
+	case spec.Jars != "":
+		return "spec.jars"
+	case spec.PyFiles != "":
+		return "spec.pyFiles"
+	default:
+		return "spec.sparkRFiles"
+	}
 }

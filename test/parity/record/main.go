@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -19,6 +18,11 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 	"github.com/firesteel-dev/firesteel/test/parity"
 )
@@ -94,7 +98,7 @@ func (r *recorder) createNamespaces(ctx context.Context, versions []string) erro
 	names := []string{ownNamespace}
 	for _, version := range versions {
 		for _, c := range parity.Cases(version) {
-			names = append(names, c.Name)
+			names = append(names, c.Namespace())
 		}
 	}
 	slices.Sort(names)
@@ -121,13 +125,18 @@ func (r *recorder) version(ctx context.Context, version string) error {
 		return err
 	}
 	defer oracle.stop()
+	recordings, err := parity.Load(version)
+	if err != nil {
+		return err
+	}
 	count, refused, start := 0, 0, time.Now()
-	for _, c := range parity.Cases(version) {
-		if _, err := os.Stat(parity.File(version, c.Name)); err == nil && r.missing {
+	cases := parity.Cases(version)
+	for _, c := range cases {
+		if r.missing && recordings.Has(c) {
 			continue
 		}
 		count++
-		recording, err := r.run(ctx, oracle, version, c)
+		recording, err := r.run(ctx, oracle, version, c, recordings)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -136,32 +145,83 @@ func (r *recorder) version(ctx context.Context, version string) error {
 		}
 	}
 	fmt.Printf("Spark %s: %d cases, of which it refuses %d (%s)\n", version, count, refused, time.Since(start).Round(time.Second))
-	return nil
+	if !r.write {
+		return nil
+	}
+	return recordings.Write(cases)
 }
 
-// run records one case and compares the three: the recording of old, spark-submit of today, and Firesteel.
-func (r *recorder) run(ctx context.Context, o *oracle, version string, c parity.Case) (*parity.Recording, error) {
+// run records one case and compares the three: the recording of old, spark-submit of today, and Firesteel, which gets
+// the case as a plan and as an application of the Apache operator's API.
+func (r *recorder) run(
+	ctx context.Context, o *oracle, version string, c parity.Case, recordings *parity.Recordings,
+) (*parity.Recording, error) {
 	recording, err := r.submit(ctx, o, c)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.keep(version, c.Name, recording); err != nil {
-		return nil, err
+	known := recordings.Has(c)
+	if changed := recordings.Set(c, recording); changed && known && !r.write {
+		r.fail("%s/%s: spark-submit does otherwise now", version, c.Name)
 	}
 	built, refusal := c.Build(version, ownNamespace)
-	if refusal == nil {
+	r.compare(ctx, parity.Comparison{Case: c, Version: version, Recorded: recording, Refusal: refusal}, built)
+
+	if c.OfValue() {
+		return recording, nil // go test has them in that API
+	}
+	app, err := r.applied(ctx, c, version)
+	if err != nil {
+		return nil, err
+	}
+	built, refusal = c.BuildApache(app)
+	r.compare(ctx, parity.Comparison{
+		Case: c, Version: version, API: parity.Apache, App: app, Recorded: recording.Apache(c), Refusal: refusal,
+	}, built)
+	return recording, nil
+}
+
+// compare has the API server complete what Firesteel built, and compares that.
+func (r *recorder) compare(ctx context.Context, c parity.Comparison, built []parity.Object) {
+	if c.Refusal == nil {
 		completed, err := r.tryCreate(ctx, ownNamespace, built)
-		if (err == nil) != (recording.RefusedBy == "") && recording.RefusedBy != parity.BySpark {
-			r.fail("%s/%s: the API server to spark-submit: %q, to Firesteel: %v", version, c.Name, recording.Message, err)
-			return recording, nil
+		if err != nil {
+			if c.Recorded.RefusedBy == "" {
+				r.fail("%s/%s %s: the API server refuses it of Firesteel: %v", c.Version, c.Name, c.API, err)
+			}
+			return
+		}
+		if c.Recorded.RefusedBy == parity.ByServer {
+			r.fail("%s/%s %s: the API server refuses it of spark-submit alone: %s", c.Version, c.Name, c.API, c.Recorded.Message)
 		}
 		built = completed
 	}
-	fields := renamed(parity.Normal(built), ownNamespace, c.Name)
-	for _, wrong := range parity.Compare(c, version, recording, fields, refusal, r.meant) {
-		r.fail("%s/%s: %v", version, c.Name, wrong)
+	c.Built = renamed(parity.Normal(built), ownNamespace, c.Namespace())
+	for _, wrong := range c.Wrong(r.meant) {
+		r.fail("%s/%s %s: %v", c.Version, c.Name, c.API, wrong)
 	}
-	return recording, r.emptyNamespace(ctx, c.Name)
+}
+
+// applied is the case as an application that the API server has taken.
+func (r *recorder) applied(ctx context.Context, c parity.Case, version string) (*sparkv1.SparkApplication, error) {
+	manifest, err := c.Manifest(version, ownNamespace)
+	if err != nil {
+		return nil, err
+	}
+	object := parity.Object{}
+	if err := yaml.Unmarshal(manifest, &object); err != nil {
+		return nil, err
+	}
+	taken, err := r.client.Resource(applications).Namespace(ownNamespace).Create(ctx,
+		&unstructured.Unstructured{Object: object}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return nil, err
+	}
+	text, err := taken.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return parity.Decode(text)
 }
 
 func (r *recorder) submit(ctx context.Context, o *oracle, c parity.Case) (*parity.Recording, error) {
@@ -173,10 +233,13 @@ func (r *recorder) submit(ctx context.Context, o *oracle, c parity.Case) (*parit
 	if err != nil {
 		return nil, err
 	}
-	if by != "" {
-		return &parity.Recording{RefusedBy: by, Message: r.fixed(essence(message))}, nil
+	if by == parity.ByServer {
+		_, err = r.take(ctx, c.Namespace())
 	}
-	objects, err := r.objects(ctx, c.Name)
+	if by != "" {
+		return &parity.Recording{RefusedBy: by, Message: r.fixed(essence(message))}, err
+	}
+	objects, err := r.take(ctx, c.Namespace())
 	if err != nil {
 		return nil, err
 	}
@@ -204,31 +267,6 @@ func (r *recorder) fixed(text string) string {
 	return parity.FixedText(strings.ReplaceAll(text, r.dir, "/tmp"))
 }
 
-// keep writes a recording, or compares it with the file.
-func (r *recorder) keep(version, name string, recording *parity.Recording) error {
-	file := parity.File(version, name)
-	text, err := recording.Text(version, name)
-	if err != nil {
-		return err
-	}
-	if r.write {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(file, text, 0o644)
-	}
-	known, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(known, text) {
-		fresh := filepath.Join(r.dir, strings.ReplaceAll(file, "/", "-"))
-		r.fail("%s: spark-submit does otherwise now, see %s", file, fresh)
-		return os.WriteFile(fresh, text, 0o644)
-	}
-	return nil
-}
-
 func (r *recorder) fail(format string, arguments ...any) {
 	r.failures++
 	fmt.Printf("FAIL "+format+"\n", arguments...)
@@ -254,7 +292,7 @@ func (r *recorder) compareSpeed(ctx context.Context, home, version string) error
 	if err != nil {
 		return err
 	}
-	if err := r.emptyNamespace(ctx, c.Name); err != nil {
+	if _, err := r.take(ctx, c.Name); err != nil {
 		return err
 	}
 	plan, err := c.Plan(version, c.Name)

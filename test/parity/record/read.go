@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/firesteel-dev/firesteel/test/parity"
 )
@@ -30,10 +31,10 @@ func (s *server) createNamespace(ctx context.Context, name string) error {
 	})
 }
 
-// emptyNamespace has a namespace without objects: the next version of Spark uses the same one.
-func (s *server) emptyNamespace(ctx context.Context, name string) error {
+// emptyNamespace deletes all of some kinds: the next submission uses the same namespace.
+func (s *server) emptyNamespace(ctx context.Context, name string, found map[string]schema.GroupVersionResource) error {
 	now := int64(0)
-	for _, resource := range kinds {
+	for _, resource := range found {
 		options := metav1.DeleteOptions{GracePeriodSeconds: &now}
 		if err := s.client.Resource(resource).Namespace(name).DeleteCollection(ctx, options, metav1.ListOptions{}); err != nil {
 			return err
@@ -42,9 +43,10 @@ func (s *server) emptyNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// objects returns what is in a namespace.
-func (s *server) objects(ctx context.Context, namespace string) ([]parity.Object, error) {
+// take returns what is in a namespace, and deletes it.
+func (s *server) take(ctx context.Context, namespace string) ([]parity.Object, error) {
 	var result []parity.Object
+	there := map[string]schema.GroupVersionResource{}
 	for kind, resource := range kinds {
 		found, err := s.client.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -52,9 +54,10 @@ func (s *server) objects(ctx context.Context, namespace string) ([]parity.Object
 		}
 		for _, object := range found.Items {
 			result = append(result, plain(object))
+			there[kind] = resource
 		}
 	}
-	return result, nil
+	return result, s.emptyNamespace(ctx, namespace, there)
 }
 
 // tryCreate returns objects as the API server would have them, without creating them.

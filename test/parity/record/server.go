@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 	"github.com/firesteel-dev/firesteel/test/parity"
@@ -56,7 +57,7 @@ func startServer(ctx context.Context, programs, dir string) (*server, error) {
 	if err := s.run(programs, "kube-apiserver", "--etcd-servers="+etcd, "--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[2]), "--cert-dir="+filepath.Join(dir, "pki"),
 		"--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.0.0.0/16,fd00:10::/112",
-		"--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection", "--authorization-mode=RBAC", "--token-auth-file="+tokens,
+		"--allow-privileged", "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection", "--authorization-mode=RBAC", "--token-auth-file="+tokens,
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
 		"--service-account-signing-key-file="+key); err != nil {
 		return nil, err
@@ -97,7 +98,29 @@ func (s *server) ready(ctx context.Context) error {
 	if err := s.create(ctx, definition, podGroupDefinition); err != nil {
 		return err
 	}
+	if err := s.serveApplications(ctx); err != nil {
+		return err
+	}
 	return controlplane.WriteKubeconfig(s.kubeconfig(), s.config)
+}
+
+// serveApplications has the API server take applications of the Apache operator's API.
+func (s *server) serveApplications(ctx context.Context) error {
+	text, err := os.ReadFile(filepath.Join("..", "..", "config", "300-sparkapplication.yaml"))
+	if err != nil {
+		return err
+	}
+	crd := parity.Object{}
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		return err
+	}
+	if err := s.create(ctx, definition, crd); err != nil {
+		return err
+	}
+	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, startLimit, true, func(ctx context.Context) (bool, error) {
+		_, err := s.client.Resource(applications).List(ctx, metav1.ListOptions{})
+		return err == nil, nil
+	})
 }
 
 func (s *server) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
@@ -108,9 +131,10 @@ func (s *server) create(ctx context.Context, resource schema.GroupVersionResourc
 }
 
 var (
-	classes    = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"}
-	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	definition = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	classes      = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"}
+	namespaces   = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	applications = schema.GroupVersionResource{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"}
+	definition   = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	// kinds are those that a submission may create.
 	kinds = map[string]schema.GroupVersionResource{
 		"Pod":                   {Version: "v1", Resource: "pods"},

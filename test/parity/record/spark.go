@@ -89,7 +89,13 @@ func startOracle(ctx context.Context, s *server, home, version string) (*oracle,
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{"-Xmx1g", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-cp", filepath.Join(home, "jars") + "/*"}
+	user, err := s.makeUser()
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{
+		"-Xmx1g", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Duser.home=" + user, "-cp", user + ":" + filepath.Join(home, "jars") + "/*",
+	}
 	for _, name := range opened {
 		arguments = append(arguments, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
 	}
@@ -111,6 +117,31 @@ func startOracle(ctx context.Context, s *server, home, version string) (*oracle,
 	o.answers = bufio.NewScanner(answers)
 	o.answers.Buffer(nil, 1<<20)
 	return o, o.cmd.Start()
+}
+
+// makeUser makes the home of a user: with a Maven repository of the one package that cases name, so that nobody has to
+// fetch it, and with a configuration of Hadoop in which a stub stands for the stores that cases name.
+func (s *server) makeUser() (string, error) {
+	home := filepath.Join(s.dir, "user")
+	library := filepath.Join(home, ".m2", "repository", "org", "example", "library", "1.0")
+	if err := os.MkdirAll(library, 0o755); err != nil {
+		return "", err
+	}
+	const pom = `<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>library</artifactId><version>1.0</version></project>`
+	var stores strings.Builder
+	for _, scheme := range []string{"s3a", "gs", "abfss", "hdfs"} {
+		fmt.Fprintf(&stores, "<property><name>fs.%s.impl</name><value>Oracle$Store</value></property>", scheme)
+	}
+	for file, content := range map[string]string{
+		filepath.Join(library, "library-1.0.pom"): pom,
+		filepath.Join(library, "library-1.0.jar"): "PK\x05\x06" + strings.Repeat("\x00", 18), // an archive of nothing
+		filepath.Join(home, "core-site.xml"):      "<configuration>" + stores.String() + "</configuration>",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return "", err
+		}
+	}
+	return home, nil
 }
 
 // sparkEnvironment is all that spark-submit may learn from its surroundings.

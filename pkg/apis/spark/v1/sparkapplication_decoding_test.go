@@ -59,6 +59,13 @@ func TestUnmarshalJSON(t *testing.T) {
 			text:        object(template+`{"spec":{"containers":[{"resources":{"limits":{"cpu":"a lot"}}}]}}}}`, `{}`),
 			undecodable: "quantities must match",
 		},
+		"a quantity that would take hours to read": {
+			text:        object(template+`{"spec":{"containers":[{"resources":{"limits":{"cpu":" 1e-2147483647 "}}}]}}}}`, `{}`),
+			undecodable: "1e-2147483647",
+		},
+		"a text with something like one": {
+			text: object(`{"runtimeVersions":{"sparkVersion":"4.1.4"},"driverArgs":["0a1e-123456789012","1e-300"]}`, `{}`),
+		},
 		"a list for an object": {
 			text: object(template+`[]}}`, `{}`), undecodable: "podTemplateSpec",
 		},

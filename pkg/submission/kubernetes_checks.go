@@ -1,0 +1,68 @@
+package submission
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// What the API server would refuse is refused here first: before anything is created, and in terms of the property.
+
+// maxConfigMap is how many bytes the API server lets a config map hold.
+const maxConfigMap = 1 << 20
+
+// expect refuses a value for the reasons that the API server would give, if there are any.
+func (c *conf) expect(field, value, problem string, reasons []string) {
+	if len(reasons) > 0 {
+		c.refuse(field, value, problem, "mend it: "+strings.Join(reasons, "; "))
+	}
+}
+
+// checkLabel checks what a property under a prefix makes a label of, or a selector.
+func (c *conf) checkLabel(prefix, key, value string) {
+	c.expect(prefix+key, value, "is under a key that no label can have", validation.IsQualifiedName(key))
+	c.checkLabelValue(prefix+key, value)
+}
+
+func (c *conf) checkLabelValue(field, value string) {
+	c.expect(field, value, "is no label value", validation.IsValidLabelValue(value))
+}
+
+func (c *conf) checkAnnotation(prefix, key, value string) {
+	// Kubernetes lets annotations have keys in upper case.
+	c.expect(prefix+key, value, "is under a key that no annotation can have", validation.IsQualifiedName(strings.ToLower(key)))
+}
+
+func (c *conf) checkVariable(prefix, name, value string) {
+	c.expect(prefix+name, value, "is under a name that no environment variable can have", validation.IsRelaxedEnvVarName(name))
+}
+
+// checkName checks the name of an object in the value of a property.
+func (c *conf) checkName(field, value, object string) {
+	c.expect(field, value, "names no "+object, validation.IsDNS1123Subdomain(value))
+}
+
+// checkWithin checks a path within a volume: the API server lets none lead out of it.
+func (c *conf) checkWithin(field, path string) {
+	if strings.HasPrefix(path, "/") || leadsUp(path) {
+		c.refuse(field, path, "is no path within the volume", "write one without / at its beginning and without ..")
+	}
+}
+
+func leadsUp(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// checkFits checks what is to be the content of a config map.
+func (c *conf) checkFits(field, text string) {
+	if len(text) > maxConfigMap {
+		c.refuse(field, "", fmt.Sprintf("is of %d bytes, and a config map holds %d", len(text), maxConfigMap),
+			"put what is large into files that the driver can fetch")
+	}
+}

@@ -1,0 +1,35 @@
+package submission
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	clientLocalProblem = "is a file of the submitting host, and an operator has none of yours"
+	clientLocalRemedy  = "write local:///path for a file in the image, or put it where the driver can fetch it, such as s3a://"
+)
+
+var (
+	uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+	// javaURI is what Java's URI takes. Spark reads all else as the path of a file.
+	javaURI = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(?://\[[0-9A-Fa-f:.]+\])?` + uriText + `+(?:#` + uriText + `*)?$`)
+)
+
+const uriText = `(?:[\w\-!.~'()*;/?:@&=+$,]|[^\x00-\x{9f}\p{Z}]|%[0-9A-Fa-f]{2})`
+
+// checkRemote refuses what spark-submit would upload from its own host.
+func (c *conf) checkRemote(field, uri string) {
+	switch {
+	case isClientLocal(uri):
+		c.refuse(field, uri, clientLocalProblem, clientLocalRemedy)
+	case !javaURI.MatchString(uri):
+		c.refuse(field, uri, "is no URI", "write in it what a URI cannot hold by its number, a blank as %20")
+	}
+}
+
+// isClientLocal tells whether spark-submit would look for the file on the host that it runs on.
+func isClientLocal(uri string) bool {
+	scheme := uriScheme.FindStringSubmatch(uri)
+	return scheme == nil || strings.EqualFold(scheme[1], "file")
+}

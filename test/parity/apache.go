@@ -1,0 +1,234 @@
+package parity
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Apache is the Apache operator's API.
+const Apache = "apache"
+
+// apacheApp is the name of the application that a case is in the Apache operator's API.
+const apacheApp = "spark-pi"
+
+// Manifest returns the case as a user of the Apache operator's API writes it.
+func (c Case) Manifest(version, namespace string) ([]byte, error) {
+	conf := maps.Clone(c.Conf)
+	delete(conf, "spark.kubernetes.namespace") // the application's own
+	spec := Object{
+		"runtimeVersions": Object{"sparkVersion": version}, "mainClass": c.Class, "sparkConf": conf,
+		"driverArgs": c.Args, "proxyUser": c.ProxyUser,
+	}
+	switch {
+	case strings.HasSuffix(c.Resource, ".py"):
+		spec["pyFiles"] = c.Resource
+	case strings.HasSuffix(strings.ToLower(c.Resource), ".r"):
+		spec["sparkRFiles"] = c.Resource
+	case c.Resource != noResource:
+		spec["jars"] = c.Resource
+	}
+	for field, template := range map[string]string{"driverSpec": c.Driver, "executorSpec": c.Executor} {
+		if template == "" {
+			continue
+		}
+		var pod Object
+		if err := yaml.Unmarshal([]byte(template), &pod); err != nil {
+			return nil, fmt.Errorf("%s: %w", field, err)
+		}
+		delete(pod, "apiVersion")
+		delete(pod, "kind")
+		spec[field] = Object{"podTemplateSpec": pod}
+	}
+	return yaml.Marshal(Object{
+		"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication",
+		"metadata": Object{"name": apacheApp, "namespace": namespace}, "spec": spec,
+	})
+}
+
+// Decode reads a manifest of the Apache operator's API as the controller reads what the API server has of it.
+func Decode(manifest []byte) (*sparkv1.SparkApplication, error) {
+	app := &sparkv1.SparkApplication{}
+	if err := yaml.Unmarshal(manifest, app); err != nil {
+		return nil, err
+	}
+	if app.Undecodable != "" || len(app.UnknownFields) > 0 {
+		return nil, fmt.Errorf("not all of it is understood: %s%q", app.Undecodable, app.UnknownFields)
+	}
+	return app, nil
+}
+
+// BuildApache returns the objects that Firesteel makes of an application that a case is, or the refusal that the
+// application's condition shows. The names of the objects are Spark's, so that those of a recording are the same.
+func (c Case) BuildApache(app *sparkv1.SparkApplication) ([]Object, error) {
+	if refused := apache.Policy(app, apache.Defaults{}).Refused; refused != nil {
+		return nil, errors.New(refused.Message)
+	}
+	plan, err := apache.Plan(app, v1alpha1.Attempt{Since: metav1.NewMicroTime(time.UnixMilli(0))}, apache.Defaults{})
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.Plan(plan.SparkVersion, app.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	plan.Names = own.Names
+	built, err := submission.Build(plan)
+	if err != nil {
+		return nil, err
+	}
+	apache.Decorate(built)
+	return sent(built)
+}
+
+// Apache returns what is to come of the case where it is an application of the Apache operator's API: what the
+// recording holds, and what that operator adds to it.
+func (r *Recording) Apache(c Case) *Recording {
+	if r.RefusedBy != "" {
+		return r
+	}
+	fields := maps.Clone(r.Fields)
+	for key, value := range apacheProperties(c) {
+		fields[propertiesOf+key] = value
+	}
+	labelled := []string{driverLabels}
+	if _, made := fields[driverService+"kind"]; made {
+		labelled = append(labelled, driverService+"spec/selector/")
+		if !strings.EqualFold(strings.TrimSpace(c.Conf[publishKey]), "false") {
+			fields[driverService+"spec/publishNotReadyAddresses"] = true
+		}
+	}
+	for _, labels := range labelled {
+		fields[labels+"spark-app-name"] = apacheApp
+		for key, value := range apacheLabels {
+			fields[labels+key] = value
+		}
+	}
+	addLabels(fields)
+	forbidEscalation(fields)
+	return &Recording{Fields: fields}
+}
+
+const (
+	propertiesOf  = "ConfigMap/-conf-map/data/spark.properties/"
+	driverLabels  = "Pod/metadata/labels/"
+	driverService = "Service/-driver-svc/"
+	publishKey    = "spark.kubernetes.driver.service.publishNotReadyAddresses"
+)
+
+// apacheLabels are those that tell the objects of the operator's applications.
+var apacheLabels = properties{"spark.operator/name": "spark-kubernetes-operator", "spark.operator/spark-app-name": apacheApp}
+
+// apacheProperties are those that the operator sets, and its defaults for those that the case does not set.
+func apacheProperties(c Case) properties {
+	set := properties{
+		"spark.authenticate": "true", "spark.io.encryption.enabled": "true", publishKey: "true",
+		"spark.kubernetes.driver.annotateExitException": "true", "spark.kubernetes.executor.useDriverPodIP": "true",
+	}
+	if !strings.EqualFold(c.Conf["spark.dynamicAllocation.enabled"], "true") {
+		set["spark.kubernetes.executor.deleteOnTermination"] = "false"
+	}
+	if strings.HasSuffix(c.Resource, ".py") {
+		set["spark.submit.pyFiles"] = c.Resource
+	}
+	maps.DeleteFunc(set, func(key, _ string) bool { _, given := c.Conf[key]; return given })
+	set[appNameKey] = apacheApp
+	for key, value := range apacheLabels {
+		for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
+			set["spark.kubernetes."+role+"."+key] = value
+		}
+	}
+	return set
+}
+
+// addLabels gives the driver's labels to all that the driver owns.
+func addLabels(fields Fields) {
+	for field, kind := range maps.Clone(fields) {
+		object, ofKind := strings.CutSuffix(field, "/kind")
+		if !ofKind || kind == "Pod" || kind == "PodGroup" || strings.Count(object, "/") != 1 {
+			continue
+		}
+		for field, value := range maps.Clone(fields) {
+			label, isLabel := strings.CutPrefix(field, driverLabels)
+			if _, own := fields[object+"/metadata/labels/"+label]; isLabel && !own {
+				fields[object+"/metadata/labels/"+label] = value
+			}
+		}
+	}
+}
+
+var containers = regexp.MustCompile(`^Pod/spec/(?:initC|c)ontainers/\d+`)
+
+// forbidEscalation has no container gain privileges where its template does not say.
+func forbidEscalation(fields Fields) {
+	for field := range maps.Clone(fields) {
+		escalation := containers.FindString(field) + "/securityContext/allowPrivilegeEscalation"
+		privileged := fields[containers.FindString(field)+"/securityContext/privileged"] == true
+		if _, said := fields[escalation]; !said && !privileged && containers.MatchString(field) {
+			fields[escalation] = false
+		}
+	}
+}
+
+// checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
+func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
+	message := apache.Refusal(c.Refusal, c.App, apache.Defaults{})
+	var wrong []error
+	parts := said(problems)
+	switch {
+	case c.ofValue:
+		parts = append(parts, c.Refused)
+	case c.Refused != "":
+		parts = append(parts, c.place())
+	}
+	for _, part := range parts {
+		if !strings.Contains(message, part) {
+			wrong = append(wrong, fmt.Errorf("the condition does not say %s: %s", part, message))
+		}
+	}
+	return wrong
+}
+
+func said(problems []*submission.FieldError) []string {
+	var parts []string
+	for _, problem := range problems {
+		parts = append(parts, problem.Remedy)
+		if problem.Value != "" {
+			parts = append(parts, strconv.Quote(problem.Value))
+		}
+	}
+	return parts
+}
+
+// place is where in the manifest the refused field is.
+func (c Case) place() string {
+	switch field, rest, _ := strings.Cut(c.Refused, "."); field {
+	case "spark":
+		return "spec.sparkConf." + c.Refused
+	case "driverTemplate":
+		return "spec.driverSpec.podTemplateSpec." + rest
+	case "resource":
+		switch {
+		case strings.HasSuffix(c.Resource, ".py"):
+			return "spec.pyFiles"
+		case strings.HasSuffix(c.Resource, ".R"):
+			return "spec.sparkRFiles"
+		default:
+			return "spec.jars"
+		}
+	default:
+		return "spec." + c.Refused
+	}
+}
