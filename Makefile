@@ -74,7 +74,12 @@ parity: ## Record afresh what real spark-submit creates; fail where it or Firest
 
 .PHONY: test-e2e
 test-e2e: ## Run the tests on a cluster, with real Spark.
-	hack/with-cluster.sh --as-found hack/e2e.sh
+	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e
+
+.PHONY: e2e
+e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
+e2e: ## Run those and one for each feature and line of Spark, which downloads two more of them.
+	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
 ##@ Clusters
 

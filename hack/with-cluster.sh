@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a command with a cluster to work on: the local one, which is booted where it does not run, or with
 # CLUSTER=existing the one that KUBECONFIG names. There images go to KO_DOCKER_REPO, which the cluster must reach.
-# With --as-found a local cluster that was booted for the command is taken down after it.
+# With --as-found a local cluster that was booted for the command is taken down after it. SPARK_VERSIONS are the
+# versions of Spark that it has images of besides its own, separated by commas.
 set -euo pipefail
 
 localcluster() { (cd "$(dirname "${BASH_SOURCE[0]}")/localcluster" && go run ./cmd/localcluster "$@"); }
@@ -14,7 +15,7 @@ local)
 	if [[ -n $as_found ]] && ! localcluster status >/dev/null 2>&1; then
 		trap 'localcluster down' EXIT
 	fi
-	localcluster up >&2
+	localcluster up --spark="${SPARK_VERSIONS:-}" >&2
 	settings=$(localcluster env)
 	set -a && eval "$settings" && set +a
 	;;

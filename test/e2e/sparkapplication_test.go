@@ -1,3 +1,6 @@
+// Package e2e runs real Spark on a real cluster in which Firesteel is deployed. make test runs the applications of this
+// package, few enough for every change; make e2e also those of features, one for each thing that an application may ask of
+// Spark.
 package e2e
 
 import (
@@ -15,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
 // whole is the history of an attempt that succeeds and keeps nothing.
@@ -23,11 +27,11 @@ var whole = []string{
 }
 
 func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
-	c := newCluster(t)
-	c.apply(t, "testdata/apache-pi.yaml")
-	c.await(t, "pi", "started", inState("DriverStarted", "DriverReady", "RunningHealthy"))
-	log := c.followLog(t, "pi-0-driver")
-	app := c.await(t, "pi", "released", inState("ResourceReleased"))
+	c := cluster.New(t)
+	c.Apply(t, "testdata/apache-pi.yaml")
+	c.Await(t, "pi", "started", cluster.InState("DriverStarted", "DriverReady", "RunningHealthy"))
+	log := c.FollowLog(t, "pi-0-driver")
+	app := c.Await(t, "pi", "released", cluster.InState("ResourceReleased"))
 	if text := <-log; !strings.Contains(text, "Pi is roughly 3.1") {
 		t.Errorf("the driver's log has no result:\n%s", text)
 	}
@@ -37,67 +41,61 @@ func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
 	if !meta.IsStatusConditionTrue(app.Status.Conditions, "Succeeded") {
 		t.Errorf("conditions are %+v", app.Status.Conditions)
 	}
-	c.expectTold(t, "pi", whole)
-	c.expectGone(t, "pods", "services", "networkpolicies")
+	expectTold(t, c, "pi", whole)
+	expectGone(t, c, "pods", "services", "networkpolicies")
 }
 
 func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testing.T) {
-	c := newCluster(t)
-	c.apply(t, "testdata/apache-minimal.yaml")
-	app := c.await(t, "pi", "released", inState("ResourceReleased"))
+	c := cluster.New(t)
+	c.Apply(t, "testdata/apache-minimal.yaml")
+	app := c.Await(t, "pi", "released", cluster.InState("ResourceReleased"))
 	if got := states(app.Status.StateTransitionHistory); !slices.Equal(got, whole) {
 		t.Errorf("history is %v, want %v", got, whole)
 	}
 }
 
 func TestWordCountInPythonPrintsTheWords(t *testing.T) {
-	c := newCluster(t)
-	c.apply(t, "../../examples/word-count.yaml")
-	c.await(t, "word-count", "kept", inState("TerminatedWithoutReleaseResources"))
-	log := <-c.followLog(t, "word-count-0-driver")
+	c := cluster.New(t)
+	c.Apply(t, "../../examples/word-count.yaml")
+	c.Await(t, "word-count", "kept", cluster.InState("TerminatedWithoutReleaseResources"))
+	log := <-c.FollowLog(t, "word-count-0-driver")
 	if !strings.Contains(log, "that: 13\n") || !strings.Contains(log, "the: 11\n") {
 		t.Errorf("the driver's log has not the most frequent words:\n%s", log)
 	}
 }
 
 func TestFailedAttemptIsRestartedAndTheApplicationDeletedAfterItsTime(t *testing.T) {
-	c := newCluster(t)
-	c.apply(t, "../../examples/flaky.yaml")
-	app := c.await(t, "flaky", "released", inState("ResourceReleased"))
+	c := cluster.New(t)
+	c.Apply(t, "../../examples/flaky.yaml")
+	app := c.Await(t, "flaky", "released", cluster.InState("ResourceReleased"))
 	if app.Status.CurrentAttemptSummary.AttemptInfo.ID != 1 {
 		t.Errorf("attempt is %+v, want the second", app.Status.CurrentAttemptSummary.AttemptInfo)
 	}
-	c.expectTold(t, "flaky", []string{
+	expectTold(t, c, "flaky", []string{
 		"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Failed",
 		"ScheduledToRestart", "DriverRequested", "DriverStarted", "DriverReady", "RunningHealthy", "Succeeded", "ResourceReleased",
 	})
 	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		_, err := c.spark.SparkV1().SparkApplications(c.namespace).Get(ctx, "flaky", metav1.GetOptions{})
+		_, err := c.Spark.SparkV1().SparkApplications(c.Namespace).Get(ctx, "flaky", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})
 	if err != nil {
 		t.Error("the application outlives its time to live")
 	}
-	c.expectGone(t, "pods", "services")
+	expectGone(t, c, "pods", "services")
 }
 
 func TestImageThatDoesNotExistIsNamedByTheCondition(t *testing.T) {
-	c := newCluster(t)
-	c.apply(t, "testdata/no-image.yaml")
-	app := c.await(t, "no-image", "reported", func(app *sparkv1.SparkApplication) bool {
+	c := cluster.New(t)
+	c.Apply(t, "testdata/no-image.yaml")
+	app := c.Await(t, "no-image", "reported", func(app *sparkv1.SparkApplication) bool {
 		condition := meta.FindStatusCondition(app.Status.Conditions, "Succeeded")
 		return condition != nil && condition.Reason == "ImagePullFailed"
 	})
 	if message := meta.FindStatusCondition(app.Status.Conditions, "Succeeded").Message; !strings.Contains(message, "127.0.0.1:1/no-such-image:1") {
 		t.Errorf("the message does not name the image: %s", message)
 	}
-	c.await(t, "no-image", "timed out and released", inState("ResourceReleased"))
-}
-
-func inState(wanted ...string) func(*sparkv1.SparkApplication) bool {
-	return func(app *sparkv1.SparkApplication) bool {
-		return app.Status.CurrentState != nil && slices.Contains(wanted, app.Status.CurrentState.CurrentStateSummary)
-	}
+	c.Await(t, "no-image", "timed out and released", cluster.InState("ResourceReleased"))
 }
 
 // states are those of a history, in the order of its keys.
@@ -115,11 +113,11 @@ func states(history map[string]sparkv1.ApplicationState) []string {
 }
 
 // expectTold waits until the subscriber was told of these states, in this order. A state may be told twice.
-func (c *cluster) expectTold(t *testing.T, name string, want []string) {
+func expectTold(t *testing.T, c *cluster.Cluster, name string, want []string) {
 	t.Helper()
 	var lines []string
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
-		lines = c.told(t, name)
+		lines = c.Told(t, name)
 		next := 0
 		for _, line := range lines {
 			if next < len(want) && strings.Contains(line, "  "+want[next]) {
@@ -134,11 +132,11 @@ func (c *cluster) expectTold(t *testing.T, name string, want []string) {
 }
 
 // expectGone waits until none of these kinds is left in the namespace.
-func (c *cluster) expectGone(t *testing.T, kinds ...string) {
+func expectGone(t *testing.T, c *cluster.Cluster, kinds ...string) {
 	t.Helper()
 	var left string
 	err := wait.PollUntilContextTimeout(t.Context(), time.Second, time.Minute, true, func(context.Context) (bool, error) {
-		left = c.run(t, "", "kubectl", "-n", c.namespace, "get", strings.Join(kinds, ","), "-o", "name")
+		left = c.Run(t, "", "kubectl", "-n", c.Namespace, "get", strings.Join(kinds, ","), "-o", "name")
 		return left == "", nil
 	})
 	if err != nil {

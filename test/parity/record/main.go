@@ -1,8 +1,7 @@
 // Command record runs real spark-submit of each version on all cases, and compares what it makes on a real API server
 // with the recordings and with what Firesteel makes. With -write it writes the recordings.
 //
-// KUBEBUILDER_ASSETS is the folder of kube-apiserver and etcd; Java must be on the PATH. FIRESTEEL_CACHE holds the
-// versions of Spark.
+// KUBEBUILDER_ASSETS is the folder of kube-apiserver and etcd; Java must be on the PATH.
 package main
 
 import (
@@ -33,7 +32,6 @@ const ownNamespace = "built-by-firesteel"
 // recorder runs the cases on one API server.
 type recorder struct {
 	*server
-	cache    string
 	write    bool
 	missing  bool
 	meant    parity.Deviations
@@ -71,7 +69,7 @@ func record(ctx context.Context, write, missing bool, versions []string) error {
 		return err
 	}
 	defer s.stop()
-	r := &recorder{server: s, cache: cacheFolder(), write: write, missing: missing, meant: meant}
+	r := &recorder{server: s, write: write, missing: missing, meant: meant}
 	if err := r.createNamespaces(ctx, versions); err != nil {
 		return err
 	}
@@ -84,14 +82,6 @@ func record(ctx context.Context, write, missing bool, versions []string) error {
 		return fmt.Errorf("%d differences; files are in %s", r.failures, dir)
 	}
 	return os.RemoveAll(dir)
-}
-
-func cacheFolder() string {
-	cache := os.Getenv("FIRESTEEL_CACHE")
-	if cache == "" {
-		cache = filepath.Join(os.Getenv("HOME"), ".cache", "firesteel")
-	}
-	return filepath.Join(cache, "parity")
 }
 
 func (r *recorder) createNamespaces(ctx context.Context, versions []string) error {
@@ -111,7 +101,7 @@ func (r *recorder) createNamespaces(ctx context.Context, versions []string) erro
 }
 
 func (r *recorder) version(ctx context.Context, version string) error {
-	home, err := sparkHome(ctx, r.cache, version)
+	home, err := sparkHome(ctx, version)
 	if err != nil {
 		return err
 	}

@@ -16,58 +16,15 @@ import (
 	"github.com/firesteel-dev/firesteel/test/parity"
 )
 
-// archives are the digests of PyPI's source archives of pyspark.
-var archives = map[string]string{
-	"3.5.9": "sha256:ea27adc39ddac9413b8951e45aa748cbed6c785971b81386efc41938f6243d93",
-	"4.0.5": "sha256:a0d44b0e7faf0458ad83b7aa664e7ed8b96beed8a55d66ce3b0dfac2309dfca6",
-	"4.1.4": "sha256:bcbd5e18690cf79d438e97210ad06fb8d451a251bb77becc2b0418868d2acd73",
-	"4.2.1": "sha256:d79b7c8ee41e66a9202fe6f600ca90b931ca571ae9dbdf31c58d2672e5102da0",
-	"4.3.0": "sha256:e8c517948eff7088a7aa07449aa8eafa4a15a8d50319de2525a6fd26622476c6",
-}
-
-// sparkHome returns the folder of a version of Spark, which it downloads if the cache lacks it.
-func sparkHome(ctx context.Context, cache, version string) (string, error) {
-	home := filepath.Join(cache, "spark-"+version)
-	if _, err := os.Stat(home); err == nil {
-		return home, nil
-	}
-	fmt.Printf("downloading pyspark %s (450 MB)\n", version)
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp(cache, "download-")
+// sparkHome returns the folder of a version of Spark, which the local cluster's program downloads if its cache lacks it.
+func sparkHome(ctx context.Context, version string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "run", "./cmd/localcluster", "spark", version)
+	cmd.Dir, cmd.Stderr = filepath.Join("..", "..", "hack", "localcluster"), os.Stderr
+	homes, err := cmd.Output()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("localcluster spark %s: %w", version, err)
 	}
-	defer os.RemoveAll(dir)
-	requirement := filepath.Join(dir, "requirements.txt")
-	pinned := fmt.Sprintf("pyspark==%s --hash=%s\n", version, archives[version])
-	if err := os.WriteFile(requirement, []byte(pinned), 0o644); err != nil {
-		return "", err
-	}
-	err = command(ctx, "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
-		"--no-binary", "pyspark", "--require-hashes", "--requirement", requirement, "--dest", dir)
-	if err != nil {
-		return "", err
-	}
-	unpacked, name := filepath.Join(dir, "spark"), "pyspark-"+version
-	if err := os.Mkdir(unpacked, 0o755); err != nil {
-		return "", err
-	}
-	err = command(ctx, "tar", "--extract", "--gzip", "--file="+filepath.Join(dir, name+".tar.gz"), "--directory="+unpacked,
-		"--strip-components=2", name+"/deps/jars", name+"/deps/bin")
-	if err != nil {
-		return "", err
-	}
-	return home, os.Rename(unpacked, home)
-}
-
-func command(ctx context.Context, name string, arguments ...string) error {
-	output, err := exec.CommandContext(ctx, name, arguments...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, output)
-	}
-	return nil
+	return filepath.Join(strings.TrimSpace(string(homes)), version), nil
 }
 
 // opened are the packages of Java that Spark's own scripts open to Spark.

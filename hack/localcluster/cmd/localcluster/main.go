@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
 )
 
@@ -40,17 +41,22 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), registryCommand(), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), registryCommand(), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
 func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
-	return &cobra.Command{
+	var versions []string
+	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Boot the cluster, building what is missing, and print its kubeconfig's path",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := c.Up(cmd.Context()); err != nil {
+			more, err := spark.Find(versions...)
+			if err != nil {
+				return err
+			}
+			if err := c.Up(cmd.Context(), more...); err != nil {
 				return err
 			}
 			fmt.Fprintf(os.Stderr, "\nTo use it:\n%s\n", exports(c))
@@ -58,6 +64,8 @@ func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringSliceVar(&versions, "spark", nil, "have images of these versions of Spark too, besides "+spark.Default.Version)
+	return cmd
 }
 
 func downCommand(c *cluster.Cluster) *cobra.Command {
@@ -116,6 +124,25 @@ func assetsCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&kwok, "kwok", false, "build kwok too, which simulates nodes")
 	return cmd
+}
+
+func sparkCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
+	return &cobra.Command{
+		Use:   "spark VERSION...",
+		Short: "Download these versions of Spark only, and print the folder that holds each under its version",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, versions []string) error {
+			wanted, err := spark.Find(versions...)
+			if err != nil {
+				return err
+			}
+			if err := c.InstallSpark(cmd.Context(), wanted); err != nil {
+				return err
+			}
+			fmt.Println(spark.Homes(dir))
+			return nil
+		},
+	}
 }
 
 func registryCommand() *cobra.Command {

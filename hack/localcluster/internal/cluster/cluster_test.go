@@ -9,22 +9,30 @@ import (
 	"testing"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
 )
 
 func TestStepsAreInOrder(t *testing.T) {
 	c := New(cache.Dir(t.TempDir()), new(bytes.Buffer))
-	var before []string
-	for _, s := range c.steps() {
-		for _, name := range s.After {
-			if !slices.Contains(before, name) {
-				t.Errorf("%q comes after %q, which is not listed before it", s.Name, name)
+	more, err := spark.Find("3.5.9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := spark.WithDefault(more)
+	for _, steps := range [][]step.Step{c.steps(held), c.moreSpark(held)} {
+		var before []string
+		for _, s := range steps {
+			for _, name := range s.After {
+				if !slices.Contains(before, name) {
+					t.Errorf("%q comes after %q, which is not listed before it", s.Name, name)
+				}
 			}
+			if s.Do == nil || s.Remedy == "" {
+				t.Errorf("%q does nothing or has no remedy", s.Name)
+			}
+			before = append(before, s.Name)
 		}
-		if s.Do == nil || s.Remedy == "" {
-			t.Errorf("%q does nothing or has no remedy", s.Name)
-		}
-		before = append(before, s.Name)
 	}
 }
 

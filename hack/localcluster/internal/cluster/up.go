@@ -20,8 +20,8 @@ import (
 )
 
 // Up boots the cluster, unless a healthy one runs. What is left of an unhealthy
-// one goes first.
-func (c *Cluster) Up(ctx context.Context) error {
+// one goes first. It holds images of these releases of Spark besides the default.
+func (c *Cluster) Up(ctx context.Context, more ...spark.Release) error {
 	if err := requireRoot("localcluster up"); err != nil {
 		return err
 	}
@@ -31,14 +31,18 @@ func (c *Cluster) Up(ctx context.Context) error {
 	}
 	defer unlock()
 	runner := step.NewRunner(c.progress, c.cache.Logs())
+	held := spark.WithDefault(more)
 	if err := c.Healthy(ctx); err == nil {
 		runner.Say("the cluster runs already and is healthy")
-		return nil
+		if len(more) == 0 {
+			return nil
+		}
+		return runner.Run(ctx, c.moreSpark(held)...)
 	}
 	if err := c.clear(runner); err != nil {
 		return err
 	}
-	if err := runner.Run(ctx, c.steps()...); err != nil {
+	if err := runner.Run(ctx, c.steps(held)...); err != nil {
 		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
 	}
 	// What answers at the cluster's addresses might be somebody else's.
@@ -68,26 +72,28 @@ const (
 	again    = "run it again; what is done already is not done twice"
 	machine  = "see the log; the machine must let root make namespaces, mounts, cgroups and iptables rules"
 	offline  = "see the log; the machine must reach a package registry through its own client"
-	diskFull = "see the log; about 6 GB of disk are needed in the cache folder"
+	diskFull = "see the log; about 5 GB of disk are needed in the cache folder, and 2 GB for each further Spark"
 )
 
-// steps are the way from a bare machine to a cluster.
-func (c *Cluster) steps() []step.Step {
-	return []step.Step{
-		{Name: "packages", Do: packages.Install, Remedy: offline},
+// steps are the way from a bare machine to a cluster that holds these releases of
+// Spark.
+func (c *Cluster) steps(held []spark.Release) []step.Step {
+	steps := []step.Step{
+		packagesStep,
 		{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline},
-		{Name: "spark archive", After: []string{"packages"}, Do: c.downloadSpark, Remedy: offline},
-		{Name: "spark", After: []string{"spark archive"}, Do: c.unpackSpark, Remedy: diskFull},
-		{Name: "debian", After: []string{"packages"}, Do: c.bootstrapDebian, Remedy: offline},
-		{Name: "spark image", After: []string{"spark", "debian"}, Do: c.buildSparkImage, Remedy: diskFull},
 		{Name: "small images", After: []string{"packages"}, Do: c.buildSmallImages, Remedy: again},
 		{Name: "localcluster", Do: c.installSelf, Remedy: diskFull},
 		{Name: "volumes", After: []string{"localcluster"}, Do: c.startVolumes, Remedy: again},
 		{Name: "registry", After: []string{"small images", "localcluster"}, Do: c.startRegistry,
 			Remedy: "see the log; nothing else may listen at " + registryAddress},
 		{Name: "machine", After: []string{"packages"}, Do: c.prepareMachine, Remedy: machine},
-		{Name: "spark tags", After: []string{"spark image", "registry"}, Do: c.pushSpark, Remedy: diskFull},
-		{Name: "image store", After: []string{"spark tags", "machine"}, Do: c.buildStore, Remedy: diskFull},
+		c.debianStep(),
+	}
+	for _, r := range held {
+		steps = append(steps, c.sparkSteps(r, held)...)
+	}
+	return append(steps, []step.Step{
+		{Name: "image store", After: []string{tagsOf(spark.Default), "machine"}, Do: c.buildStore, Remedy: diskFull},
 		{Name: "containerd", After: []string{"image store"}, Do: c.startContainerd, Remedy: machine},
 		{Name: "network", After: []string{"packages"}, Do: c.startNetwork, Remedy: machine},
 		{Name: "control plane", After: []string{"kubernetes", "network"}, Do: c.startControlPlane,
@@ -96,24 +102,51 @@ func (c *Cluster) steps() []step.Step {
 		{Name: "node", After: []string{"control plane", "containerd"}, Do: c.startNode, Remedy: machine},
 		{Name: "dns", After: []string{"control plane"}, Do: c.startDNS,
 			Remedy: fmt.Sprintf("see the log; nothing else may listen at %s:%d", nodeAddress, dnsPort)},
+	}...)
+}
+
+// moreSpark are the steps by which a cluster that runs comes to hold further
+// releases of Spark.
+func (c *Cluster) moreSpark(held []spark.Release) []step.Step {
+	steps := []step.Step{packagesStep, c.debianStep(), {Name: "registry", Remedy: again,
+		Do: func(ctx context.Context, _ *step.Task) error { return registry.Wait(ctx, registryAddress) }}}
+	for _, r := range held {
+		if r == spark.Default {
+			continue
+		}
+		steps = append(steps, c.sparkSteps(r, held)...)
+		steps = append(steps, step.Step{Name: "names of spark " + r.Version, After: []string{tagsOf(r)}, Remedy: again,
+			Do: func(ctx context.Context, t *step.Task) error { return c.forgetStandIns(ctx, t, r, held) }})
+	}
+	return steps
+}
+
+var packagesStep = step.Step{Name: "packages", Do: packages.Install, Remedy: offline}
+
+func (c *Cluster) debianStep() step.Step {
+	return step.Step{Name: "debian", After: []string{"packages"}, Remedy: offline,
+		Do: func(ctx context.Context, t *step.Task) error { return spark.Bootstrap(ctx, t, c.cache) }}
+}
+
+// sparkSteps are the way to the image of a release under all its names.
+func (c *Cluster) sparkSteps(r spark.Release, held []spark.Release) []step.Step {
+	home, layer := c.sparkStep(r), "image of spark "+r.Version
+	return []step.Step{
+		home,
+		{Name: layer, After: []string{home.Name}, Remedy: diskFull,
+			Do: func(ctx context.Context, t *step.Task) error { return r.BuildLayer(ctx, t, c.cache) }},
+		{Name: tagsOf(r), After: []string{layer, "debian", "registry"}, Remedy: diskFull,
+			Do: func(ctx context.Context, t *step.Task) error { return c.pushSpark(ctx, t, r, held) }},
 	}
 }
 
-func (c *Cluster) downloadSpark(ctx context.Context, t *step.Task) error {
-	return spark.Download(ctx, t, c.cache)
+// sparkStep is the way to a release in the cache.
+func (c *Cluster) sparkStep(r spark.Release) step.Step {
+	return step.Step{Name: "spark " + r.Version, After: []string{"packages"}, Remedy: offline,
+		Do: func(ctx context.Context, t *step.Task) error { return r.Install(ctx, t, c.cache) }}
 }
 
-func (c *Cluster) unpackSpark(ctx context.Context, t *step.Task) error {
-	return spark.Unpack(ctx, t, c.cache)
-}
-
-func (c *Cluster) bootstrapDebian(ctx context.Context, t *step.Task) error {
-	return spark.Bootstrap(ctx, t, c.cache)
-}
-
-func (c *Cluster) buildSparkImage(_ context.Context, t *step.Task) error {
-	return spark.BuildLayer(t, c.cache)
-}
+func tagsOf(r spark.Release) string { return "tags of spark " + r.Version }
 
 func (c *Cluster) buildSmallImages(ctx context.Context, t *step.Task) error {
 	return errors.Join(c.buildPause(ctx, t), c.buildBase())
@@ -130,11 +163,11 @@ func (c *Cluster) startRegistry(ctx context.Context, _ *step.Task) error {
 	if err := c.processes.Running("registry"); err != nil {
 		return err // another one answered
 	}
-	pause, err := image.Open(c.cache.Path("images", "pause"), pauseConfig)
+	pause, err := image.Open(pauseConfig, c.cache.Path("images", "pause"))
 	if err != nil {
 		return err
 	}
-	base, err := image.Open(c.cache.Path("images", "base"), baseConfig)
+	base, err := image.Open(baseConfig, c.cache.Path("images", "base"))
 	if err != nil {
 		return err
 	}
@@ -193,16 +226,30 @@ func (c *Cluster) installSelf(context.Context, *step.Task) error {
 
 func (c *Cluster) prepareMachine(context.Context, *step.Task) error { return c.node.Prepare() }
 
-// pushSpark gives the Spark image to the registry under every name.
-func (c *Cluster) pushSpark(ctx context.Context, t *step.Task) error {
-	img, err := spark.Image(c.cache)
+// pushSpark gives the image of a release to the registry under each of its names.
+func (c *Cluster) pushSpark(ctx context.Context, t *step.Task, r spark.Release, held []spark.Release) error {
+	img, err := r.Image(c.cache)
 	if err != nil {
 		return err
 	}
-	for _, line := range spark.StandIns() {
+	for _, line := range r.StandIns(held) {
 		t.Say("%s", line)
 	}
-	return c.push(ctx, img, spark.Repositories()...)
+	return c.push(ctx, img, spark.Repositories(r.Names(held))...)
+}
+
+// forgetStandIns has the node fetch the image of a release where it knows another
+// by one of its names.
+func (c *Cluster) forgetStandIns(ctx context.Context, t *step.Task, r spark.Release, held []spark.Release) error {
+	img, err := r.Image(c.cache)
+	if err != nil {
+		return err
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		return err
+	}
+	return c.node.Forget(ctx, t, r.Names(held), digest)
 }
 
 const store = "images/store"
@@ -214,21 +261,22 @@ func (c *Cluster) buildStore(ctx context.Context, t *step.Task) error {
 	if err != nil {
 		return fmt.Errorf("containerd --version: %w", err)
 	}
-	inputs := []string{string(version), "1"}
-	for _, dir := range []string{"pause", "spark"} {
-		digest, err := image.Digest(c.cache.Path("images", dir))
-		if err != nil {
-			return err
-		}
-		inputs = append(inputs, digest)
+	sandbox, err := image.Digest(c.cache.Path("images", "pause"))
+	if err != nil {
+		return err
 	}
-	_, err = c.cache.Ensure(store, cache.Key(inputs...), func(dest string) error {
+	img, err := spark.Default.Image(c.cache)
+	if err != nil {
+		return err
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		return err
+	}
+	_, err = c.cache.Ensure(store, cache.Key(string(version), "1", sandbox, digest), func(dest string) error {
 		t.Say("unpacking the images for the node")
-		err := c.node.BuildStore(ctx, t, dest, registryAddress+"/"+pauseName, registryAddress+"/apache/spark:"+spark.Version)
-		if err != nil {
-			return err
-		}
-		img, err := spark.Image(c.cache)
+		err := c.node.BuildStore(ctx, t, dest,
+			registryAddress+"/"+pauseName, registryAddress+"/apache/spark:"+spark.Default.Version)
 		if err != nil {
 			return err
 		}
@@ -264,6 +312,20 @@ func (c *Cluster) startNode(ctx context.Context, t *step.Task) error {
 
 func (c *Cluster) startDNS(ctx context.Context, _ *step.Task) error {
 	return c.control.StartDNS(ctx)
+}
+
+// InstallSpark has these releases of Spark in the cache.
+func (c *Cluster) InstallSpark(ctx context.Context, releases []spark.Release) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	steps := []step.Step{packagesStep}
+	for _, r := range releases {
+		steps = append(steps, c.sparkStep(r))
+	}
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, steps...)
 }
 
 // BuildAssets builds what integration tests run without a cluster, and kwok for those that want simulated nodes.

@@ -23,24 +23,27 @@ const (
 	digestFile = "digest"
 )
 
-// Image is an image whose layer a LayerWriter wrote.
+// Image is an image whose layers LayerWriters wrote.
 type Image struct {
-	layer fileLayer
-	image v1.Image
+	layers []fileLayer
+	image  v1.Image
 }
 
-// Open is the image with the layer in that folder and this configuration.
-func Open(dir string, config v1.Config) (*Image, error) {
-	digest, err := Digest(dir)
-	if err != nil {
-		return nil, err
-	}
-	layer := fileLayer{file: filepath.Join(dir, layerFile), digest: v1.Hash{Algorithm: "sha256", Hex: digest}}
+// Open is the image with this configuration and the layers in those folders, the lowest first.
+func Open(config v1.Config, dirs ...string) (*Image, error) {
 	img := mutate.MediaType(empty.Image, types.OCIManifestSchema1)
 	img = mutate.ConfigMediaType(img, types.OCIConfigJSON)
-	img, err = mutate.AppendLayers(img, layer)
-	if err != nil {
-		return nil, err
+	var layers []fileLayer
+	for _, dir := range dirs {
+		digest, err := Digest(dir)
+		if err != nil {
+			return nil, err
+		}
+		layer := fileLayer{file: filepath.Join(dir, layerFile), digest: v1.Hash{Algorithm: "sha256", Hex: digest}}
+		if img, err = mutate.AppendLayers(img, layer); err != nil {
+			return nil, err
+		}
+		layers = append(layers, layer)
 	}
 	file, err := img.ConfigFile()
 	if err != nil {
@@ -51,7 +54,13 @@ func Open(dir string, config v1.Config) (*Image, error) {
 	file.Architecture, file.OS = runtime.GOARCH, "linux"
 	file.Config = config
 	img, err = mutate.ConfigFile(img, file)
-	return &Image{layer: layer, image: img}, err
+	return &Image{layers: layers, image: img}, err
+}
+
+// Digest is the digest of the image's manifest, by which containerd knows it.
+func (i *Image) Digest() (string, error) {
+	digest, err := i.image.Digest()
+	return digest.String(), err
 }
 
 // Digest is the digest of the layer in that folder.
@@ -61,11 +70,13 @@ func Digest(dir string) (string, error) {
 }
 
 // Push gives the image to the registry under all the names, each REPOSITORY:TAG.
-// Blobs is the folder in which the registry keeps its blobs: the layer is linked
+// Blobs is the folder in which the registry keeps its blobs: the layers are linked
 // there and not sent.
 func (i *Image) Push(ctx context.Context, registry, blobs string, names ...string) error {
-	if err := i.layer.link(blobs); err != nil {
-		return err
+	for _, layer := range i.layers {
+		if err := layer.link(blobs); err != nil {
+			return err
+		}
 	}
 	pusher, err := remote.NewPusher()
 	if err != nil {
@@ -89,13 +100,18 @@ func (i *Image) Push(ctx context.Context, registry, blobs string, names ...strin
 	return nil
 }
 
-// Share replaces the copy of the layer in a folder of blobs, if one is there, by
-// the layer itself.
+// Share replaces the copies of the layers in a folder of blobs, where there are
+// any, by the layers themselves.
 func (i *Image) Share(blobs string) error {
-	if err := os.Remove(i.layer.blob(blobs)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	for _, layer := range i.layers {
+		if err := os.Remove(layer.blob(blobs)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := layer.link(blobs); err != nil {
+			return err
+		}
 	}
-	return i.layer.link(blobs)
+	return nil
 }
 
 // fileLayer is an uncompressed layer in a file: the disk is near, and

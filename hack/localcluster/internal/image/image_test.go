@@ -128,7 +128,7 @@ func TestPush(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.WithBlobHandler(registry.NewDiskBlobHandler(blobs))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
-	img, err := Open(writeTestLayer(t), v1.Config{User: "185"})
+	img, err := Open(v1.Config{User: "185"}, writeTestLayer(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package image builds container images out of plain files, without a container
-// engine: an image is one uncompressed layer and a configuration.
+// engine: an image is a few uncompressed layers and a configuration.
 package image
 
 import (

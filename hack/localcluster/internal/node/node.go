@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,6 +105,33 @@ func (n *Node) BuildStore(ctx context.Context, t *step.Task, store string, image
 		}
 	}
 	return nil
+}
+
+// Forget removes these names where containerd knows images of other digests by
+// them, so that they are fetched anew.
+func (n *Node) Forget(ctx context.Context, t *step.Task, names []string, digest string) error {
+	ctr := []string{"--address", n.Socket(), "--namespace", "k8s.io", "images"}
+	known, err := exec.CommandContext(ctx, "ctr", append(ctr, "list")...).Output()
+	if err != nil {
+		return fmt.Errorf("ctr images list: %w", err)
+	}
+	if old := othersThan(digest, string(known), names); len(old) > 0 {
+		return t.Run(ctx, "ctr", append(append(ctr, "remove"), old...)...)
+	}
+	return nil
+}
+
+// othersThan are those of the names that a list of images has with another digest.
+func othersThan(digest, known string, names []string) []string {
+	var found []string
+	for line := range strings.Lines(known) {
+		const name, itsDigest = 0, 2
+		columns := strings.Fields(line)
+		if len(columns) > itsDigest && columns[itsDigest] != digest && slices.Contains(names, columns[name]) {
+			found = append(found, columns[name])
+		}
+	}
+	return found
 }
 
 // startContainerd starts a containerd of this name that keeps images in the

@@ -44,6 +44,18 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
+func TestNamesOfOtherImagesAreFound(t *testing.T) {
+	const known = `REF                            TYPE                                        DIGEST   SIZE     PLATFORMS   LABELS
+docker.io/apache/spark:3.5.9   application/vnd.oci.image.manifest.v1+json  sha256:1 1.2 GiB  linux/amd64 -
+docker.io/apache/spark:3.5.8   application/vnd.oci.image.manifest.v1+json  sha256:2 1.2 GiB  linux/amd64 -
+docker.io/apache/spark:4.1.4   application/vnd.oci.image.manifest.v1+json  sha256:1 1.2 GiB  linux/amd64 -
+`
+	got := othersThan("sha256:2", known, []string{"docker.io/apache/spark:3.5.7", "docker.io/apache/spark:3.5.8", "docker.io/apache/spark:3.5.9"})
+	if !slices.Equal(got, []string{"docker.io/apache/spark:3.5.9"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestIsShimKnowsItsOwn(t *testing.T) {
 	n := &Node{Dir: "/cache/node"}
 	for _, c := range []struct {

@@ -16,47 +16,72 @@ import (
 )
 
 const (
-	debian      = "archives/debian.tar"
-	layer       = "images/spark"
+	debian      = "images/debian"
 	debianSuite = "bookworm"
+	// The suite has one Java, and each release runs with it.
 	debianExtra = "openjdk-17-jre-headless,procps,python3,tini"
 )
 
 // sparkID is the user and group of Spark in the image, as in the project's own.
 const sparkID = 185
 
-func debianKey() string { return cache.Key(debianSuite, debianExtra, runtime.GOARCH) }
-
-func layerKey() string { return cache.Key(debianKey(), homeKey(), "layer 2") }
-
-// Bootstrap has the image's Debian in the cache.
+// Bootstrap has the layer in the cache that all images share: Debian.
 func Bootstrap(ctx context.Context, t *step.Task, c cache.Dir) error {
-	if c.Fresh(layer, layerKey()) {
-		return nil
-	}
-	_, err := c.Ensure(debian, debianKey(), func(dest string) error {
-		t.Say("making the image's Debian %s with Java and Python", debianSuite)
-		return t.Run(ctx, "mmdebstrap", "--variant=minbase", "--format=tar", "--include="+debianExtra, debianSuite, dest)
-	})
-	return err
-}
-
-// BuildLayer has the image's layer in the cache.
-func BuildLayer(t *step.Task, c cache.Dir) error {
-	_, err := c.Ensure(layer, layerKey(), func(dest string) error {
-		t.Say("writing the image of Spark %s", Version)
+	_, err := c.Ensure(debian, cache.Key(debianSuite, debianExtra, runtime.GOARCH, "layer 1"), func(dest string) error {
+		t.Say("making the images' Debian %s with Java and Python", debianSuite)
 		w, err := image.NewLayerWriter(dest)
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(w, c), w.Close())
+		return errors.Join(bootstrap(ctx, t, w), w.Close())
 	})
 	return err
 }
 
-// Image is the image, whose layer is in the cache.
-func Image(c cache.Dir) (*image.Image, error) {
-	return image.Open(c.Path(layer), v1.Config{
+func bootstrap(ctx context.Context, t *step.Task, w *image.LayerWriter) error {
+	cmd := t.Command(ctx, "mmdebstrap", "--variant=minbase", "--format=tar", "--include="+debianExtra, debianSuite, "-")
+	cmd.Stdout = nil
+	archive, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err = w.Archive(archive, editDebian)
+	_, rest := io.Copy(io.Discard, archive) // what pads a tar at its end, or follows a failure
+	return errors.Join(err, rest, cmd.Wait())
+}
+
+// Layer is the folder in the cache of the layer that holds the release.
+func (r Release) Layer() string { return "images/spark-" + r.Version }
+
+// BuildLayer has that layer in the cache. The release is installed.
+func (r Release) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) error {
+	key := cache.Key(append([]string{r.homeKey(), "layer 3"}, sources()...)...)
+	_, err := c.Ensure(r.Layer(), key, func(dest string) error {
+		t.Say("compiling the examples and writing the image of Spark %s", r.Version)
+		over, err := os.MkdirTemp("", "spark-over-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(over)
+		home := c.Path(r.home())
+		if err := errors.Join(writeScripts(over), compileExamples(ctx, t, home, over)); err != nil {
+			return err
+		}
+		w, err := image.NewLayerWriter(dest)
+		if err != nil {
+			return err
+		}
+		return errors.Join(fill(w, home, over), w.Close())
+	})
+	return err
+}
+
+// Image is the image of the release, whose layers are in the cache.
+func (r Release) Image(c cache.Dir) (*image.Image, error) {
+	return image.Open(v1.Config{
 		User:       "185",
 		WorkingDir: "/opt/spark/work-dir",
 		Entrypoint: []string{"/opt/entrypoint.sh"},
@@ -66,18 +91,10 @@ func Image(c cache.Dir) (*image.Image, error) {
 			"SPARK_HOME=/opt/spark",
 			"LANG=C.UTF-8",
 		},
-	})
+	}, c.Path(debian), c.Path(r.Layer()))
 }
 
-func fill(w *image.LayerWriter, c cache.Dir) error {
-	root, err := os.Open(c.Path(debian))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := w.Archive(root, editDebian); err != nil {
-		return err
-	}
+func fill(w *image.LayerWriter, home, over string) error {
 	entrypoint, err := files.ReadFile("image/entrypoint.sh")
 	if err != nil {
 		return err
@@ -85,7 +102,8 @@ func fill(w *image.LayerWriter, c cache.Dir) error {
 	return errors.Join(
 		w.File("/opt/entrypoint.sh", entrypoint, image.Attributes{Mode: 0o755}),
 		w.Symlink("/opt/java/openjdk", "/usr/lib/jvm/java-17-openjdk-"+runtime.GOARCH),
-		w.Tree(Home(c), "/opt/spark", sparkID),
+		w.Tree(home, "/opt/spark", sparkID),
+		w.Tree(over, "/opt/spark", sparkID),
 		w.Dir("/opt/spark/work-dir", image.Attributes{Mode: 0o775, Owner: sparkID}),
 	)
 }

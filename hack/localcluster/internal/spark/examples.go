@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -25,13 +24,10 @@ var examples embed.FS
 //go:embed all:image
 var files embed.FS
 
-// buildExamples names how examples are compiled: a change compiles them anew.
-const buildExamples = "javac --release 17"
-
 const exampleJar = "examples/jars/spark-examples.jar"
 
-// exampleSources are the examples' texts.
-func exampleSources() []string {
+// sources are the texts of all that this package adds to Spark, with their names.
+func sources() []string {
 	var texts []string
 	for _, tree := range []embed.FS{examples, files} {
 		_ = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -46,8 +42,8 @@ func exampleSources() []string {
 }
 
 // compileExamples makes the jar of the examples, under all names that it has
-// in images of different versions.
-func compileExamples(ctx context.Context, t *step.Task, home string) error {
+// in images of different versions, in a folder to be laid over Spark's home.
+func compileExamples(ctx context.Context, t *step.Task, home, dest string) error {
 	work, err := os.MkdirTemp("", "spark-examples-")
 	if err != nil {
 		return err
@@ -65,7 +61,7 @@ func compileExamples(ctx context.Context, t *step.Task, home string) error {
 	if err := t.Run(ctx, "javac", append(args, sources...)...); err != nil {
 		return err
 	}
-	jar := filepath.Join(home, exampleJar)
+	jar := filepath.Join(dest, exampleJar)
 	if err := zipFolder(jar, classes, "."); err != nil {
 		return err
 	}
@@ -87,11 +83,11 @@ func javaFiles(dir string) (found []string, err error) {
 	return found, err
 }
 
-// writeScripts puts this package's own files beside Spark's: what a release has
-// and the source archive lacks.
-func writeScripts(home string) error {
+// writeScripts writes this package's own files, what a binary release has and the
+// source archive lacks, into a folder to be laid over Spark's home.
+func writeScripts(dest string) error {
 	const release = "image/spark"
-	err := fs.WalkDir(files, release, func(name string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(files, release, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -100,10 +96,8 @@ func writeScripts(home string) error {
 			return err
 		}
 		defer text.Close()
-		return writeFile(filepath.Join(home, strings.TrimPrefix(name, release)), text, 0o644)
+		return writeFile(filepath.Join(dest, strings.TrimPrefix(name, release)), text, 0o644)
 	})
-	text := fmt.Sprintf("Spark %s built for Hadoop 3\n", Version)
-	return errors.Join(err, os.WriteFile(filepath.Join(home, "RELEASE"), []byte(text), 0o644))
 }
 
 // zipFolder writes a zip (a jar is one) of what the folder inside base holds.

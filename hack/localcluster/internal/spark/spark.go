@@ -1,4 +1,4 @@
-// Package spark makes the Spark image: Debian with a Java and a Python, the
+// Package spark makes the Spark images: Debian with a Java and a Python, the
 // Spark of the PyPI source archive, and the example programs that manifests
 // name, which that archive lacks.
 package spark
@@ -19,63 +19,50 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/step"
 )
 
-const archiveName = "pyspark-" + Version + ".tar.gz"
+// Homes is the folder in the cache that holds each unpacked release under its
+// version: a SPARK_HOME that the machine itself can use too.
+func Homes(c cache.Dir) string { return c.Path("spark") }
 
-// Home is the folder of the unpacked Spark in the cache: a SPARK_HOME that the
-// machine itself can use too.
-func Home(c cache.Dir) string { return c.Path(home) }
+func (r Release) home() string { return filepath.Join("spark", r.Version) }
 
-const (
-	archive = "archives/" + archiveName
-	home    = "spark/" + Version
-)
+func (r Release) homeKey() string { return cache.Key(r.digest, "layout 3") }
 
-// Download has the source archive in the cache.
-func Download(ctx context.Context, t *step.Task, c cache.Dir) error {
-	if c.Fresh(home, homeKey()) {
-		return nil // what was wanted of it is there
+// Install has the release's folder in the cache, laid out as in a binary
+// release: the source archive keeps it under deps, and the Python library beside.
+func (r Release) Install(ctx context.Context, t *step.Task, c cache.Dir) error {
+	_, err := c.Ensure(r.home(), r.homeKey(), func(dest string) error {
+		download := dest + ".download"
+		defer os.RemoveAll(download)
+		archive, err := r.download(ctx, t, download)
+		if err != nil {
+			return err
+		}
+		t.Say("unpacking Spark %s", r.Version)
+		if err := unpack(archive, dest); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("Spark %s built for Hadoop 3\n", r.Version)
+		return errors.Join(
+			os.WriteFile(filepath.Join(dest, "RELEASE"), []byte(text), 0o644),
+			zipFolder(filepath.Join(dest, "python", "lib", "pyspark.zip"), filepath.Join(dest, "python"), "pyspark"))
+	})
+	return err
+}
+
+// download has the source archive in the folder.
+func (r Release) download(ctx context.Context, t *step.Task, dir string) (archive string, err error) {
+	t.Say("downloading pyspark %s (450 MB)", r.Version)
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return "", err
 	}
-	_, err := c.Ensure(archive, cache.Key(archiveDigest), func(dest string) error {
-		t.Say("downloading pyspark %s (450 MB)", Version)
-		dir, err := os.MkdirTemp(filepath.Dir(dest), "pip-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		requirement := filepath.Join(dir, "requirements.txt")
-		pinned := fmt.Sprintf("pyspark==%s --hash=%s\n", Version, archiveDigest)
-		if err := os.WriteFile(requirement, []byte(pinned), 0o644); err != nil {
-			return err
-		}
-		err = t.Run(ctx, "python3", "-m", "pip", "download", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
-			"--no-binary", "pyspark", "--require-hashes", "--requirement", requirement, "--dest", dir)
-		if err != nil {
-			return err
-		}
-		return os.Rename(filepath.Join(dir, archiveName), dest)
-	})
-	return err
-}
-
-func homeKey() string {
-	return cache.Key(append([]string{archiveDigest, "layout 2", buildExamples}, exampleSources()...)...)
-}
-
-// Unpack has Spark's folder in the cache, laid out as in a release: the source
-// archive keeps it under deps, and the Python library beside.
-func Unpack(ctx context.Context, t *step.Task, c cache.Dir) error {
-	_, err := c.Ensure(home, homeKey(), func(dest string) error {
-		t.Say("unpacking Spark and compiling its examples")
-		if err := unpack(c.Path(archive), dest); err != nil {
-			return err
-		}
-		if err := errors.Join(writeScripts(dest), zipFolder(
-			filepath.Join(dest, "python", "lib", "pyspark.zip"), filepath.Join(dest, "python"), "pyspark")); err != nil {
-			return err
-		}
-		return compileExamples(ctx, t, dest)
-	})
-	return err
+	requirement := filepath.Join(dir, "requirements.txt")
+	pinned := fmt.Sprintf("pyspark==%s --hash=%s\n", r.Version, r.digest)
+	if err := os.WriteFile(requirement, []byte(pinned), 0o644); err != nil {
+		return "", err
+	}
+	err = t.Run(ctx, "python3", "-m", "pip", "download", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
+		"--no-binary", "pyspark", "--require-hashes", "--requirement", requirement, "--dest", dir)
+	return filepath.Join(dir, "pyspark-"+r.Version+".tar.gz"), err
 }
 
 func unpack(archive, dest string) error {

@@ -49,8 +49,8 @@ func TestJarsOfManifestsAreThere(t *testing.T) {
 }
 
 func TestRepositoriesHaveNoHost(t *testing.T) {
-	names := Repositories()
-	for _, want := range []string{"apache/spark:" + Version, "library/spark:4.0.0", "spark-operator/spark:v3.1.1"} {
+	names := Repositories(Images())
+	for _, want := range []string{"apache/spark:" + Default.Version, "library/spark:4.0.0", "spark-operator/spark:v3.1.1"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing", want)
 		}
@@ -62,19 +62,79 @@ func TestRepositoriesHaveNoHost(t *testing.T) {
 	}
 }
 
-func TestStandInsAreNamed(t *testing.T) {
-	text := strings.Join(StandIns(), "\n")
-	for _, name := range standIns() {
-		repository, tag, _ := strings.Cut(name, ":")
-		named := slices.ContainsFunc(StandIns(), func(line string) bool {
-			return strings.HasPrefix(line, repository+":") && strings.Contains(line, ":"+tag)
-		})
-		if !named {
-			t.Errorf("%s is not named in:\n%s", name, text)
+// find are the releases of these versions.
+func find(t *testing.T, versions ...string) []Release {
+	t.Helper()
+	found, err := Find(versions...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestEachImageIsOfOneRelease(t *testing.T) {
+	held := WithDefault(find(t, "3.5.9", "4.3.0", Default.Version, "3.5.9"))
+	if len(held) != 3 {
+		t.Fatalf("held are %v", held)
+	}
+	owners := map[string]string{}
+	for _, r := range held {
+		for _, name := range r.Names(held) {
+			if owners[name] != "" {
+				t.Errorf("%s is of %s and of %s", name, owners[name], r.Version)
+			}
+			owners[name] = r.Version
 		}
 	}
-	if strings.Contains(text, ":"+Version+",") || strings.Contains(text, ":"+Version+" ") {
-		t.Errorf("%s is no stand-in:\n%s", Version, text)
+	for _, name := range Images() {
+		if owners[name] == "" {
+			t.Errorf("%s is of no release", name)
+		}
+	}
+	for name, want := range map[string]string{
+		"docker.io/apache/spark:3.5.9":                                  "3.5.9",
+		"docker.io/library/spark:3.5.3-scala2.12-java11-python3-ubuntu": "3.5.9",
+		"ghcr.io/apache/spark-docker/spark:3.5.0":                       "3.5.9",
+		"docker.io/apache/spark:3.4.1":                                  "4.1.4",
+		"docker.io/apache/spark:4.1.0-preview1":                         "4.1.4",
+		"docker.io/apache/spark:4.2.0-scala":                            "4.1.4",
+		"docker.io/apache/spark:4.3.0-python3":                          "4.3.0",
+		"gcr.io/spark-operator/spark:v3.1.1":                            "4.1.4",
+	} {
+		if owners[name] != want {
+			t.Errorf("%s is of %s, not %s", name, owners[name], want)
+		}
+	}
+}
+
+func TestReleaseThatIsNotThereIsNamed(t *testing.T) {
+	if _, err := Find("2.4.0"); err == nil || !strings.Contains(err.Error(), `"2.4.0"`) || !strings.Contains(err.Error(), "3.5.9, 4.0.5") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStandInsAreNamed(t *testing.T) {
+	withSpark35 := WithDefault(find(t, "3.5.9"))
+	for _, held := range [][]Release{{Default}, withSpark35} {
+		for _, r := range held {
+			lines := r.StandIns(held)
+			text := strings.Join(lines, "\n")
+			for _, name := range r.standIns(held) {
+				repository, tag, _ := strings.Cut(name, ":")
+				named := slices.ContainsFunc(lines, func(line string) bool {
+					return strings.HasPrefix(line, repository+":") && strings.Contains(line, ":"+tag) && strings.HasSuffix(line, r.Version)
+				})
+				if !named {
+					t.Errorf("%s is not named in:\n%s", name, text)
+				}
+			}
+			if strings.Contains(text, ":"+r.Version+",") || strings.Contains(text, ":"+r.Version+" ") {
+				t.Errorf("%s is no stand-in:\n%s", r.Version, text)
+			}
+		}
+	}
+	if text := strings.Join(Default.StandIns(withSpark35), "\n"); strings.Contains(text, ":3.5") {
+		t.Errorf("Spark 3.5 is held, and yet:\n%s", text)
 	}
 }
 
@@ -151,8 +211,5 @@ func TestScriptsAreExecutable(t *testing.T) {
 		if err != nil || info.Mode()&0o111 == 0 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
-	}
-	if release, err := os.ReadFile(filepath.Join(home, "RELEASE")); err != nil || !strings.Contains(string(release), Version) {
-		t.Errorf("got %q, %v", release, err)
 	}
 }

@@ -5,14 +5,8 @@ import (
 	"strings"
 )
 
-// Version is the Spark that the image holds.
-const Version = "4.1.4"
-
-// archiveDigest is of the source archive of that version.
-const archiveDigest = "sha256:bcbd5e18690cf79d438e97210ad06fb8d451a251bb77becc2b0418868d2acd73"
-
-// versions are the ones that manifests of users name. An image of any but
-// Version is a stand-in: it holds Version.
+// versions are the ones that manifests of users name. Where an image's name says
+// one that the cluster does not hold, the image is a stand-in.
 var versions = []string{
 	"2.4.0", "2.4.4", "2.4.5",
 	"3.0.0", "3.1.1", "3.4.1",
@@ -76,7 +70,7 @@ var others = []string{
 	"kubespark/spark-executor:v2.2.0-kubernetes-0.5.0",
 }
 
-// Images are the full names under which the image is to be had.
+// Images are the full names under which images are to be had.
 func Images() []string {
 	var names []string
 	for _, version := range versions {
@@ -107,24 +101,42 @@ func Canonical(name string) string {
 	return name
 }
 
-// Repositories are the names as the machine's own registry has them, without the
-// registry that they come from, each once.
-func Repositories() []string {
-	var names []string
-	for _, name := range Images() {
-		_, path, _ := strings.Cut(name, "/")
-		names = append(names, path)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+// Names are the full names that this release's image has in a cluster that holds
+// these releases.
+func (r Release) Names(held []Release) []string {
+	return slices.DeleteFunc(Images(), func(name string) bool { return heldBy(name, held) != r })
 }
 
-// StandIns tells which images hold another version than their name says: the
-// project's own whatever their variant, similar names on one line.
-func StandIns() []string {
+// heldBy is the release that the image of that name holds: the one of its own
+// line, else the default.
+func heldBy(name string, held []Release) Release {
+	_, tag, _ := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")
+	for _, r := range held {
+		if minor(r.Version) == minor(tag) {
+			return r
+		}
+	}
+	return Default
+}
+
+// Repositories are names as the machine's own registry has them, without the
+// registry that they come from, each once.
+func Repositories(names []string) []string {
+	var found []string
+	for _, name := range names {
+		_, path, _ := strings.Cut(name, "/")
+		found = append(found, path)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// StandIns tells which images of this release say another version in their names:
+// the project's own whatever their variant, similar names on one line.
+func (r Release) StandIns(held []Release) []string {
 	var lines []string
 	var group string
-	for _, name := range standIns() {
+	for _, name := range r.standIns(held) {
 		repository, tag, _ := strings.Cut(name, ":")
 		if next := repository + " " + minor(tag); next == group {
 			lines[len(lines)-1] += ", :" + tag
@@ -135,22 +147,23 @@ func StandIns() []string {
 	}
 	for i, line := range lines {
 		if strings.Contains(line, ", ") {
-			lines[i] += " are stand-ins: they hold Spark " + Version
+			lines[i] += " are stand-ins: they hold Spark " + r.Version
 		} else {
-			lines[i] += " is a stand-in: it holds Spark " + Version
+			lines[i] += " is a stand-in: it holds Spark " + r.Version
 		}
 	}
 	return lines
 }
 
-func standIns() []string {
+func (r Release) standIns(held []Release) []string {
 	var names []string
 	for _, version := range versions {
-		if version != Version && !beforeOwnImages(version) {
+		if version != r.Version && !beforeOwnImages(version) {
 			names = append(names, "apache/spark:"+version)
 		}
 	}
-	return append(names, others...)
+	names = append(names, others...)
+	return slices.DeleteFunc(names, func(name string) bool { return heldBy(name, held) != r })
 }
 
 // beforeOwnImages holds for versions older than the project's own images.

@@ -1,0 +1,126 @@
+// Package features runs an application for each thing that one may ask of Spark, and for each line of Spark one that
+// Firesteel submits to:
+//
+//   - versions_test.go: SparkPi on 3.5, 4.1 and 4.3, and what a pod template and properties make of an executor
+//   - python_test.go: modules, scratch space in memory, a claim on a volume that was made beforehand
+//   - allocation_test.go: dynamic allocation
+//   - packages_test.go: a package that cannot be had
+//   - servers_test.go: the Connect, Thrift and History servers
+//
+// The executors that it looks at are those that a real driver made.
+package features
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+// manifested is the version that the manifests of testdata name.
+const manifested = "4.1.4"
+
+// kept is the last state of an application whose driver is kept.
+var kept = cluster.InState("TerminatedWithoutReleaseResources")
+
+const executors = "spark-role=executor"
+
+func TestPiRunsOnEachLineOfSpark(t *testing.T) {
+	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
+		t.Run(version, func(t *testing.T) {
+			c := cluster.New(t)
+			manifest, err := os.ReadFile("testdata/pi.yaml")
+			cluster.Must(t, err)
+			c.ApplyText(t, strings.ReplaceAll(string(manifest), manifested, version))
+			app := c.Await(t, "pi", "kept", kept)
+			if condition := app.Status.Conditions[0]; condition.Type != "Succeeded" || condition.Status != metav1.ConditionTrue {
+				t.Errorf("the condition is %+v", condition)
+			}
+			expectLog(t, c, "pi-0-driver", "Pi is roughly 3.1")
+			pods := c.AwaitPods(t, executors, "two with a sidecar that runs", func(pods []corev1.Pod) bool {
+				return len(pods) == 2 && !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return !runs(pod, "sidecar") })
+			})
+			for _, pod := range pods {
+				expectExecutor(t, pod, version)
+			}
+		})
+	}
+}
+
+// expectExecutor checks what properties and the pod template say of an executor.
+func expectExecutor(t *testing.T, pod corev1.Pod, version string) {
+	t.Helper()
+	for label, want := range map[string]string{
+		"spark-version":                 version, // which the driver takes from its own jars
+		"spark-app-selector":            "pi-0",
+		"spark.operator/name":           "spark-kubernetes-operator",
+		"spark.operator/spark-app-name": "pi",
+		"team":                          "analytics",
+		"tier":                          "batch",
+	} {
+		if got := pod.Labels[label]; got != want {
+			t.Errorf("%s has the label %s=%s, not %s", pod.Name, label, got, want)
+		}
+	}
+	if got := pod.Annotations["example.com/cost-centre"]; got != "42" {
+		t.Errorf("%s has the annotation %q", pod.Name, got)
+	}
+	if owner := metav1.GetControllerOf(&pod); owner == nil || owner.Name != "pi-0-driver" {
+		t.Errorf("%s is owned by %+v", pod.Name, owner)
+	}
+	if pod.Spec.ServiceAccountName != "spark" {
+		t.Errorf("%s runs as %s", pod.Name, pod.Spec.ServiceAccountName)
+	}
+	container := containerOf(t, pod, "spark-kubernetes-executor")
+	if container.Image != "apache/spark:"+version {
+		t.Errorf("%s runs %s", pod.Name, container.Image)
+	}
+	if !slices.Contains(container.Env, corev1.EnvVar{Name: "SEASON", Value: "autumn"}) {
+		t.Errorf("%s has the variables %v", pod.Name, container.Env)
+	}
+	if cores := container.Resources.Requests.Cpu().String(); cores != "100m" {
+		t.Errorf("%s requests %s", pod.Name, cores)
+	}
+	for _, name := range []string{container.Name, "sidecar"} {
+		if !mounts(containerOf(t, pod, name), "shared", "/shared") {
+			t.Errorf("%s of %s does not mount the volume", name, pod.Name)
+		}
+	}
+}
+
+func containerOf(t *testing.T, pod corev1.Pod, name string) corev1.Container {
+	t.Helper()
+	at := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == name })
+	if at < 0 {
+		t.Fatalf("%s has no container %s: %+v", pod.Name, name, pod.Spec.Containers)
+	}
+	return pod.Spec.Containers[at]
+}
+
+func mounts(container corev1.Container, volume, path string) bool {
+	return slices.ContainsFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool {
+		return mount.Name == volume && mount.MountPath == path
+	})
+}
+
+func runs(pod corev1.Pod, container string) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
+		return status.Name == container && status.State.Running != nil
+	})
+}
+
+// expectLog checks that a driver that ended wrote these lines.
+func expectLog(t *testing.T, c *cluster.Cluster, driver string, lines ...string) {
+	t.Helper()
+	log := <-c.FollowLog(t, driver)
+	for _, line := range lines {
+		if !strings.Contains(log, line) {
+			t.Errorf("the log of %s does not say %q", driver, line)
+		}
+	}
+}
