@@ -138,8 +138,9 @@ func (m *machine) launch() bool {
 // noteLaunch records what a launch left, whatever is decided next: a driver, or the certainty that there is none.
 func (m *machine) noteLaunch() {
 	driver, launch := m.seen.Launched, m.record.Launch
+	found := launch != nil && launch.DriverUID == "" && driver != "" // when it was to be released
 	switch {
-	case !State(Current(m.record).State).Initializing(), driver == "" && m.seen.LaunchRefused == nil:
+	case !State(Current(m.record).State).Initializing() && !found, driver == "" && m.seen.LaunchRefused == nil:
 		return
 	case launch == nil && driver == "":
 		return // refused before anything was created

@@ -54,6 +54,12 @@ func TestDecideOnDeletion(t *testing.T) {
 			changed: true, want: Decision{Effect: Release},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
+		"a driver that is found when a refused spec is to be released is recorded, so that it can be forced": {
+			record: submitted().Fenced().Ended(Failed).Obj(), policy: plain(), now: now,
+			seen:    Observation{Launched: driverUID},
+			changed: true, want: Decision{Effect: Release},
+			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
+		},
 		"a launch that was refused while the application was deleted left nothing": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: now,
 			seen: Observation{Deleted: at(time.Hour), LaunchRefused: &quota},

@@ -223,6 +223,15 @@ func runsAgain(attempt int) func(*legacy) {
 	}
 }
 
+// runsAgainWithoutExecutors is runsAgain where the spec asked for executors, and does no longer.
+func runsAgainWithoutExecutors(attempt int) func(*legacy) {
+	return func(l *legacy) {
+		l.Helper()
+		l.edit(l.Name, func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations.InstanceConfig = nil })
+		runsAgain(attempt)(l)
+	}
+}
+
 // released waits for the end, and checks that no driver is left.
 func (l *legacy) released() {
 	l.Helper()
@@ -334,7 +343,7 @@ func runningOn() map[string]fate {
 			recorded: "running-healthy", before: func(l *legacy) { ran(1, 1)(l); runs(0)(l) }, after: ends(0), told: "Succeeded ResourceReleased",
 		},
 		"a driver that is lost is replaced where the spec says so": {
-			recorded: "running-with-below-threshold-executors", after: runsAgain(3), told: "Failed " + restarts, made: 1,
+			recorded: "running-with-below-threshold-executors", after: runsAgainWithoutExecutors(3), told: "Failed " + restarts, made: 1,
 		},
 	}
 }

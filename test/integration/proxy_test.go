@@ -161,12 +161,11 @@ func shortPath(long string) string {
 var (
 	ofApplication = regexp.MustCompile(`^sparkapplications/([^/]+)`)
 	ofDriver      = regexp.MustCompile(`^pods/(.+)-\d+-driver$`)
-	ofSettings    = regexp.MustCompile(`^configmaps/(.+)-settings$`)
 )
 
 // subject finds out which application a write is about: from its path, or else from the labels of what it creates.
 func subject(request *http.Request, path string) string {
-	for _, pattern := range []*regexp.Regexp{ofApplication, ofDriver, ofSettings} {
+	for _, pattern := range []*regexp.Regexp{ofApplication, ofDriver} {
 		if found := pattern.FindStringSubmatch(path); found != nil {
 			return found[1]
 		}

@@ -195,7 +195,7 @@ func TestRoutesOfTheGatewayAPI(t *testing.T) {
 			t.Errorf("the condition says %q, and not %q", condition.Message, part)
 		}
 	}
-	s.noDriverOf("bad")
+	untilGone(s, s.kube.CoreV1().Pods(s.ns), "bad-0-driver")
 }
 
 // warned waits for a warning that says certain things.

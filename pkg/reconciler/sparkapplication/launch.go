@@ -62,12 +62,13 @@ func (r *Reconciler) prepare(
 		}
 		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
 		// changed; it has to go before anything else happens.
-		going := lifecycle.Observation{}
-		if err := r.release(ctx, app, &going, nil); err != nil {
+		begun, err := r.fencedDriver(ctx, app, fenced)
+		if err != nil {
 			return nil, err
 		}
-		if !going.DriverGone {
-			return nil, errGoing
+		if begun != nil {
+			seen.Stray = true
+			return nil, r.dismiss(ctx, app, begun)
 		}
 	}
 	if seen.LaunchRefused = refused; refused != nil {

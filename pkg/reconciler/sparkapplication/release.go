@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -21,28 +22,37 @@ func (r *Reconciler) release(
 	ctx context.Context, app *sparkv1.SparkApplication, seen *lifecycle.Observation, grace *int64,
 ) error {
 	launch := app.Status.Firesteel.Launch
-	uid := launch.DriverUID
-	if uid == "" {
-		// The launch was interrupted before its Pod was recorded, if there is one.
-		found, err := r.kube.CoreV1().Pods(app.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err), err == nil && !isLaunched(found, app):
-			seen.DriverGone = true
-			return nil
-		case err != nil:
-			return fmt.Errorf("look for driver %s/%s: %w", app.Namespace, launch.DriverPod, err)
+	if launch.DriverUID == "" {
+		// The launch was interrupted before its Pod was recorded. If there is one it is recorded first: what is not
+		// known is not observed, nor forced.
+		found, err := r.fencedDriver(ctx, app, launch)
+		if err != nil {
+			return err
 		}
-		uid = found.UID
+		if seen.DriverGone = found == nil; found != nil {
+			seen.Launched = found.UID
+		}
+		return nil
 	}
-	accepted, err := r.deleteDriver(ctx, app.Namespace, launch.DriverPod, uid, grace)
+	accepted, err := r.deleteDriver(ctx, app.Namespace, launch.DriverPod, launch.DriverUID, grace)
 	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
 	return err
 }
 
-// isLaunched says that a Pod is the driver of the record's launch, perhaps as another operator made it.
-func isLaunched(pod *corev1.Pod, app *sparkv1.SparkApplication) bool {
-	id := pod.Labels[labelLaunch]
-	return id == app.Status.Firesteel.Launch.ID || id == "" && apache.Owns(app, pod)
+// fencedDriver looks for the driver Pod of a launch that was fenced and not recorded, perhaps as another operator made
+// it. It is nil where there is none.
+func (r *Reconciler) fencedDriver(ctx context.Context, app *sparkv1.SparkApplication, launch *v1alpha1.Launch) (*corev1.Pod, error) {
+	found, err := r.kube.CoreV1().Pods(app.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for driver %s/%s: %w", app.Namespace, launch.DriverPod, err)
+	}
+	if id := found.Labels[labelLaunch]; id != launch.ID && (id != "" || !apache.Owns(app, found)) {
+		return nil, nil
+	}
+	return found, nil
 }
 
 // deleteDriver deletes a Pod by its uid. It says no where that Pod is gone already.

@@ -4,13 +4,49 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
+
+func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
+	for name, test := range map[string]struct {
+		found *driver // the Pod that has the name; nil where none has
+		want  lifecycle.Observation
+	}{
+		"records the driver before it deletes it": {driverOf("this", "found"), lifecycle.Observation{Launched: "found"}},
+		"finds that there is none":                {nil, lifecycle.Observation{DriverGone: true}},
+		"leaves another launch's alone":           {driverOf("other", "found"), lifecycle.Observation{DriverGone: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.found != nil {
+				if err := client.Tracker().Add(test.found.Obj()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			app := pi().In(lifecycle.Submitted, 1, 1).Obj()
+			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}
+			var seen lifecycle.Observation
+			if err := (&Reconciler{kube: client}).release(t.Context(), app, &seen, nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, seen); diff != "" {
+				t.Errorf("seen (-want +got):\n%s", diff)
+			}
+			if verbs := verbsOn(client); verbs != "get" {
+				t.Errorf("the API server was asked to %s", verbs)
+			}
+		})
+	}
+}
 
 func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
 	conflict := apierrors.NewConflict(corev1.Resource("pods"), "pi-0-driver", errors.New("precondition failed"))

@@ -137,7 +137,7 @@ func (r *Reconciler) advance(ctx context.Context, app *sparkv1.SparkApplication)
 		var launch *launch
 		if decision.Effect == lifecycle.Launch {
 			if launch, err = r.prepare(ctx, app, record, &seen); err != nil {
-				return app, r.waitFor(app, err)
+				return app, err
 			}
 			if launch == nil {
 				continue
@@ -225,14 +225,16 @@ func (r *Reconciler) lookAgain(app *sparkv1.SparkApplication, decision lifecycle
 
 // deliveryGrace is how long a deleted application still waits for its story to be told.
 func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplication) time.Duration {
-	if app.Status.Firesteel == nil {
+	record := app.Status.Firesteel
+	if record == nil {
 		return 0
 	}
 	progress := r.relay.Progress(app.UID)
-	if progress.Pending == 0 {
+	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
+	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
 		return 0
 	}
-	released := lifecycle.Current(app.Status.Firesteel).Time
+	released := lifecycle.Current(record).Time
 	if progress.LastError != "" {
 		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "EventsUndelivered",
 			"The deletion waits for the sink to take %d event(s), at most %s: %s",
@@ -242,7 +244,7 @@ func (r *Reconciler) deliveryGrace(ctx context.Context, app *sparkv1.SparkApplic
 	if grace <= 0 {
 		logging.FromContext(ctx).Errorw("Application goes with events undelivered",
 			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError,
-			"record", app.Status.Firesteel)
+			"record", record)
 	}
 	return grace
 }

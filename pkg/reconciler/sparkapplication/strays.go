@@ -2,7 +2,6 @@ package sparkapplication
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -70,15 +69,18 @@ func (r *Reconciler) dismissStrays(ctx context.Context, app *sparkv1.SparkApplic
 		return true, ignoreNotFound(err) // with the application they go by themselves
 	}
 	for _, pod := range strays {
-		if pod.DeletionTimestamp != nil {
-			continue
-		}
-		logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
-		if _, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, nil); err != nil {
-			return true, fmt.Errorf("dismiss stray driver: %w", err)
+		if err := r.dismiss(ctx, app, pod); err != nil {
+			return true, err
 		}
 	}
 	return true, nil
+}
+
+// dismiss deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
+func (r *Reconciler) dismiss(ctx context.Context, app *sparkv1.SparkApplication, pod *corev1.Pod) error {
+	logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
+	_, err := r.remove(ctx, app, pod)
+	return err
 }
 
 func ignoreNotFound(err error) error {

@@ -2,6 +2,7 @@ package sparkapplication
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 )
 
 // driver builds a driver Pod of the application pi.
@@ -77,17 +79,26 @@ func TestDismissStrays(t *testing.T) {
 	for name, test := range map[string]struct {
 		live    *application // as it is at the API server; nil where it is gone
 		drivers []*driver
+		now     time.Duration // since the start
 		// deleted are the uids of those that are deleted; strays says that there are any.
 		deleted  []types.UID
 		strays   bool
 		conflict bool
+		// again is when the application is looked at again.
+		again time.Duration
 	}{
 		"there are none": {live: pi(), drivers: []*driver{driverOf("this", "ours")}},
 		"one is deleted, and no other": {
 			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "stray")},
 			strays: true, deleted: []types.UID{"stray"},
 		},
-		"one that is going is waited for": {live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, strays: true},
+		"one that is going is waited for until it is forced": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
+		},
+		"one that does not go is forced": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
+			strays: true, deleted: []types.UID{"stray"},
+		},
 		"none is deleted where the record may be old": {
 			live: pi().Version("18"), drivers: []*driver{driverOf("later", "new")}, strays: true, conflict: true,
 		},
@@ -110,11 +121,19 @@ func TestDismissStrays(t *testing.T) {
 			if test.live != nil {
 				spark = sparkfake.NewSimpleClientset(test.live.Obj())
 			}
-			r := &Reconciler{kube: kube, spark: spark, owned: owned}
+			var again time.Duration
+			r := &Reconciler{
+				kube: kube, spark: spark, owned: owned, clock: clockAt(start.Add(test.now)),
+				enqueueAfter: func(_ any, after time.Duration) { again = after },
+			}
+			ctx := config.ToContext(t.Context(), config.Default())
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
-			strays, err := r.dismissStrays(t.Context(), pi().Obj(), record)
+			strays, err := r.dismissStrays(ctx, pi().Obj(), record)
 			if strays != test.strays || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
 				t.Errorf("strays: %t, error %v", strays, err)
+			}
+			if again != test.again {
+				t.Errorf("looked at again after %s, want %s", again, test.again)
 			}
 			var deleted []types.UID
 			for _, driver := range test.drivers {
