@@ -103,6 +103,9 @@ func failedContainer(
 	case disrupted != nil && wasKilled(exitCode):
 		cause.Class, cause.Reason = disrupted.Class, disrupted.Reason
 		cause.addSentence(disrupted.Message)
+	case pod.DeletionTimestamp != nil && wasKilled(exitCode): // nobody deletes a driver's Pod before its end but from outside
+		cause.Class, cause.Reason = ClassInfrastructure, "DriverDeleted"
+		cause.addSentence("Somebody deleted the driver Pod.")
 	case isDriver && cause.Reason == "OOMKilled":
 		cause.addSentence(outOfLimit)
 	case isDriver:

@@ -257,6 +257,12 @@ func TestObserveDriver(t *testing.T) {
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 143 (Error). "+preemption.Message,
 				ptr.To[int32](143))},
 		},
+		"a driver that was stopped since somebody deleted its Pod tells so": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(143, "Error")).Terminating(at(time.Minute), 30),
+			want: Driver{Stopped: true, Terminating: true, TerminatingSince: at(time.Minute), TerminatingUntil: at(90 * time.Second),
+				End: failed(ClassInfrastructure, "DriverDeleted", "Driver has one or more failed critical container(s): "+
+					"spark-kubernetes-driver exited with code 143 (Error). Somebody deleted the driver Pod.", ptr.To[int32](143))},
+		},
 		"a driver that failed by itself before it was disrupted failed by itself": {
 			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
 				Saying("default-scheduler: preempting to accommodate a higher priority pod").Container(main, exited(1, "Error")),

@@ -168,5 +168,5 @@ func TestADriverThatSomebodyDeletesHasFailed(t *testing.T) {
 	d := s.run("pi", 0)
 	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
 	s.untilState("pi", "ResourceReleased")
-	s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "DriverLost")
+	s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "DriverDeleted")
 }

@@ -3,6 +3,7 @@ package sparkapplication
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -10,9 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	corev1listers "k8s.io/client-go/listers/core/v1"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -82,6 +89,64 @@ func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
 			accepted, err := r.deleteDriver(t.Context(), "team-a", "pi-0-driver", "driver", nil)
 			if accepted != test.accepted || (err != nil) != test.failed {
 				t.Errorf("accepted %t, error %v; want accepted %t, an error %t", accepted, err, test.accepted, test.failed)
+			}
+		})
+	}
+}
+
+func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
+	limit := int64(60_000)
+	inTheWay := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "pi-driver", UID: "earlier", Labels: map[string]string{labelLaunch: "earlier", apache.LabelApplication: "pi"},
+			DeletionTimestamp: &metav1.Time{Time: start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: new(int64),
+		}}
+		*pod.DeletionGracePeriodSeconds = 30
+		change(pod)
+		return pod
+	}
+	as := func(*corev1.Pod) {}
+	for name, test := range map[string]struct {
+		pod    *corev1.Pod
+		limit  *int64
+		after  time.Duration
+		forced bool
+	}{
+		"one that has gone for long enough":     {inTheWay(as), &limit, time.Minute, true},
+		"one that has gone for less":            {inTheWay(as), &limit, time.Minute - time.Nanosecond, false},
+		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, false},
+		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false},
+		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false},
+		"somebody else's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, labelLaunch) }), &limit, time.Hour, false},
+		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, drivers := fake.NewClientset(test.pod), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+			if err := drivers.Add(test.pod); err != nil {
+				t.Fatal(err)
+			}
+			r := &Reconciler{
+				kube: client, drivers: corev1listers.NewPodLister(drivers), clock: clocktesting.NewFakePassiveClock(start.Add(test.after)),
+			}
+			app := with(pi(), func(app *sparkv1.SparkApplication) {
+				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
+					ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: test.limit},
+				}
+			})
+			next := inTheWay(func(p *corev1.Pod) { p.Labels[labelLaunch] = "next" })
+			if err := r.hurry(config.ToContext(t.Context(), config.Default()), app, next); err != nil {
+				t.Fatal(err)
+			}
+			actions := client.Actions()
+			if forced := len(actions) == 1; forced != test.forced || len(actions) > 1 {
+				t.Fatalf("the API server was asked %v", actions)
+			}
+			if !test.forced {
+				return
+			}
+			options := actions[0].(clienttesting.DeleteAction).GetDeleteOptions()
+			if *options.GracePeriodSeconds != 0 || *options.Preconditions.UID != "earlier" {
+				t.Errorf("it was deleted with %+v", options)
 			}
 		})
 	}
