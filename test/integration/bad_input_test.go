@@ -49,14 +49,6 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			bad: App("bad").Client(), reason: "ClientModeUnsupported", event: "Failed",
 			says: []string{"Client mode is not supported", "Remove spec.deploymentMode"},
 		},
-		"a route without a Gateway": {
-			bad: App("bad").HTTPRoute("bad", "{}"), reason: "Failed", event: "Failed",
-			says: []string{"driverHttpRouteList[0].httpRouteSpec.parentRefs is required."},
-		},
-		"a route that is malformed": {
-			bad: App("bad").GRPCRoute("bad", `{"parentRefs":"gateway"}`), reason: "InvalidSpec", event: "SchedulingFailure",
-			says: []string{`spec.driverGrpcRouteList[0].grpcRouteSpec.parentRefs "gateway" is no list`},
-		},
 		"an Ingress that the API server refuses": {
 			bad:    App("bad").Ingress("bad", &networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: "*"}}}),
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"Ingress", "bad", "spec.rules[0].host"},
