@@ -19,7 +19,7 @@ type Case struct {
 	Name string
 	// Versions are those that can run it; empty means all.
 	Versions []string
-	// Conf are Spark properties. The name and the image come by themselves; a dash as the value leaves one out.
+	// Conf are Spark properties. The name and the image come by themselves, unless they are absent.
 	Conf properties
 	// Class and Resource are those of Spark's example if both are empty.
 	Class, Resource string
@@ -47,7 +47,7 @@ func (c Case) Namespace() string {
 type properties map[string]string
 
 // absent is the value of a property that a case does not have.
-const absent = "-"
+const absent = "(absent)"
 
 // Cases returns all cases of a version: those of the tables, those drawn for it, and those of single values.
 func Cases(version string) []Case {

@@ -104,6 +104,9 @@ func (r *Recordings) Set(c Case, whole *Recording) (changed bool) {
 	if minimal := r.kept[likeMinimal]; c.Name != likeMinimal && whole.RefusedBy == "" {
 		kept = &Recording{Fields: less(whole.Fields, minimal.Fields)}
 	}
+	if len(kept.Fields) == 0 {
+		kept = &Recording{RefusedBy: kept.RefusedBy, Message: kept.Message}
+	}
 	if former := r.of(c)[c.Name]; former != nil && reflect.DeepEqual(*former, *kept) {
 		return false
 	}

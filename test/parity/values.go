@@ -255,7 +255,7 @@ var moreKeys = []keyValues{
 
 	// Files and packages.
 	{key: "spark.jars", odd: []string{
-		"local:///a b.jar", "local:///a.jar#x", "http://h/%20x.jar", "ftp://h/x.jar", "local:a.jar", ":x", "http://[x", "local:///a?b=c", "local:///é.jar",
+		"local:///a b.jar", "local:///a.jar#x", "http://h/%20x.jar", "ftp://h/x.jar", "local:a.jar", ":x", "local:///a?b=c", "local:///é.jar",
 		"s3a://b/a.jar, gs://b/a.jar,abfss://c@a/b.jar", "hdfs://n/a.jar", "s3a://b/%zz.jar",
 	}},
 	{key: "spark.files", odd: []string{"local:///a#b", "local:///a,local:///a", "s3a://b/a.txt#c"}},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,6 +33,7 @@ const ownNamespace = "built-by-firesteel"
 // recorder runs the cases on one API server.
 type recorder struct {
 	*server
+	folder   string // that spark-submit runs in
 	write    bool
 	missing  bool
 	meant    parity.Deviations
@@ -69,7 +71,11 @@ func record(ctx context.Context, write, missing bool, versions []string) error {
 		return err
 	}
 	defer s.stop()
-	r := &recorder{server: s, write: write, missing: missing, meant: meant}
+	folder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	r := &recorder{server: s, folder: folder, write: write, missing: missing, meant: meant}
 	if err := r.createNamespaces(ctx, versions); err != nil {
 		return err
 	}
@@ -251,9 +257,14 @@ func essence(message string) string {
 	return message[:min(len(message), 300)]
 }
 
+// positions are places in a list that Spark shuffles.
+var positions = regexp.MustCompile(`volumeMounts\[\d+\]`)
+
 // fixed replaces what differs from run to run.
 func (r *recorder) fixed(text string) string {
 	text = strings.ReplaceAll(text, r.config.Host, "https://kubernetes.default.svc")
+	text = strings.ReplaceAll(text, r.folder, "/submitter")
+	text = positions.ReplaceAllString(text, "volumeMounts[]")
 	return parity.FixedText(strings.ReplaceAll(text, r.dir, "/tmp"))
 }
 
