@@ -12,6 +12,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
 // What is said of unknown fields is stored with the application, and must not be as long as the file.
@@ -43,6 +45,9 @@ func Decode(text []byte) (*corev1.PodTemplateSpec, []string, error) {
 }
 
 func decode(manifest []byte, into any) (dropped []string, err error) {
+	if err := quantity.Check(manifest); err != nil {
+		return nil, notATemplate(err)
+	}
 	unknown, err := json.UnmarshalStrict(manifest, into)
 	if err != nil {
 		return nil, notATemplate(err)

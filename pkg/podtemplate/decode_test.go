@@ -96,6 +96,9 @@ func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
 		"a key twice":       {"apiVersion: v1\nkind: Pod\nkind: Pod\n", "kind"},
 		"a text for a list": {"apiVersion: v1\nkind: Pod\nspec: {containers: none}\n", "containers"},
 		"no YAML":           {"\x00\x01", ""},
+		"a quantity that takes hours to read": {
+			"apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: '1e-2147483647'}}}]}\n", `"1e-2147483647" has too long an exponent`,
+		},
 		"aliases of aliases": {
 			"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
 				"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
 var (
@@ -68,16 +70,9 @@ func parseAboveZero(text string) (float64, bool) {
 	return number, ok && number > 0
 }
 
-// vastExponent is one that no quantity needs, and that takes seconds or hours to reckon with.
-var vastExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{2}`)
-
-// parseQuantity passes over blanks around a quantity, as the API server does.
 func parseQuantity(text string) (resource.Quantity, bool) {
-	if vastExponent.MatchString(text) {
-		return resource.Quantity{}, false
-	}
-	quantity, err := resource.ParseQuantity(strings.TrimSpace(text))
-	return quantity, err == nil && quantity.Sign() >= 0
+	parsed, err := quantity.Parse(text)
+	return parsed, err == nil && parsed.Sign() >= 0
 }
 
 const mebibyte = 1 << 20
