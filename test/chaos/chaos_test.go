@@ -87,7 +87,7 @@ func (r *run) say(format string, arguments ...any) {
 // begin starts everything, in calm.
 func (r *run) begin(dir string, seed uint64) {
 	ctx := r.Context()
-	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.2, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
+	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.5, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
 	var err error
 	r.world, err = newWorld(ctx, dir, seed, rates, newTally(*faultsFlag))
 	r.must(err)
@@ -174,7 +174,7 @@ func (r *run) replaceSink() {
 
 // report says how far the run is, and ends it early where something is wrong already.
 func (r *run) report(ctx context.Context) error {
-	ticker := time.NewTicker(5 * time.Second)
+	ticker := time.NewTicker(max(5*time.Second, *lengthFlag/200))
 	defer ticker.Stop()
 	for {
 		select {

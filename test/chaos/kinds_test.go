@@ -63,8 +63,7 @@ var kinds = []kind{
 	{"has-its-container-restarted", 1, func(a *application) { a.end("restarted").restart(sparkv1.RestartOnFailure, 1) },
 		ends(lifecycle.Failed, lifecycle.Failed)},
 	{"loses-its-node", 1, func(a *application) {
-		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").restart(sparkv1.RestartOnFailure, 1).
-			timeouts.ForceTerminationGracePeriodMillis = millis(soon)
+		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").restart(sparkv1.RestartOnFailure, 1)
 	}, ends(lifecycle.Failed, lifecycle.Failed)},
 	{"is-retained", 1, func(a *application) {
 		a.tolerations.ResourceRetainPolicy = sparkv1.RetainAlways
@@ -98,7 +97,8 @@ type application struct {
 
 // newApplication draws an application of a kind.
 func newApplication(d *dice.Dice, namespace, name string, k kind) *sparkv1.SparkApplication {
-	a := &application{timeouts: &sparkv1.ApplicationTimeoutConfig{}}
+	// What is on a lost node may be in the way of any other of its name.
+	a := &application{timeouts: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: millis(soon)}}
 	a.tolerations = &sparkv1.ApplicationTolerations{ApplicationTimeoutConfig: a.timeouts}
 	a.app = &sparkv1.SparkApplication{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelKind: k.name}},
