@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -157,6 +158,13 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 	return l.scene.driver(l.Name, attempt)
 }
 
+func (l *legacy) label(pod, key, value string) {
+	l.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value)
+	_, err := l.kube.CoreV1().Pods(l.ns).Patch(l.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	l.must(err)
+}
+
 // runs is a driver that was made and runs.
 func runs(attempt int) func(*legacy) {
 	return func(l *legacy) { l.Helper(); l.driver(attempt).start().ready() }
@@ -203,11 +211,15 @@ func (l *legacy) toldAsItWent() {
 	}
 }
 
-// ends has the attempt that runs succeed.
+// ends has the attempt that runs succeed, once it is where its story has it before.
 func ends(attempt int) func(*legacy) {
 	return func(l *legacy) {
 		l.Helper()
 		l.adopted()
+		states := words(l.fate.told)
+		if before := slices.Index(states, "Succeeded") - 1; before >= 0 && states[before] != "..." {
+			l.untilState(l.Name, states[before])
+		}
 		l.scene.driver(l.Name, attempt).succeed()
 		l.released()
 	}
@@ -335,6 +347,16 @@ func runningOn() map[string]fate {
 		"a driver of an operator of another name is followed": {
 			recorded: "running-healthy", before: func(l *legacy) { l.driverOf("team-operator", 0).start().ready() }, after: ends(0),
 			told: "Succeeded ResourceReleased",
+		},
+		"executors of an operator of another name are counted": {
+			recorded: "running-with-below-threshold-executors",
+			before: func(l *legacy) {
+				d := l.driverOf("team-operator", 2).start().ready()
+				for id := range 2 {
+					l.label(d.executor(id).start().ready().Name, "spark.operator/name", "team-operator")
+				}
+			},
+			after: ends(2), told: "RunningHealthy Succeeded ResourceReleased",
 		},
 		"a driver that ended meanwhile is": {
 			recorded: "running-healthy", before: ran(0, 1), after: func(l *legacy) { l.released() }, told: "Failed ResourceReleased",

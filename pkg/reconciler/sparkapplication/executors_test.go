@@ -162,36 +162,30 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 	asking := func(a *sparkv1.SparkApplication) {
 		a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1}}
 	}
-	isController := true
-	driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team-a", Name: "pi-0-driver", Labels: map[string]string{labelApplicationID: "pi-0"},
-		OwnerReferences: []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi", Controller: &isController}},
-	}}
 	none, byDefault := apache.Defaults{}, apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
 		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1},
 	}}
 	for name, test := range map[string]struct {
 		app      *sparkv1.SparkApplication
-		driver   *corev1.Pod
 		defaults apache.Defaults
 		want     bool
 	}{
-		"one that runs and asks for executors":                           {with(pi().In(lifecycle.RunningHealthy, 4, 4), asking), driver, none, true},
-		"one that waits for them":                                        {with(pi().In(lifecycle.DriverReady, 4, 4), asking), driver, none, true},
-		"one that runs and asks for none":                                {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), driver, none, false},
-		"one whose driver is not ready":                                  {with(pi().In(lifecycle.DriverStarted, 4, 4), asking), driver, none, false},
-		"one that has ended":                                             {with(pi().In(lifecycle.Failed, 4, 4), asking), driver, none, false},
-		"one that nobody has looked at":                                  {with(pi(), asking), driver, none, false},
-		"one that runs, where the operator's settings ask for executors": {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), driver, byDefault, true},
-		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, driver, none, false},
-		"a driver of its own, that no application has":                   {with(pi().In(lifecycle.DriverReady, 4, 4), asking), &corev1.Pod{}, none, false},
+		"one that runs and asks for executors":                           {with(pi().In(lifecycle.RunningHealthy, 4, 4), asking), none, true},
+		"one that waits for them":                                        {with(pi().In(lifecycle.DriverReady, 4, 4), asking), none, true},
+		"one that runs and asks for none":                                {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
+		"one whose driver is not ready":                                  {with(pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
+		"one that has ended":                                             {with(pi().In(lifecycle.Failed, 4, 4), asking), none, false},
+		"one that nobody has looked at":                                  {with(pi(), asking), none, false},
+		"one that runs, where the operator's settings ask for executors": {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
+		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, none, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			applications := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 			if err := applications.Add(test.app); err != nil {
 				t.Fatal(err)
 			}
-			if got := countsExecutors(sparklisters.NewSparkApplicationLister(applications), test.driver, test.defaults); got != test.want {
+			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
+			if got := countsExecutors(sparklisters.NewSparkApplicationLister(applications), name, test.defaults); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)
 			}
 		})

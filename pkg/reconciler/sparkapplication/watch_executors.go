@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/controller"
@@ -16,8 +17,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// ExecutorSelector selects the executor Pods that the controller watches.
-const ExecutorSelector = "spark-role=executor," + apache.LabelOperator + "=" + apache.OperatorName
+// ExecutorSelector selects the executor Pods that the controller watches: those of the drivers that it watches.
+const ExecutorSelector = "spark-role=executor," + apache.LabelOperator
 
 // byApplicationID is the index of driver Pods by namespace and spark.app.id.
 const byApplicationID = "applicationID"
@@ -30,8 +31,8 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, d
 			return
 		}
 		for _, driver := range driversOf(drivers, cmp.Or(after, before)) {
-			if countsExecutors(applications, driver, defaults()) {
-				impl.EnqueueControllerOf(driver)
+			if name, owned := applicationOf(driver); owned && countsExecutors(applications, name, defaults()) {
+				impl.EnqueueKey(name)
 			}
 		}
 	}
@@ -61,14 +62,10 @@ func driversOf(drivers cache.Indexer, executor *corev1.Pod) []*corev1.Pod {
 	return pods
 }
 
-// countsExecutors says that the application of a driver asks for a number of executors and is in a state in which that
-// matters. Where the cache is behind, it is looked at anyway when the cache catches up.
-func countsExecutors(applications sparklisters.SparkApplicationLister, driver *corev1.Pod, defaults apache.Defaults) bool {
-	owner := metav1.GetControllerOf(driver)
-	if owner == nil {
-		return false
-	}
-	app, err := applications.SparkApplications(driver.Namespace).Get(owner.Name)
+// countsExecutors says that an application asks for a number of executors and is in a state in which that matters. Where
+// the cache is behind, it is looked at anyway when the cache catches up.
+func countsExecutors(applications sparklisters.SparkApplicationLister, name types.NamespacedName, defaults apache.Defaults) bool {
+	app, err := applications.SparkApplications(name.Namespace).Get(name.Name)
 	if err != nil {
 		return false
 	}
