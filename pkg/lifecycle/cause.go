@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -51,7 +52,7 @@ func (c *Cause) addException(trace string) {
 		if causedBy && c.Detail == "" {
 			c.Detail = truncate(lines[i], maxRootCause)
 		}
-		if causedBy || strings.HasPrefix(lines[i], "\tat ") {
+		if causedBy || isFrame(lines[i]) {
 			top = i
 		}
 	}
@@ -72,7 +73,21 @@ func (c *Cause) addDetail(what, text string) {
 func (c *Cause) AddLog(lines string) {
 	const what = "Last lines of the log"
 	room := maxEvidence - encodedSize(c.told()) - len(what) - len("\\n: ")
-	c.addDetail(what, tail(strings.TrimSpace(lines), room))
+	c.addDetail(what, lastWords(lines, room))
+}
+
+// lastWords is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
+// thrown says more than from where.
+func lastWords(text string, limit int) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), isFrame)
+	if words := strings.TrimSpace(strings.Join(lines, "\n")); words != "" {
+		text = words
+	}
+	return tail(strings.TrimSpace(text), limit)
+}
+
+func isFrame(line string) bool {
+	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")
 }
 
 // tail is truncate from the other end.

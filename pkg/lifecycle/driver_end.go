@@ -112,7 +112,7 @@ func failedContainer(
 		cause.addSentence(exitCodes[exitCode])
 		cause.addException(pod.Annotations[ExitExceptionAnnotation])
 	}
-	cause.addDetail("Termination message", tail(strings.TrimSpace(terminated.Message), maxTerminationMessage))
+	cause.addDetail("Termination message", lastWords(terminated.Message, maxTerminationMessage))
 	return &End{State: Failed, Cause: cause}
 }
 

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -311,6 +312,23 @@ func TestObserveDriver(t *testing.T) {
 				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
 				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error). E: bad",
 				Detail:  "Termination message: no such bucket",
+			}}},
+		},
+		"of the end of its log what was thrown is told, and not from where": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
+				"Exception in thread \"main\" E: [unresolved dependency]\n"+strings.Repeat("\tat A.a(A.scala:1)\n", 50)+"\t... 3 more\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: Exception in thread \"main\" E: [unresolved dependency]",
+			}}},
+		},
+		"the end of a log that does not reach back to what was thrown is told as it is": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying("\tat A.a(A.scala:1)\n\tat B.b(B.scala:2)\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
 			}}},
 		},
 

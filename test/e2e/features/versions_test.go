@@ -4,7 +4,7 @@
 //   - versions_test.go: SparkPi on 3.5, 4.1 and 4.3, and what a pod template and properties make of an executor
 //   - python_test.go: modules, scratch space in memory, a claim on a volume that was made beforehand
 //   - allocation_test.go: dynamic allocation
-//   - packages_test.go: a package that cannot be had
+//   - failure_test.go: what is told of a package that cannot be had, and of an exception
 //   - servers_test.go: the Connect, Thrift and History servers
 //
 // The executors that it looks at are those that a real driver made.
@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
@@ -38,8 +39,8 @@ func TestPiRunsOnEachLineOfSpark(t *testing.T) {
 			cluster.Must(t, err)
 			c.ApplyText(t, strings.ReplaceAll(string(manifest), manifested, version))
 			app := c.Await(t, "pi", "kept", kept)
-			if condition := app.Status.Conditions[0]; condition.Type != "Succeeded" || condition.Status != metav1.ConditionTrue {
-				t.Errorf("the condition is %+v", condition)
+			if !meta.IsStatusConditionTrue(app.Status.Conditions, "Succeeded") {
+				t.Errorf("the conditions are %+v", app.Status.Conditions)
 			}
 			expectLog(t, c, "pi-0-driver", "Pi is roughly 3.1")
 			pods := c.AwaitPods(t, executors, "two with a sidecar that runs", func(pods []corev1.Pod) bool {

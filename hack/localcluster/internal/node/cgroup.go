@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,18 @@ func (g cgroup) make() error {
 			return err
 		}
 	}
-	return nil
+	return g.weigh()
+}
+
+// weigh gives the group the share of the processors that the kubelet gives its
+// own below it. Otherwise all pods together weigh as much as any one process that
+// is in no group, as all are where no systemd puts them into some.
+func (g cgroup) weigh() error {
+	shares := filepath.Join(g.root, "cpu", g.name, "cpu.shares")
+	if _, err := os.Stat(shares); err != nil {
+		return ignoreMissing(err)
+	}
+	return os.WriteFile(shares, []byte(strconv.Itoa(1024*runtime.NumCPU())), 0o644)
 }
 
 // unified says whether these are control groups of version 2.

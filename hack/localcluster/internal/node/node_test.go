@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -132,6 +134,17 @@ func TestCgroupVersion1(t *testing.T) {
 	}
 	if dirs, err := g.folders(); err != nil || len(dirs) > 0 {
 		t.Errorf("left behind: %v, %v", dirs, err)
+	}
+}
+
+func TestPodsWeighAsMuchAsTheProcessors(t *testing.T) {
+	g := fakeCgroups(t, map[string]string{"cpu/cgroup.procs": "1\n", "cpu/firesteel-1/cpu.shares": "1024\n"})
+	if err := g.make(); err != nil {
+		t.Fatal(err)
+	}
+	shares, err := os.ReadFile(filepath.Join(g.root, "cpu", g.name, "cpu.shares"))
+	if want := strconv.Itoa(1024 * runtime.NumCPU()); err != nil || string(shares) != want {
+		t.Errorf("shares are %q, %v, want %s", shares, err, want)
 	}
 }
 
