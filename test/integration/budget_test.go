@@ -20,8 +20,8 @@ import (
 // budget is what the controller may ask of the API server for one life: a number of requests of each kind.
 type budget map[string]int
 
-// plainBudget is DESIGN's for a life without restart that lasts less than 30 s. Some creates run in parallel, and so
-// have no order, but each is its own.
+// plainBudget is that of a life without restart that lasts less than 30 s. Some creates run in parallel, and so have no
+// order, but each is its own.
 func plainBudget(creates ...string) budget {
 	b := budget{
 		"patch sparkapplications":         2,
@@ -50,11 +50,11 @@ func TestALifeStaysWithinItsWriteBudget(t *testing.T) {
 			s.told(app, plainLife...)
 			s.delete("pi")
 			untilGone(s, s.apps(), "pi")
-			if age := time.Since(app.CreationTimestamp.Time); age > 28*time.Second {
-				t.Skipf("the machine is too slow: the life took %s, and at rest the cursor is written", age)
-			}
-			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded") // Events come late where there is much to do
-			s.within(plainBudget(objects...), s.requestsAtRest())
+			rests := int(time.Since(app.CreationTimestamp.Time) / (30 * time.Second)) // on a slow machine: each is a cursor written
+			s.untilKubeEvent("pi", corev1.EventTypeNormal, "Succeeded")               // Events come late where there is much to do
+			allowed := plainBudget(objects...)
+			allowed["update sparkapplications/status"] += rests
+			s.within(allowed, s.requestsAtRest())
 		})
 	}
 }
@@ -82,8 +82,9 @@ func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
 	}
 }
 
+// How much of the binary is resident is the kernel's choice, which can drop it; the rest is the controller's own.
 func TestTheControllerIsSmallAtRest(t *testing.T) {
-	const limit = 60 << 10 // KiB
+	const limit = 24 << 10 // KiB
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.create(App("pi"))
@@ -91,8 +92,8 @@ func TestTheControllerIsSmallAtRest(t *testing.T) {
 	s.untilState("pi", "ResourceReleased")
 	s.requestsAtRest()
 	total, own := residentKiB(s, process.Pid(), "VmRSS:"), residentKiB(s, process.Pid(), "RssAnon:")
-	if t.Logf("%d KiB are resident, %d of them without a file", total, own); total > limit {
-		t.Errorf("%d KiB are resident at rest, want at most %d", total, limit)
+	if t.Logf("%d KiB are resident, %d of them without a file", total, own); own > limit {
+		t.Errorf("%d KiB without a file are resident at rest, want at most %d", own, limit)
 	}
 }
 
