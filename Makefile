@@ -68,6 +68,11 @@ test-chaos: ## Have everything fail at random for half a minute, and judge what 
 chaos: ## The same until FAULTS (10000) faults were injected.
 	$(CHAOS) -chaos.faults=$(or $(FAULTS),10000) -chaos.length=90m -chaos.replica
 
+.PHONY: bench
+bench: ## Measure how long a driver's objects take to build, and a transition to become an event.
+	go test -run='^$$' -bench=. -benchmem ./pkg/submission
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=. -benchtime=50x ./test/integration
+
 .PHONY: parity
 parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)

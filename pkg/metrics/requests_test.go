@@ -58,7 +58,7 @@ func TestCountRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			response, err := wrap(test.answer).RoundTrip(httptest.NewRequest(test.method, test.url, nil))
+			response, err := wrap(test.answer).RoundTrip(httptest.NewRequest(test.method, test.url, nil)) //nolint:bodyclose // it has none
 			if (err == nil) != (test.answer != 0) || err == nil && response.StatusCode != int(test.answer) {
 				t.Errorf("the answer was %v, %v", response, err)
 			}
@@ -82,7 +82,7 @@ func counted(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
 		resource, _ := point.Attributes.Value("firesteel.resource")
 		text := verb.AsString() + " " + resource.AsString()
 		if code, answered := point.Attributes.Value("http.response.status_code"); answered {
-			text += " " + code.Emit()
+			text += " " + code.String()
 		}
 		counts[text] += point.Value
 	}

@@ -55,10 +55,10 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 			t.Run(begun[l], func(t *testing.T) {
 				t.Parallel()
 				f := l.fate
-				l.scene = &scene{T: t, suite: s.suite, ns: s.ns}
+				l.scene = &scene{TB: t, suite: s.suite, ns: s.ns}
 				f.after(l)
 				l.toldAsItWent()
-				if drivers := s.witness.driversOf(s.ns, l.Name); len(drivers) != len(l.drivers)+f.made {
+				if drivers := s.witness.driversOf(s.ns, l.ObjectMeta.Name); len(drivers) != len(l.drivers)+f.made {
 					t.Errorf("it had %d drivers, want %v, and %d more", len(drivers), l.drivers, f.made)
 				}
 			})
@@ -74,7 +74,7 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 			switch {
 			case kind == "get pods" && slices.Contains(l.drivers, request.Name):
 				t.Errorf("a driver that is watched was read: %s", request)
-			case l.fate.untouched && request.Name == l.Name && kind != "patch sparkapplications":
+			case l.fate.untouched && request.Name == l.ObjectMeta.Name && kind != "patch sparkapplications":
 				t.Errorf("what has ended for good was asked for: %s", request)
 			}
 		}
@@ -138,24 +138,24 @@ func (l *legacy) driver(attempt int) *driver {
 
 func (l *legacy) driverOf(operator string, attempt int) *driver {
 	l.Helper()
-	id := fmt.Sprintf("%s-%d", l.Name, attempt)
+	id := fmt.Sprintf("%s-%d", l.ObjectMeta.Name, attempt)
 	blocks := true
 	_, err := l.kube.CoreV1().Pods(l.ns).Create(l.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: id + "-driver",
 			Labels: map[string]string{
 				"spark-role": "driver", "spark-app-selector": id, "spark-app-name": "spark", "spark-version": "4.1.1",
-				"spark.operator/name": operator, "spark.operator/spark-app-name": l.Name,
+				"spark.operator/name": operator, "spark.operator/spark-app-name": l.ObjectMeta.Name,
 			},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "spark.apache.org/v1", Kind: "SparkApplication", Name: l.Name, UID: l.UID, BlockOwnerDeletion: &blocks,
+				APIVersion: "spark.apache.org/v1", Kind: "SparkApplication", Name: l.ObjectMeta.Name, UID: l.UID, BlockOwnerDeletion: &blocks,
 			}},
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "apache/spark:4.1.1"}}},
 	}, metav1.CreateOptions{})
 	l.must(err)
 	l.drivers = append(l.drivers, id+"-driver")
-	return l.scene.driver(l.Name, attempt)
+	return l.scene.driver(l.ObjectMeta.Name, attempt)
 }
 
 func (l *legacy) label(pod, key, value string) {
@@ -178,7 +178,7 @@ func ran(attempt int, code int32) func(*legacy) {
 // adopted waits for the application to be Firesteel's.
 func (l *legacy) adopted() *sparkv1.SparkApplication {
 	l.Helper()
-	return until(l.scene, l.apps(), l.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
+	return until(l.scene, l.apps(), l.ObjectMeta.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
 }
 
 // toldAsItWent checks that what was told counts on from what was there.
@@ -192,7 +192,7 @@ func (l *legacy) toldAsItWent() {
 			next = max(next, number+2)
 		}
 	}
-	heard := l.untilDelivered("the end of "+l.Name, func(heard []delivery) bool {
+	heard := l.untilDelivered("the end of "+l.ObjectMeta.Name, func(heard []delivery) bool {
 		states := statesOf(firstTaken(heard, l.SparkApplication))
 		return len(states) >= len(want) && (len(want) == 0 || states[len(states)-1] == want[len(want)-1])
 	})
@@ -218,9 +218,9 @@ func ends(attempt int) func(*legacy) {
 		l.adopted()
 		states := words(l.fate.told)
 		if before := slices.Index(states, "Succeeded") - 1; before >= 0 && states[before] != "..." {
-			l.untilState(l.Name, states[before])
+			l.untilState(l.ObjectMeta.Name, states[before])
 		}
-		l.scene.driver(l.Name, attempt).succeed()
+		l.scene.driver(l.ObjectMeta.Name, attempt).succeed()
 		l.released()
 	}
 }
@@ -230,7 +230,7 @@ func runsAgain(attempt int) func(*legacy) {
 	return func(l *legacy) {
 		l.Helper()
 		l.adopted()
-		l.run(l.Name, attempt).succeed()
+		l.run(l.ObjectMeta.Name, attempt).succeed()
 		l.released()
 	}
 }
@@ -239,7 +239,7 @@ func runsAgain(attempt int) func(*legacy) {
 func runsAgainWithoutExecutors(attempt int) func(*legacy) {
 	return func(l *legacy) {
 		l.Helper()
-		l.edit(l.Name, func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations.InstanceConfig = nil })
+		l.edit(l.ObjectMeta.Name, func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations.InstanceConfig = nil })
 		runsAgain(attempt)(l)
 	}
 }
@@ -247,21 +247,21 @@ func runsAgainWithoutExecutors(attempt int) func(*legacy) {
 // released waits for the end, and checks that no driver is left.
 func (l *legacy) released() {
 	l.Helper()
-	l.untilState(l.Name, "ResourceReleased")
+	l.untilState(l.ObjectMeta.Name, "ResourceReleased")
 	l.noneLeft()
 }
 
 func (l *legacy) noneLeft() {
 	l.Helper()
 	for attempt := range 4 {
-		untilGone(l.scene, l.kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.Name, attempt))
+		untilGone(l.scene, l.kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
 	}
 }
 
 // stays checks that a driver is where it was.
 func (l *legacy) stays(attempt int) {
 	l.Helper()
-	if pod := l.pod(fmt.Sprintf("%s-%d-driver", l.Name, attempt)); pod.DeletionTimestamp != nil {
+	if pod := l.pod(fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt)); pod.DeletionTimestamp != nil {
 		l.Errorf("Pod %s is being deleted", pod.Name)
 	}
 }
@@ -269,8 +269,8 @@ func (l *legacy) stays(attempt int) {
 // goes deletes the application, and waits until it is gone with its drivers.
 func (l *legacy) goes() {
 	l.Helper()
-	l.delete(l.Name)
-	untilGone(l.scene, l.apps(), l.Name)
+	l.delete(l.ObjectMeta.Name)
+	untilGone(l.scene, l.apps(), l.ObjectMeta.Name)
 	l.noneLeft()
 }
 
@@ -282,7 +282,7 @@ const (
 func lostIn(l *legacy) {
 	l.Helper()
 	l.released()
-	if c := meta.FindStatusCondition(l.get(l.Name).Status.Conditions, "Succeeded"); c == nil || !contains(c.Message, "Driver removed") {
+	if c := meta.FindStatusCondition(l.get(l.ObjectMeta.Name).Status.Conditions, "Succeeded"); c == nil || !contains(c.Message, "Driver removed") {
 		l.Errorf("the condition is %+v", c)
 	}
 }
@@ -299,7 +299,7 @@ func fates() map[string]fate {
 func beginnings() map[string]fate {
 	return map[string]fate{
 		"a launch that was not begun is": {
-			recorded: "submitted", after: func(l *legacy) { l.run(l.Name, 0).succeed(); l.released() },
+			recorded: "submitted", after: func(l *legacy) { l.run(l.ObjectMeta.Name, 0).succeed(); l.released() },
 			told: strings.Join(plainLife, " "), fresh: true, made: 1,
 		},
 		"a launch that was not written down is taken over": {
@@ -391,8 +391,12 @@ func retained() map[string]fate {
 	return map[string]fate{
 		"a success is retained as its spec says": {
 			recorded: "succeeded", change: func(a *application) { a.Retain(sparkv1.RetainAlways) }, before: ran(0, 0),
-			after: func(l *legacy) { l.untilState(l.Name, "TerminatedWithoutReleaseResources"); l.stays(0); l.goes() },
-			told:  "TerminatedWithoutReleaseResources ResourceReleased",
+			after: func(l *legacy) {
+				l.untilState(l.ObjectMeta.Name, "TerminatedWithoutReleaseResources")
+				l.stays(0)
+				l.goes()
+			},
+			told: "TerminatedWithoutReleaseResources ResourceReleased",
 		},
 		"a retention goes on": {
 			recorded: "terminated-without-release-resources", before: ran(0, 0),
@@ -421,15 +425,15 @@ func over() map[string]fate {
 		},
 		"a time to live that is over ends": {
 			recorded: "resource-released", change: func(a *application) { a.TTL(time.Hour) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name) },
 		},
 		"a deletion that was begun is ended": {
-			recorded: "running-healthy", before: func(l *legacy) { runs(0)(l); l.delete(l.Name) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name); l.noneLeft() }, told: "ResourceReleased",
+			recorded: "running-healthy", before: func(l *legacy) { runs(0)(l); l.delete(l.ObjectMeta.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name); l.noneLeft() }, told: "ResourceReleased",
 		},
 		"a deletion of what has ended is ended": {
-			recorded: "resource-released", before: func(l *legacy) { l.delete(l.Name) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.Name) }, untouched: true,
+			recorded: "resource-released", before: func(l *legacy) { l.delete(l.ObjectMeta.Name) },
+			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name) }, untouched: true,
 		},
 	}
 }
@@ -441,7 +445,7 @@ func setAside() map[string]fate {
 			recorded: "running-healthy", before: runs(0),
 			change: func(a *application) { a.app.Status.CurrentState.CurrentStateSummary = "Pondering" },
 			after: func(l *legacy) {
-				c := l.untilCondition(l.Name, "Succeeded", metav1.ConditionUnknown, "NotAdopted")
+				c := l.untilCondition(l.ObjectMeta.Name, "Succeeded", metav1.ConditionUnknown, "NotAdopted")
 				for _, part := range []string{`"Pondering"`, "delete the application and apply it again"} {
 					if !contains(c.Message, part) {
 						l.Errorf("the condition says %q, and not %s", c.Message, part)

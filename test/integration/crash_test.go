@@ -160,7 +160,7 @@ func newMortal(t *testing.T, environment ...string) *mortal {
 // enter has the scene be a test's, with another application.
 func (m *mortal) enter(t *testing.T) {
 	m.entered++
-	m.scene = &scene{T: t, suite: m.suite, ns: m.ns}
+	m.scene = &scene{TB: t, suite: m.suite, ns: m.ns}
 	m.name = fmt.Sprintf("pi-%d", m.entered)
 	m.dead = make(chan struct{})
 	m.sink.answer(m.ns, taking)
@@ -231,7 +231,7 @@ func TestEachWriteMayFailOnce(t *testing.T) {
 			for how, answered := range map[string]bool{"unanswered": true, "undone": false} {
 				t.Run(fmt.Sprintf("write %d %s %s", i+1, write, how), func(t *testing.T) {
 					t.Parallel()
-					s := &scene{T: t, suite: m.suite, ns: m.ns}
+					s := &scene{TB: t, suite: m.suite, ns: m.ns}
 					name := fmt.Sprintf("%s-%d", how, i+1)
 					var failed atomic.Bool
 					m.proxy.set(name, trap{at: i + 1, answered: answered, spring: func() { failed.Store(true) }})
@@ -256,7 +256,7 @@ func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
 		for i := range 8 {
 			t.Run(fmt.Sprintf("application %d", i), func(t *testing.T) {
 				t.Parallel()
-				s := &scene{T: t, suite: s.suite, ns: s.ns}
+				s := &scene{TB: t, suite: s.suite, ns: s.ns}
 				s.live(restarted, fmt.Sprintf("pi-%d", i))
 			})
 		}

@@ -12,7 +12,6 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
-
 	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 )
 

@@ -35,7 +35,7 @@ const poll = 50 * time.Millisecond
 
 // scene is a namespace, and what one test does and sees in it.
 type scene struct {
-	*testing.T
+	testing.TB
 	*suite
 	ns string
 }
@@ -45,10 +45,10 @@ var scenes atomic.Int64
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // newScene makes a namespace in which pods can be created. It goes with the test.
-func newScene(t *testing.T) *scene {
+func newScene(t testing.TB) *scene {
 	t.Helper()
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
-	s := &scene{T: t, suite: shared, ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
+	s := &scene{TB: t, suite: shared, ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
 	s.ns = strings.TrimSuffix(s.ns, "-")
 	_, err := s.kube.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})

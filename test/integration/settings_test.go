@@ -188,7 +188,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	s.create(App("before"))
 	s.driver("before", 0)
 	s.configured("config-defaults", "applicationTolerations", "restartConfig: {restartPolicy: Sometimes}")
-	system := &scene{T: t, suite: s.suite, ns: systemNamespace}
+	system := &scene{TB: t, suite: s.suite, ns: systemNamespace}
 	event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused")
 	if !strings.Contains(event.Message, refusal) {
 		t.Errorf("the Event says %q", event.Message)

@@ -47,7 +47,7 @@ func newLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	l.environment = []string{"SSL_CERT_FILE=" + certificate}
-	(&scene{T: t, suite: shared}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
+	(&scene{TB: t, suite: shared}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
 	return l
 }
 
@@ -119,7 +119,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	t.Run("and from nowhere else", func(t *testing.T) {
 		secret := l.put("/secret.yaml", http.StatusOK, templateOf("secret"))
 		noTemplate := l.put("/templates/page.html", http.StatusOK, "<html>")
-		s := &scene{T: t, suite: s.suite, ns: s.ns}
+		s := &scene{TB: t, suite: s.suite, ns: s.ns}
 		for name, c := range map[string]struct{ url, says string }{
 			"not-allowed": {secret, "is not where the operator allows templates to be"},
 			"absent":      {l.URL + "/templates/absent.yaml", "is not there (404 Not Found)"},
@@ -140,7 +140,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	})
 
 	t.Run("as soon as they are there", func(t *testing.T) {
-		s := &scene{T: t, suite: s.suite, ns: s.ns}
+		s := &scene{TB: t, suite: s.suite, ns: s.ns}
 		late := l.put("/templates/late.yaml", http.StatusServiceUnavailable, "")
 		s.create(App("late").DriverTemplate(late))
 		condition := s.untilCondition("late", "Succeeded", metav1.ConditionUnknown, "PodTemplateUnavailable")

@@ -141,7 +141,7 @@ func (s *sink) trigger(request *http.Request, body []byte) bool {
 	defer cancel()
 	forward, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	forward.Header = request.Header.Clone()
 	answer, err := http.DefaultClient.Do(forward)
