@@ -20,5 +20,8 @@ kubectl apply -f config/workload
 export SYSTEM_NAMESPACE=firesteel-system CONFIG_LOGGING_NAME=config-logging
 export CONFIG_OBSERVABILITY_NAME=config-observability CONFIG_LEADERELECTION_NAME=config-leader-election
 export PROFILING_PORT=${PROFILING_PORT:-0}
+# Not by go run, which a signal ends without the controller.
+controller=${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}/run/controller
+go build -o "$controller" ./cmd/controller
 echo "Running the controller; interrupt it with Ctrl-C" >&2
-exec go run ./cmd/controller -local
+exec "$controller" -local

@@ -34,4 +34,5 @@ if ! command -v kubectl >/dev/null; then
 	echo "There is no kubectl on the PATH: building the local cluster's" >&2
 	localcluster control-plane-assets >&2
 fi
+[[ -n $(trap -p EXIT) ]] || exec "$@" # so that a signal reaches the command
 "$@"
