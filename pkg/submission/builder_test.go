@@ -74,6 +74,11 @@ func python(plan Plan) Plan {
 	return plan
 }
 
+func running(plan Plan, uri string) Plan {
+	plan.Resource = Resource{URI: uri}
+	return plan
+}
+
 func templated(plan Plan, template corev1.PodTemplateSpec) Plan {
 	plan.DriverTemplate = &template
 	return plan
