@@ -294,7 +294,7 @@ var remedies = map[string]string{
 	reasonNoAccount: "create it, or name another in spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
 	"NameTaken":     "rename it or the application, or delete what has the name",
 	reasonNoKind:    "install what defines it",
-	reasonInvalid:   "mend it in spec.sparkConf or in the pod template of spec.driverSpec, whichever it comes from",
+	reasonInvalid:   "mend what it comes from, such as a property in spec.sparkConf or spec.driverSpec.podTemplateSpec",
 }
 
 // reasonNoAccount is the reason where the driver's service account does not exist.
