@@ -14,6 +14,7 @@ func Build(plan Plan) (*Objects, error) {
 	d := newDriver(plan)
 	d.checkPlan()
 	d.normalise()
+	d.checkSteps()
 	d.startPod()
 	for _, step := range d.steps() {
 		step.configure(d)
@@ -99,6 +100,16 @@ func (d *driver) steps() []step {
 	return slices.DeleteFunc(steps, func(s step) bool {
 		return slices.Contains(excluded, s.class) || s.class == networkPolicyStep && !d.rules.NetworkPolicy
 	})
+}
+
+// checkSteps reads what Spark reads when it makes its steps, so that nobody can leave a value out by leaving out the
+// step, or by giving it nothing to do.
+func (d *driver) checkSteps() {
+	d.ipFamilies()
+	d.ipFamilyPolicy()
+	d.publishNotReady()
+	d.claimAccessMode()
+	d.localDirMedium()
 }
 
 func (d *driver) excludedSteps() []string {

@@ -74,6 +74,11 @@ func python(plan Plan) Plan {
 	return plan
 }
 
+func running(plan Plan, uri string) Plan {
+	plan.Resource = Resource{URI: uri}
+	return plan
+}
+
 func templated(plan Plan, template corev1.PodTemplateSpec) Plan {
 	plan.DriverTemplate = &template
 	return plan
@@ -360,6 +365,25 @@ func TestExcludedStepsAreLeftOut(t *testing.T) {
 		})
 	}
 	wantRefused(t, version(pi(key+basicDriverStep), "4.1.0"), basicDriverStep)
+}
+
+func TestWhatAStepReadsIsReadThoughItHasNothingToDo(t *testing.T) {
+	excluding := func(step string) string {
+		return "spark.kubernetes.driver.pod.excludedFeatureSteps=" + featurePackage + step
+	}
+	for property, unneeded := range map[string]string{
+		"spark.kubernetes.local.dirs.tmpfs=x":                        "spark.kubernetes.driver.volumes.emptyDir.spark-local-dir-1.mount.path=/x",
+		"spark.kubernetes.local.dirs.tmpfs=y":                        excluding("LocalDirsFeatureStep"),
+		"spark.kubernetes.driver.service.ipFamilies=IPv5":            excluding("DriverServiceFeatureStep"),
+		"spark.kubernetes.driver.service.ipFamilyPolicy=x":           excluding("DriverServiceFeatureStep"),
+		"spark.kubernetes.driver.service.publishNotReadyAddresses=x": excluding("DriverServiceFeatureStep"),
+		"spark.kubernetes.legacy.useReadWriteOnceAccessMode=x":       excluding("MountVolumesFeatureStep"),
+	} {
+		t.Run(property, func(t *testing.T) {
+			key, _, _ := strings.Cut(property, "=")
+			wantRefused(t, version(pi(property, unneeded), "4.3.0"), key)
+		})
+	}
 }
 
 func TestAStepOfTheUsersOwnIsRefusedUnlessItIsExcluded(t *testing.T) {

@@ -9,6 +9,26 @@ import (
 // reference is ${key} or ${source:key} in the value of a property.
 var reference = regexp.MustCompile(`\$\{(?:(\w+?):)?(\S+?)\}`)
 
+// defaults are what references find where nobody sets the property, of those that a submission has to do with. Which of
+// its other defaults Spark knows depends on what of its code has run until then; references to those stay as they are.
+var defaults = map[string]string{
+	driverMemoryKey:                               "1g",
+	driverCoresKey:                                "1",
+	executorMemoryKey:                             "1g",
+	"spark.executor.cores":                        "1",
+	"spark.task.cpus":                             "1",
+	overheadFactorKey:                             "0.1",
+	"spark.driver.memoryOverheadFactor":           "0.1",
+	driverPortKey:                                 "0",
+	"spark.blockManager.port":                     "0",
+	driverBlockManagerPortKey:                     "${spark.blockManager.port}",
+	"spark.kubernetes.container.image.pullPolicy": "IfNotPresent",
+	driverImageKey:                                "${" + imageKey + "}",
+	executorImageKey:                              "${" + imageKey + "}",
+	ipFamiliesKey:                                 "IPv4",
+	ipFamilyPolicyKey:                             "SingleStack",
+}
+
 // maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound
 // a few properties that refer to each other twice would fill the memory.
 const maxReferences = 100
@@ -22,7 +42,7 @@ type expansion struct {
 }
 
 // expand returns the value of key with ${spark.other} replaced by the value of that property. References to other than
-// Spark properties, and to those that are not set, stay as they are, as in Spark.
+// Spark properties, and to those that have no value, stay as they are, as in Spark.
 func (c *conf) expand(key, value string) string {
 	if !strings.Contains(value, "${") {
 		return value
@@ -48,6 +68,9 @@ func (e *expansion) replace(value string) string {
 
 func (e *expansion) follow(text, key string) string {
 	value, set := e.conf.values[key]
+	if !set {
+		value, set = defaults[key]
+	}
 	switch {
 	case !set:
 		return text

@@ -16,6 +16,8 @@ func TestReferencesToOtherPropertiesAreReplaced(t *testing.T) {
 		"in the middle":                  {[]string{"spark.kubernetes.container.image=r/${spark.a}:1", "spark.a=x"}, "r/x:1"},
 		"one within another":             {[]string{"spark.kubernetes.container.image=${spark.a}", "spark.a=${spark.b}", "spark.b=y"}, "y"},
 		"the same twice":                 {[]string{"spark.kubernetes.container.image=${spark.a}${spark.a}", "spark.a=x"}, "xx"},
+		"one to Spark's default":         {[]string{"spark.kubernetes.container.image=x:${spark.driver.cores}"}, "x:1"},
+		"one to a default by another":    {[]string{"spark.kubernetes.container.image=x:${spark.driver.blockManager.port}", "spark.blockManager.port=7"}, "x:7"},
 		"but not those to nothing":       {[]string{"spark.kubernetes.container.image=x${spark.missing}"}, "x${spark.missing}"},
 		"but not those to other sources": {[]string{"spark.kubernetes.container.image=${other}${x:y}"}, "${other}${x:y}"},
 	} {
@@ -34,6 +36,7 @@ func TestReferencesThatCannotBeReplacedAreRefused(t *testing.T) {
 		"to the environment":      {image + "${env:IMAGE}"},
 		"to a system property":    {image + "${system:user.name}"},
 		"to itself":               {image + "${spark.kubernetes.container.image}"},
+		"to itself as a default":  {image + "${spark.kubernetes.driver.container.image}"},
 		"to itself in two steps":  {image + "${spark.a}", "spark.a=${spark.b}", "spark.b=${spark.a}"},
 		"to more than fit a line": bomb(image),
 	} {

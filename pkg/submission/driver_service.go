@@ -68,24 +68,31 @@ func (d *driver) serviceLabels() map[string]string {
 }
 
 func (d *driver) serviceSpec() corev1.ServiceSpec {
-	policy := corev1.IPFamilyPolicy(d.conf.oneOf(ipFamilyPolicyKey, "SingleStack", "PreferDualStack", "RequireDualStack"))
+	policy := d.ipFamilyPolicy()
 	families := d.ipFamilies()
 	if len(families) > 1 && policy == corev1.IPFamilyPolicySingleStack {
 		d.conf.refuse(ipFamiliesKey, d.conf.values[ipFamiliesKey], "are two families",
 			"set "+ipFamilyPolicyKey+" to PreferDualStack or RequireDualStack")
 	}
 	spec := corev1.ServiceSpec{
-		ClusterIP:      corev1.ClusterIPNone,
-		IPFamilyPolicy: &policy,
-		IPFamilies:     families,
-		Selector:       maps.Clone(d.labels),
-		PublishNotReadyAddresses: d.conf.boolean(false,
-			"spark.kubernetes.driver.service.publishNotReadyAddresses"),
+		ClusterIP:                corev1.ClusterIPNone,
+		IPFamilyPolicy:           &policy,
+		IPFamilies:               families,
+		Selector:                 maps.Clone(d.labels),
+		PublishNotReadyAddresses: d.publishNotReady(),
 	}
 	for _, port := range d.servicePorts() {
 		spec.Ports = append(spec.Ports, d.servicePort(port))
 	}
 	return spec
+}
+
+func (d *driver) publishNotReady() bool {
+	return d.conf.boolean(false, "spark.kubernetes.driver.service.publishNotReadyAddresses")
+}
+
+func (d *driver) ipFamilyPolicy() corev1.IPFamilyPolicy {
+	return corev1.IPFamilyPolicy(d.conf.oneOf(ipFamilyPolicyKey, "SingleStack", "PreferDualStack", "RequireDualStack"))
 }
 
 func (d *driver) ipFamilies() []corev1.IPFamily {

@@ -50,13 +50,17 @@ func (d *driver) newLocalDirs() []string {
 }
 
 func (d *driver) mountLocalDirs(dirs []string, field string) {
-	medium := corev1.StorageMediumDefault
-	if d.conf.boolean(false, "spark.kubernetes.local.dirs.tmpfs") {
-		medium = corev1.StorageMediumMemory
-	}
+	medium := d.localDirMedium()
 	for i, dir := range dirs {
 		name := fmt.Sprintf("%s%d", localDirVolume, i+1)
 		source := corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}}
 		d.mount(corev1.VolumeMount{Name: name, MountPath: dir}, source, field)
 	}
+}
+
+func (d *driver) localDirMedium() corev1.StorageMedium {
+	if d.conf.boolean(false, "spark.kubernetes.local.dirs.tmpfs") {
+		return corev1.StorageMediumMemory
+	}
+	return corev1.StorageMediumDefault
 }

@@ -20,7 +20,7 @@ const (
 // executor by executor.
 func mountVolumes(d *driver) {
 	d.checkPathsDiffer(d.readVolumes(executorVolumePrefix))
-	accessMode := d.claimAccessMode() // read even where no claim needs it
+	accessMode := d.claimAccessMode()
 	for i, volume := range d.readVolumes(driverVolumePrefix) {
 		if claim := volume.source.PersistentVolumeClaim; claim != nil {
 			d.nameClaim(claim, i)

@@ -168,6 +168,7 @@ func (d *driver) setFileLists() {
 	if !d.conf.set(pyFilesKey) {
 		values[pyFilesKey] = ""
 	}
+	d.checkJarsOfR()
 	if d.plan.Resource.kind() != Java {
 		return
 	}
@@ -180,10 +181,22 @@ func (d *driver) setFileLists() {
 	values[jarsKey] = strings.Join(jars, ",")
 }
 
+// checkJarsOfR refuses jars of an R application. Spark looks into each for an R package, and can only into files of the
+// submitting host: spark-submit ends, and so would the driver, before it fetches any.
+func (d *driver) checkJarsOfR() {
+	if jars := d.conf.values[jarsKey]; jars != "" && d.plan.Resource.kind() == R {
+		d.conf.refuse(jarsKey, jars, "cannot go with an R application, in which Spark takes jars for R packages on its own host",
+			"put the jars into the image's /opt/spark/jars, or name them by "+packagesKey)
+	}
+}
+
 func (d *driver) remoteItems(key string) []string {
 	items := splitList(d.conf.values[key])
 	for _, item := range items {
 		d.conf.checkRemote(key, item)
+		if item != d.plan.Resource.URI { // which Spark hands on as it is
+			d.conf.checkScheme(key, item)
+		}
 	}
 	return items
 }

@@ -107,6 +107,8 @@ func TestPropertiesThatAnOperatorCannotFollowAreRefused(t *testing.T) {
 		"a master of nothing":             {pi("spark.master=k8s://"), []string{`spark.master "k8s://"`}},
 		"a URI with a blank":              {pi("spark.jars=local:///a b.jar"), []string{`spark.jars "local:///a b.jar" is no URI`, "%20"}},
 		"a URI with two fragments":        {pi("spark.archives=https://h/a.tgz#a#b"), []string{`spark.archives "https://h/a.tgz#a#b" is no URI`}},
+		"a scheme in capitals":            {pi("spark.files=S3A://b/c,LOCAL:///a"), []string{`spark.files "S3A://b/c"`, "write s3a:", "write local:"}},
+		"jars of an R application":        {running(pi("spark.jars=local:///a.jar"), "local:///a.R"), []string{`spark.jars "local:///a.jar"`, "R application", "/opt/spark/jars"}},
 		"a timeout of no number":          {pi("spark.kubernetes.submission.requestTimeout=1s"), []string{`spark.kubernetes.submission.requestTimeout "1s"`}},
 		"a setting of no boolean":         {pi("spark.kubernetes.trust.certificates=yes"), []string{`spark.kubernetes.trust.certificates "yes"`}},
 		"a boolean with a blank":          {pi("spark.kubernetes.setSubmitTimeInDriver= true"), []string{`spark.kubernetes.setSubmitTimeInDriver " true"`}},
@@ -133,9 +135,11 @@ func TestWhatSparkAcceptsIsAccepted(t *testing.T) {
 		"binary units from Spark 4.2 on":       version(pi("spark.driver.memory=2Gi"), "4.2.0"),
 		"packages for the driver to resolve": pi("spark.jars.packages=org.apache.hadoop:hadoop-aws:3.4.1,a/b:1", "spark.jars.excludes=c:d",
 			"spark.jars.repositories=https://repo.example", "spark.jars.ivy=/tmp/ivy", "spark.jars.ivySettings=/opt/ivy.xml"),
-		"exclusions from nothing": pi("spark.jars.excludes=a"),
-		"files of stores":         pi("spark.jars=s3a://b/*.jar,http://[::1]:80/a.jar", "spark.files=hdfs:///é?x=%20#y"),
-		"a timeout with blanks":   pi("spark.kubernetes.submission.requestTimeout= 5000 "),
+		"no jars of an R application":          running(pi("spark.jars= ,", "spark.jars.packages=a:b:1"), "local:///a.R"),
+		"a resource with a scheme in capitals": running(pi(), "HTTPS://h/a.jar"),
+		"exclusions from nothing":              pi("spark.jars.excludes=a"),
+		"files of stores":                      pi("spark.jars=s3a://b/*.jar,http://[::1]:80/a.jar", "spark.files=hdfs:///é?x=%20#y"),
+		"a timeout with blanks":                pi("spark.kubernetes.submission.requestTimeout= 5000 "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			mustBuild(t, plan)

@@ -28,6 +28,14 @@ func (c *conf) checkRemote(field, uri string) {
 	}
 }
 
+// checkScheme refuses what Hadoop has no file system for in spark-submit and in the driver alike: both tell capitals apart.
+func (c *conf) checkScheme(field, uri string) {
+	scheme := uriScheme.FindStringSubmatch(uri)
+	if scheme != nil && !isClientLocal(uri) && scheme[1] != strings.ToLower(scheme[1]) {
+		c.refuse(field, uri, "has a scheme in capitals, for which Spark finds no file system", "write "+strings.ToLower(scheme[1])+":")
+	}
+}
+
 // isClientLocal tells whether spark-submit would look for the file on the host that it runs on.
 func isClientLocal(uri string) bool {
 	scheme := uriScheme.FindStringSubmatch(uri)

@@ -280,4 +280,114 @@ var accepted = []Case{
 		"spark.kubernetes.appKillPodDeletionGracePeriod": "3", "spark.kubernetes.driver.resourceNamePrefix": "no",
 		"spark.kubernetes.driver.annotateExitException": "true", "spark.kubernetes.configMap.maxSize": "1000",
 	}},
+
+	// Several things at once, and odd forms of them.
+	{Name: "annotations-of-all-kinds", Conf: properties{
+		"spark.kubernetes.driver.annotation.json":                                                 "{\"a\": [1, \"b\\n\"]}\nsecond line",
+		"spark.kubernetes.driver.annotation.a.b.c/d.e":                                            "${spark.app.name} $(X) \t",
+		"spark.kubernetes.driver.service.annotation.service.beta.kubernetes.io/aws-load-balancer": "a: b\n",
+		"spark.kubernetes.driver.service.annotation.e":                                            "",
+		"spark.kubernetes.driver.service.label.app.kubernetes.io/name":                            "X_y.z", "spark.kubernetes.driver.service.label.spark-role": "mine",
+		"spark.kubernetes.driver.label.app.kubernetes.io/part-of": "p", "spark.kubernetes.node.selector.kubernetes.io/arch": "arm64",
+	}},
+	{Name: "environment-of-sparks-own", Conf: properties{
+
+		"spark.kubernetes.driverEnv.A": "${spark.app.name}\n$(SPARK_APPLICATION_ID)$$", "spark.kubernetes.driverEnv.a.b": "c",
+		"spark.kubernetes.driver.secretKeyRef.A": "s:k",
+	}},
+	{Name: "python-with-everything", Resource: "local:///app/main.py", Class: "ignored.Class", Args: []string{"--x", "$(SPARK_USER)",
+		"$$(Y)", "a=b", "--conf", "spark.x=y"}, Conf: properties{
+		"spark.submit.pyFiles": "local:///a.zip,https://h/x.egg,local:///b.py", "spark.archives": "local:///env.tgz#env,s3a://b/x.zip#y",
+		"spark.files": "local:///f.txt",
+		"spark.jars":  "local:///j.jar", "spark.pyspark.python": "./env/bin/python", "spark.kubernetes.driver.secrets.aws": "/etc/aws/",
+		"spark.executor.pyspark.memory": "1g",
+		"spark.driver.memory":           "3g", "spark.kubernetes.driver.volumes.emptyDir.t.mount.path": "/tmp", "spark.python.worker.memory": "1g",
+	}},
+	{Name: "python-of-http-with-proxy-user", Resource: "https://user:pw@h.example:8443/dir/main.py", ProxyUser: "al ice@EXAMPLE.COM"},
+	{Name: "resource-escaped", Class: " a.B$C ", Resource: "local:///opt/a%20b.jar"},
+	{Name: "resource-with-query", Class: "a.B", Resource: "https://h/x.jar?sig=a&b=c"},
+	{Name: "resource-with-fragment", Class: "a.B", Resource: "local:///x.jar#frag"},
+	{Name: "resource-with-scheme-in-capitals", Class: "a.B", Resource: "LOCAL:///x.jar"},
+	{Name: "resource-of-two", Class: "a.B", Resource: "local:///x.jar,local:///y.jar"},
+	{Name: "resource-without-ending", Class: "a.B", Resource: "local:///opt/app"},
+	{Name: "r-with-much-memory", Resource: rFile, Conf: properties{"spark.driver.memory": "10g", "spark.r.command": "Rscript"}},
+	{Name: "r-with-factor", Resource: rFile, Conf: properties{
+		"spark.driver.memory": "10g", "spark.kubernetes.memoryOverheadFactor": "0.3", "spark.driver.minMemoryOverhead": "5g",
+	}},
+	{Name: "ui-off", Conf: properties{"spark.ui.enabled": "false", "spark.ui.proxyBase": "/x", "spark.ui.reverseProxy": "true"}},
+	{Name: "references", Conf: properties{
+		"spark.driver.memoryOverhead": "${spark.driver.memory}", "spark.x": "a",
+		"spark.kubernetes.container.image.pullSecrets":            "${spark.x},b",
+		"spark.kubernetes.authenticate.driver.serviceAccountName": "sa-${spark.x}",
+		"spark.kubernetes.driver.pod.name":                        "p-${spark.x}", "spark.kubernetes.hadoop.configMapName": "h-${spark.x}",
+		"spark.driver.memory":             "3g",
+		"spark.kubernetes.scheduler.name": "${spark.x}", "spark.kubernetes.driver.podTemplateContainerName": "${spark.x}",
+	}},
+	{Name: "reference-to-default-memory", Conf: properties{"spark.driver.memoryOverhead": "${spark.driver.memory}"}},
+	{Name: "cores-in-millis", Conf: properties{
+		"spark.kubernetes.driver.request.cores": "0.1", "spark.kubernetes.driver.limit.cores": "1500m", "spark.driver.cores": "4",
+	}},
+	{Name: "odd-properties", Conf: properties{
+		"spark.a": "x=y", "spark.b": "  two leading", "spark.c": "trailing  ", "spark.d": "\ttab first", "spark.e": "\u00a0nbsp",
+		"spark.f": "a\\nb\\", "spark.g": "\u0007bell",
+		"spark.h": "\U0001F600\u200b", "spark.i:j": "1", "spark.k#l": "2", "spark.!m": "3", "spark.n\to": "4", "spark.é ü": "5",
+		"spark.p\nq": "6", "spark.r\\": "7", "spark.UPPER": "8", "spark.upper": "9",
+		"spark.s": "\n\n", "spark.t": "\r\n", "spark.u": "a,b , c", "spark.v": "'q' \"r\"", "spark.w": "{\"a\":1}", "spark.x": "#!=:",
+		"spark.y": "\f",
+	}},
+	{Name: "name-of-other-characters", Conf: properties{appNameKey: "a#b=c:d!e\\f\tg"}},
+	{Name: "kerberos-with-everything", Conf: properties{
+		"spark.kerberos.principal": "p/_HOST@EXAMPLE.COM", "spark.kerberos.keytab": "local:///mnt/k/x.keytab",
+		"spark.kubernetes.kerberos.krb5.configMapName": "krb",
+		"spark.kubernetes.kerberos.tokenSecret.name":   "tok", "spark.kubernetes.kerberos.tokenSecret.itemKey": "t.k",
+		"spark.kubernetes.hadoop.configMapName": "had",
+		"spark.kubernetes.driver.secrets.kt":    "/mnt/k", "spark.kerberos.renewal.credentials": "ccache",
+		"spark.kerberos.access.hadoopFileSystems": "",
+	}},
+	{Name: "login-of-yarn", Conf: properties{"spark.yarn.principal": "p@E", "spark.yarn.keytab": "local:///k"}},
+	{Name: "overhead-over-minimum", Conf: properties{
+		"spark.driver.memory": "20g", "spark.driver.memoryOverhead": "64m", "spark.driver.minMemoryOverhead": "1g",
+		"spark.driver.memoryOverheadFactor": "0.5",
+	}},
+	{Name: "overhead-factor-below-a-mebibyte", Conf: properties{"spark.driver.memory": "7g", "spark.driver.memoryOverheadFactor": "0.29"}},
+	{Name: "overhead-factor-of-many-digits", Conf: properties{"spark.kubernetes.memoryOverheadFactor": "0.123456789012345678"}},
+	{Name: "memory-in-kilobytes", Conf: properties{"spark.driver.memory": "1500000KB", "spark.driver.memoryOverhead": "400000k"}},
+	{Name: "memory-binary-unit-in-capitals", Conf: properties{"spark.driver.memory": "2048mi", "spark.driver.minMemoryOverhead": "1GiB"}},
+	{Name: "memory-of-executor-huge", Conf: properties{"spark.executor.memory": "100pb"}},
+	{Name: "memory-below-a-mebibyte", Conf: properties{"spark.driver.memory": "512k"}},
+	{Name: "without-template-step", Conf: properties{
+		"spark.kubernetes.driver.pod.excludedFeatureSteps": features + "PodTemplateConfigMapStep," + features + "HadoopConfDriverFeatureStep," + features + "DriverServiceFeatureStep",
+		"spark.kubernetes.hadoop.configMapName":            "x", "spark.driver.port": "7777", "spark.driver.host": "h",
+	}, Executor: "apiVersion: v1\nkind: Pod\nspec: {nodeName: a}\n"},
+	{Name: "all-ports", Conf: properties{
+		"spark.connect.grpc.binding.port": "16000", "spark.ui.port": "4050", "spark.driver.port": "40000",
+		"spark.driver.blockManager.port": "40001", "spark.blockManager.port": "40002",
+	}},
+	{Name: "r-with-proxy-user", Resource: rFile, ProxyUser: "bob"},
+	{Name: "image-by-digest", Conf: properties{
+		imageKey: "registry.example:5000/a/b@sha256:" + digest, "spark.kubernetes.container.image.pullPolicy": "Always",
+		"spark.kubernetes.container.image.pullSecrets": "a,a",
+	}},
+	{Name: "long-names", Conf: properties{appNameKey: digest + digest, "spark.kubernetes.driver.pod.name": "x." + digest[:60]}},
+	{Name: "service-preferring-ipv6", Conf: properties{
+		"spark.kubernetes.driver.service.ipFamilies": "IPv6", "spark.kubernetes.driver.service.ipFamilyPolicy": "PreferDualStack",
+	}},
+	{Name: "yunikorn", Conf: properties{
+		"spark.kubernetes.driver.annotation.spark-exit-exception":         "x",
+		"spark.kubernetes.executor.annotation.yunikorn.apache.org/app-id": "{{APP_ID}}",
+		"spark.kubernetes.driver.annotation.yunikorn.apache.org/app-id":   "{{APP_ID}}",
+		"spark.kubernetes.driver.label.queue":                             "root.default", "spark.kubernetes.scheduler.name": "yunikorn",
+	}},
+	{Name: "executor-label-of-spark", Conf: properties{"spark.kubernetes.executor.label.spark-app-selector": "x"}},
+	{Name: "authenticated", Conf: properties{
+		"spark.authenticate": "false", "spark.authenticate.secret": "s3cret", "spark.io.encryption.enabled": "false",
+		"spark.ssl.keyPassword": "x", "spark.kubernetes.executor.useDriverPodIP": "false",
+		"spark.kubernetes.driver.annotateExitException": "false",
+	}},
+	{Name: "references-to-defaults", Conf: properties{
+		imageKey: "own", "spark.kubernetes.driver.container.image": "a:${spark.driver.memory}-${spark.driver.cores}-${spark.driver.port}-${spark.blockManager.port}-" +
+			"${spark.driver.blockManager.port}-${spark.executor.memory}-${spark.executor.cores}-${spark.task.cpus}-${spark.driver.memoryOverheadFactor}-" +
+			"${spark.kubernetes.memoryOverheadFactor}-${spark.kubernetes.container.image.pullPolicy}-${spark.kubernetes.executor.container.image}-" +
+			"${spark.kubernetes.driver.service.ipFamilies}-${spark.kubernetes.driver.service.ipFamilyPolicy}-${spark.executor.instances}-${spark.local.dir}",
+	}},
 }

@@ -175,4 +175,80 @@ spec:
 	{Name: "token-of-driver", Conf: properties{
 		"spark.kubernetes.authenticate.driver.oauthToken": "t", "spark.kubernetes.authenticate.driver.serviceAccountName": "spark",
 	}},
+
+	// What comes of several things at once.
+	{Name: "jars-with-scheme-in-capitals", Conf: properties{"spark.jars": "LOCAL:///x.jar,Http://h/x.jar"}, Refused: "spark.jars"},
+	{Name: "shell", Class: "a.B", Resource: "spark-shell", Refused: "resource"},
+	{Name: "python-shell", Resource: "pyspark-shell", Refused: "resource"},
+	{Name: "port-by-reference-to-zero", Conf: properties{"spark.ui.port": "${spark.blockManager.port}"}, Refused: "spark.ui.port"},
+	{Name: "volumes-of-one-name", Conf: properties{
+		driverVolume + "emptyDir.v.mount.path": "/a", driverVolume + "hostPath.v.mount.path": "/b",
+		driverVolume + "hostPath.v.options.path": "/b",
+	}, Refused: "spark.kubernetes.driver.volumes.hostPath.v.mount.path"},
+	{Name: "secrets-at-one-path", Conf: properties{
+		"spark.kubernetes.driver.secrets.a": "/x", "spark.kubernetes.driver.secrets.b": "/x",
+	}, Refused: "spark.kubernetes.driver.secrets.b"},
+	{Name: "secret-at-path-of-volume", Conf: properties{
+		"spark.kubernetes.driver.secrets.a": "/x", driverVolume + "emptyDir.v.mount.path": "/x",
+	}, Refused: "spark.kubernetes.driver.volumes.emptyDir.v.mount.path"},
+	{Name: "volume-at-local-dir", Conf: properties{
+		driverVolume + "emptyDir.v.mount.path": "/scratch", "spark.local.dir": "/scratch",
+	}, Refused: "spark.local.dir"},
+	{Name: "secret-of-long-name", Conf: properties{
+		"spark.kubernetes.driver.secrets.a23456789012345678901234567890123456789012345678901234567": "/x",
+	}, Refused: "spark.kubernetes.driver.secrets.a23456789012345678901234567890123456789012345678901234567"},
+	{Name: "device-with-dots", Conf: properties{
+		"spark.driver.resource.x.y.amount": "1", "spark.driver.resource.x.y.vendor": "v.com",
+	}, Refused: "spark.driver.resource.x.amount"},
+	{Name: "device-of-no-name", Conf: properties{
+		"spark.driver.resource.gpu.amount": "1", "spark.driver.resource.gpu.vendor": "nvidia.com",
+		"spark.driver.resource.mig-1g.amount": "2",
+		"spark.driver.resource.mig-1g.vendor": "nvidia.com", "spark.driver.resource.rdma/hca.amount": "1",
+		"spark.driver.resource.rdma/hca.vendor": "x",
+	}, Refused: "spark.driver.resource.rdma/hca.vendor"},
+	{Name: "host-path-with-two-sub-paths", Conf: properties{
+		driverVolume + "hostPath.h.mount.path": "/h", driverVolume + "hostPath.h.options.path": "/h",
+		driverVolume + "hostPath.h.mount.subPath": "a", driverVolume + "hostPath.h.mount.subPathExpr": "b",
+	}, Refused: "spark.kubernetes.driver.volumes.hostPath.h.mount.subPathExpr"},
+	{Name: "proxy-user-and-principal-alone", ProxyUser: "bob", Conf: properties{"spark.kerberos.principal": "x"}, Refused: "proxyUser"},
+	{Name: "template-containers-of-one-name", Driver: `
+spec:
+  containers: [{name: a, image: "x:1"}, {name: a, image: "side:1"}]
+`, Conf: properties{"spark.kubernetes.driver.podTemplateContainerName": "a"}},
+	{Name: "template-sidecar-of-sparks-name", Driver: `
+spec:
+  containers: [{image: "x:1"}, {name: spark-kubernetes-driver, image: "side:1"}]
+`},
+	{Name: "template-limit-below-request", Driver: `
+spec:
+  containers: [{name: a, resources: {limits: {cpu: 500m}}}]
+`, Refused: "driverTemplate.spec.containers.resources.limits.cpu"},
+	{Name: "template-port-of-sparks-name", Driver: `
+spec:
+  containers: [{name: a, ports: [{name: spark-ui, containerPort: 4040}, {name: driver-rpc-port, containerPort: 1}]}]
+`},
+	{Name: "template-volume-of-sparks-name", Driver: `
+spec:
+  containers: [{name: a}]
+  volumes: [{name: spark-conf-volume-driver, emptyDir: {}}]
+`, Refused: "driverTemplate.spec.volumes"},
+	{Name: "template-mount-at-sparks-path", Driver: `
+spec:
+  containers: [{name: a, volumeMounts: [{name: c, mountPath: /opt/spark/conf}]}]
+  volumes: [{name: c, emptyDir: {}}]
+`, Refused: "driverTemplate.spec.containers"},
+	{Name: "template-mount-of-no-volume", Driver: `
+spec:
+  containers: [{name: a, volumeMounts: [{name: none, mountPath: /x}]}]
+`},
+	{Name: "template-devices-requested", Driver: `
+spec:
+  containers: [{name: a, resources: {requests: {nvidia.com/gpu: 4}, limits: {nvidia.com/gpu: 4}}}]
+`, Conf: properties{"spark.driver.resource.gpu.amount": "2", "spark.driver.resource.gpu.vendor": "nvidia.com"}},
+	{Name: "template-sidecar-without-image", Driver: `
+spec:
+  containers: [{name: a}, {name: side}]
+`},
+	{Name: "jars-of-r", Resource: rFile, Conf: properties{"spark.jars": "local:///a.jar"}, Refused: "spark.jars"},
+	{Name: "image-referring-to-its-fallback", Conf: properties{imageKey: "${spark.kubernetes.driver.container.image}"}, Refused: imageKey},
 }

@@ -216,4 +216,92 @@ apiVersion: v1
 kind: Pod
 spec: {nodeSelector: {pool: executors}, priorityClassName: low}
 `},
+	{Name: "template-container-without-name", Driver: `
+spec:
+  containers: [{image: "x:1", command: [sh]}, {name: side, image: "side:1"}]
+`},
+	{Name: "template-container-empty", Driver: `
+spec:
+  containers: [{}]
+`},
+	{Name: "template-init-container-named", Driver: `
+spec:
+  initContainers: [{name: a, image: "i:1"}]
+  containers: [{name: b, image: "x:1"}, {name: c, image: "side:1"}]
+`, Conf: properties{"spark.kubernetes.driver.podTemplateContainerName": "a"}},
+	{Name: "template-metadata-of-spark", Driver: `
+metadata:
+  name: theirs
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: c, uid: u, controller: true, blockOwnerDeletion: true}]
+  labels: {spark-version: "1", spark-app-name: mine, app.kubernetes.io/name: x, spark-exec-id: "1"}
+  annotations: {a.b/c: "x\ny", empty: ""}
+spec: {}
+`, Conf: properties{"spark.kubernetes.driver.label.app.kubernetes.io/name": "y"}},
+	{Name: "template-limits", Driver: `
+spec:
+  containers: [{name: a, resources: {limits: {cpu: 1.5, memory: 1e9, hugepages-2Mi: 4Mi, ephemeral-storage: 1.5Gi}, requests: {memory: 10, cpu: 0.1, hugepages-2Mi: 4Mi}}}]
+`},
+	{Name: "template-devices", Driver: `
+spec:
+  containers: [{name: a, resources: {limits: {nvidia.com/gpu: 4, a.com/x: 1}}}]
+`, Conf: properties{"spark.driver.resource.gpu.amount": "2", "spark.driver.resource.gpu.vendor": "nvidia.com"}},
+	{Name: "template-of-newer-fields", Driver: `
+spec:
+  schedulingGates: [{name: example.com/gate}]
+  hostIPC: true
+  resourceClaims: [{name: c, resourceClaimTemplateName: t}]
+  dnsConfig: {searches: [a.b], options: [{name: ndots, value: "2"}, {name: edns0}]}
+  containers:
+  - name: a
+    resizePolicy: [{resourceName: cpu, restartPolicy: NotRequired}]
+    resources: {claims: [{name: c}]}
+    envFrom: [{configMapRef: {name: c, optional: true}, prefix: P_}]
+    env: [{name: IP, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['a']"}}}, {name: M, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}, {name: E}, {name: F, value: ""}]
+    securityContext: {procMount: Default, seLinuxOptions: {level: "s0:c1,c2"}, appArmorProfile: {type: RuntimeDefault}, runAsUser: 0, runAsGroup: 0}
+    volumeDevices: [{name: raw, devicePath: /dev/x}]
+    ports: [{containerPort: 7078, name: mine, hostPort: 7078, protocol: UDP}]
+    lifecycle: {postStart: {httpGet: {path: /x, port: http, host: h, httpHeaders: [{name: A, value: b}]}}}
+    terminationMessagePath: /x
+    stdinOnce: true
+    livenessProbe: {httpGet: {path: /, port: 4040}, terminationGracePeriodSeconds: 5, failureThreshold: 1}
+  volumes: [{name: raw, persistentVolumeClaim: {claimName: raw, readOnly: true}}, {name: img, image: {reference: "a:b", pullPolicy: Always}}, {name: e, emptyDir: {sizeLimit: 100Mi}}]
+`},
+	{Name: "template-mounts-volume-of-properties", Driver: `
+spec:
+  containers: [{name: a, volumeMounts: [{name: v, mountPath: /w}]}, {name: side, image: "s:1", volumeMounts: [{name: v, mountPath: /v}]}]
+`, Conf: properties{driverVolume + "emptyDir.v.mount.path": "/v"}},
+	{Name: "template-local-dirs", Driver: `
+spec:
+  containers: [{name: a, volumeMounts: [{name: spark-local-dir-2, mountPath: /two}, {name: spark-local-dir-1, mountPath: /one, subPath: s}]}]
+  volumes: [{name: spark-local-dir-1, emptyDir: {}}, {name: spark-local-dir-2, hostPath: {path: /x}}]
+`, Conf: properties{"spark.local.dir": "/ignored", "spark.kubernetes.local.dirs.tmpfs": "true", driverVolume + "emptyDir.spark-local-dir-3.mount.path": "/three"}},
+	{Name: "template-environment-of-spark", Driver: `
+spec:
+  containers:
+  - name: a
+    env: [{name: SPARK_LOCAL_DIRS, value: /t}, {name: SPARK_CONF_DIR, value: /c}, {name: PYSPARK_PYTHON, value: p}, {name: Z, value: z}, {name: A, value: a}]
+`, Resource: pythonFile, Conf: properties{"spark.pyspark.python": "q"}},
+	{Name: "template-escalation", Driver: `
+spec:
+  securityContext: {sysctls: [{name: net.core.somaxconn, value: "1024"}], fsGroupChangePolicy: OnRootMismatch}
+  containers: [{name: a, securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {add: [SYS_PTRACE], drop: [ALL]}}}]
+`, Conf: properties{"spark.kubernetes.driver.securityContext.allowPrivilegeEscalation": "true"}},
+	{Name: "both-templates-in-full", Driver: `
+metadata: {labels: {l: "1"}}
+spec: {containers: [{name: driver, args: []}], restartPolicy: OnFailure, terminationGracePeriodSeconds: 30}
+`, Executor: `
+apiVersion: v1
+kind: Pod
+metadata: {labels: {app.kubernetes.io/name: e}, annotations: {a: "b\nc"}}
+spec:
+  containers: [{name: e, image: "e:1", resources: {limits: {cpu: 1.5, memory: 1e3}}, env: [{name: E, value: ""}], ports: [{containerPort: 1, hostPort: 0}]}]
+  tolerations: [{operator: Exists}]
+  volumes: [{name: v, emptyDir: {sizeLimit: 1Gi}}, {name: w, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]
+`, Conf: properties{"spark.kubernetes.executor.podTemplateContainerName": "none"}},
+	{Name: "template-host-network", Driver: `
+spec:
+  hostNetwork: true
+  dnsPolicy: Default
+  containers: [{name: a, ports: [{containerPort: 9000}]}, {name: b, image: b, ports: [{containerPort: 9001, hostPort: 9001}]}]
+`},
 }

@@ -87,12 +87,14 @@ func defaultContainer(container Object) {
 	for _, kind := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		probe, _ := container[kind].(Object)
 		dropDefaults(probe, probeDefaults)
-		if get, given := probe["httpGet"].(Object); given {
-			dropDefaults(get, Object{"scheme": "HTTP"})
-		}
+		defaultHTTPGet(probe)
 		if call, given := probe["grpc"].(Object); given {
 			dropDefaults(call, Object{"service": ""})
 		}
+	}
+	lifecycle, _ := container["lifecycle"].(Object)
+	for _, handler := range lifecycle {
+		defaultHTTPGet(handler)
 	}
 	if _, set := container["imagePullPolicy"]; !set {
 		container["imagePullPolicy"] = pullPolicy(container["image"])
@@ -110,6 +112,12 @@ func defaultContainer(container Object) {
 		if _, set := requests[name]; !set {
 			requests[name] = limit
 		}
+	}
+}
+
+func defaultHTTPGet(handler any) {
+	if get, given := handler.(Object)["httpGet"].(Object); given {
+		dropDefaults(get, Object{"scheme": "HTTP"})
 	}
 }
 

@@ -292,6 +292,19 @@ var moreKeys = []keyValues{
 	}},
 	{key: "spark.kubernetes.driver.pod.excludedFeatureSteps", odd: []string{features + "DriverServiceFeatureStep"}, with: properties{"spark.driver.bindAddress": "0.0.0.0"}, refused: "spark.driver.bindAddress"},
 	{key: "spark.kubernetes.driver.pod.excludedFeatureSteps", odd: []string{features + "MountVolumesFeatureStep"}, with: properties{driverVolume + "emptyDir.e.mount.readOnly": "/e"}, refused: driverVolume + "emptyDir.e.mount.readOnly"},
+	{key: "spark.kubernetes.local.dirs.tmpfs", odd: []string{"x"}, with: properties{driverVolume + "emptyDir.spark-local-dir-1.mount.path": "/x"}},
+	{key: "spark.kubernetes.local.dirs.tmpfs", odd: []string{"x"}, with: excluding("LocalDirsFeatureStep")},
+	{key: "spark.kubernetes.driver.service.ipFamilies", odd: []string{"IPv5", "IPv4,IPv6"}, with: excluding("DriverServiceFeatureStep")},
+	{key: "spark.kubernetes.driver.service.ipFamilyPolicy", odd: []string{"x"}, with: excluding("DriverServiceFeatureStep")},
+	{key: "spark.kubernetes.driver.service.publishNotReadyAddresses", odd: []string{"x"}, with: excluding("DriverServiceFeatureStep")},
+	{key: "spark.kubernetes.driver.service.label.bad key", odd: labelled, with: excluding("DriverServiceFeatureStep")},
+	{key: "spark.kubernetes.legacy.useReadWriteOnceAccessMode", odd: []string{"x"}, with: excluding("MountVolumesFeatureStep")},
+	{key: "spark.kubernetes.hadoop.configMapName", odd: []string{""}, with: excluding("HadoopConfDriverFeatureStep")},
+	{key: "spark.kubernetes.authenticate.driver.oauthToken", odd: []string{"x"}, with: excluding("DriverKubernetesCredentialsFeatureStep")},
+	{key: "spark.pyspark.python", odd: []string{"p"}, with: excluding("DriverCommandFeatureStep"), resource: pythonFile},
+	{key: "spark.kubernetes.driver.volumes.emptyDir.e.mount.path", odd: []string{"/e", "/e:f"}, with: properties{
+		"spark.kubernetes.driver.pod.excludedFeatureSteps": features + "MountVolumesFeatureStep", driverVolume + "emptyDir.f.mount.path": "/e",
+	}},
 	{key: "spark.kubernetes.driver.pod.excludedFeatureSteps", odd: []string{features + "EnvSecretsFeatureStep"}, with: properties{"spark.kubernetes.driver.secretKeyRef.S": "x"}, refused: "spark.kubernetes.driver.secretKeyRef.S"},
 	{key: "spark.kubernetes.driver.pod.excludedFeatureSteps", odd: []string{features + "KerberosConfDriverFeatureStep"}, with: properties{"spark.kubernetes.kerberos.tokenSecret.name": "x"}, refused: "spark.kubernetes.kerberos.tokenSecret.name"},
 	{key: "spark.kubernetes.securityContext.allowPrivilegeEscalation", odd: otherBooleans},
@@ -301,4 +314,8 @@ var moreKeys = []keyValues{
 	{key: "spark.ui.port", odd: []string{"${spark.x}", " 4041", "+4042", "04043"}, with: properties{"spark.x": "4044"}},
 	{key: "spark.driver.port", odd: []string{"${spark.x}", "+7100", "07101", " 7102"}, with: properties{"spark.x": "4044"}},
 	{key: "spark.connect.grpc.binding.port", odd: []string{"4040", "x", "${spark.x}", "0"}, with: properties{"spark.x": "4045"}},
+}
+
+func excluding(step string) properties {
+	return properties{"spark.kubernetes.driver.pod.excludedFeatureSteps": features + step}
 }

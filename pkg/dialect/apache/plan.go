@@ -25,6 +25,9 @@ const (
 // OperatorName is the value of LabelOperator, the Apache operator's default.
 const OperatorName = "spark-kubernetes-operator"
 
+// noJar is spark-submit's word for an application whose class the image has in its own jars.
+const noJar = "spark-internal"
+
 const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
 // Plan is what an attempt of the application submits. It fails with what the Apache operator does and Firesteel
@@ -121,7 +124,7 @@ func specProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]st
 		"spark.submit.pyFiles": pyFiles,
 		"spark.files":          app.Spec.Files,
 	}
-	maps.DeleteFunc(conf, func(_, value string) bool { return value == "" })
+	maps.DeleteFunc(conf, func(_, value string) bool { return value == "" || value == noJar })
 	return conf
 }
 

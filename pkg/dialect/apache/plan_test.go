@@ -80,6 +80,10 @@ func TestMainResource(t *testing.T) {
 			sparkv1.ApplicationSpec{Jars: "local:///a.jar,local:///b.jar"},
 			submission.Resource{Kind: submission.Java, URI: "local:///a.jar,local:///b.jar"}, "", "local:///a.jar,local:///b.jar",
 		},
+		"spark-submit's word for no jar": {
+			sparkv1.ApplicationSpec{MainClass: "Main", Jars: "spark-internal"},
+			submission.Resource{Kind: submission.Java, URI: "spark-internal"}, "", "",
+		},
 		"jars win over Python and R": {
 			sparkv1.ApplicationSpec{
 				MainClass: "org.apache.spark.deploy.PythonRunner",

@@ -294,10 +294,14 @@ var remedies = map[string]string{
 	reasonNoAccount: "create it, or name another in spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
 	"NameTaken":     "rename it or the application, or delete what has the name",
 	reasonNoKind:    "install what defines it",
+	reasonInvalid:   "mend what it comes from, such as a property in spec.sparkConf or spec.driverSpec.podTemplateSpec",
 }
 
 // reasonNoAccount is the reason where the driver's service account does not exist.
 const reasonNoAccount = "ServiceAccountNotFound"
+
+// reasonInvalid is the reason where the API server finds a fault in an object, and names the field of that.
+const reasonInvalid = string(metav1.StatusReasonInvalid)
 
 // reasonNoKind is the reason where the cluster has no such kind of object.
 const reasonNoKind = "NotInstalled"

@@ -38,11 +38,14 @@ func (a *SparkApplication) UnmarshalJSON(data []byte) error {
 }
 
 // ofSpec are the messages about the spec. Fields of the metadata and the status that this type does not know are a
-// newer API server's or a newer Firesteel's, and nobody's error.
+// newer API server's or a newer Firesteel's, and nobody's error. Neither are those by which a template says that it is a
+// Pod: files of templates, which spark-submit reads, begin with them.
 func ofSpec(errs []error) []string {
 	var texts []string
 	for _, err := range errs {
-		if text := err.Error(); strings.Contains(text, `"spec.`) {
+		text := err.Error()
+		saysPod := strings.HasSuffix(text, `.podTemplateSpec.apiVersion"`) || strings.HasSuffix(text, `.podTemplateSpec.kind"`)
+		if strings.Contains(text, `"spec.`) && !saysPod {
 			texts = append(texts, text)
 		}
 	}

@@ -34,6 +34,7 @@ func TestUnmarshalJSON(t *testing.T) {
 		"a template with parts only":             {text: object(template+`{"spec":{"volumes":[{"name":"v"}]}}}}`, `{}`)},
 		"a template without containers":          {text: object(template+`{"metadata":{"labels":{"a":"b"}}}}}`, `{}`)},
 		"a template whose container has no name": {text: object(template+`{"spec":{"containers":[{"image":"i"}]}}}}`, `{}`)},
+		"a template that is a whole Pod":         {text: object(template+`{"apiVersion":"v1","kind":"Pod","spec":{}}}}`, `{}`)},
 		"a misspelt field": {
 			text: object(template+`{"spec":{"volume":[],"containers":[{"img":"i"}]}}}}`, `{}`),
 			unknown: []string{
