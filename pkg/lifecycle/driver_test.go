@@ -350,6 +350,24 @@ func TestObserveDriver(t *testing.T) {
 				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
 			}}},
 		},
+		"what a kubelet left of a frame is no word of the driver's": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
+				"nnelRead(Handler.java:249)\n\tat A.a(A.scala:1)\n\tat B.b(B.scala:2)\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
+			}}},
+		},
+		"what a kubelet left of a frame is left out before what was thrown": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
+				"ler.java:249)\n\tat A.a(A.scala:1)\nCaused by: E: no bucket\n\tat B.b(B.scala:2)\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: Caused by: E: no bucket",
+			}}},
+		},
 
 		// ---- what holds it up ----
 		"a scheduler's message is told without its numbers": {
