@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -79,12 +80,20 @@ func (c *Cause) AddLog(lines string) {
 // lastWords is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
 // thrown says more than from where.
 func lastWords(text string, limit int) string {
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), isFrame)
+	lines := strings.Split(text, "\n")
+	if len(lines) > 1 && isFrame(lines[1]) && cutFrame.MatchString(lines[0]) {
+		lines = lines[1:]
+		text = strings.Join(lines, "\n")
+	}
+	lines = slices.DeleteFunc(lines, isFrame)
 	if words := strings.TrimSpace(strings.Join(lines, "\n")); words != "" {
 		text = words
 	}
 	return tail(strings.TrimSpace(text), limit)
 }
+
+// cutFrame is what is left of a frame where a kubelet, which counts bytes, kept the end of it.
+var cutFrame = regexp.MustCompile(`^\S*\)$`)
 
 func isFrame(line string) bool {
 	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")

@@ -178,6 +178,14 @@ func TestDecideOnTimeouts(t *testing.T) {
 			news: []string{"4/0 DriverReadyTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverReadyTimedOut"},
 			want: Decision{Effect: Release},
 		},
+		"a driver that is not ready in time tells which containers are not": {
+			record: submitted().Requested().After(time.Minute).In(DriverStarted).Obj(), policy: plain(), now: at(7 * time.Minute),
+			seen: Observation{Driver: ObserveDriver(
+				driverPod().Phase(corev1.PodRunning).Container("mesh", running).Container("spark-kubernetes-driver", ready).Obj(), "")},
+			news: []string{"4/0 DriverReadyTimedOut [pi-0-driver pi-0]: " + slowDriver +
+				" What runs and is not ready: container mesh; see its readiness probe. | ended Failed, timeout, DriverReadyTimedOut"},
+			want: Decision{Effect: Release},
+		},
 		"executors that have not come in time end the attempt": {
 			record: submitted().Requested().In(DriverReady).In(InitializedBelowThresholdExecutors).Obj(),
 			policy: plain(executors(5, 1, 5)), now: at(7 * time.Minute), seen: Observation{Driver: readyDriver, ReadyExecutors: 3},

@@ -24,6 +24,7 @@ const (
 	containerFailed    = "Driver has one or more failed critical container(s)"
 	containerRestarted = "Driver has one or more critical container(s) restarted unexpectedly"
 	initFailed         = "Driver has failed init container(s)"
+	podFailed          = "Driver Pod failed before its container ended."
 )
 
 // end decides by the phase first: a Pod that died before its containers began has no container statuses.
@@ -61,7 +62,7 @@ func exitedWithZero() *End {
 func failedPod(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer string) *End {
 	if strings.EqualFold(pod.Status.Reason, "Evicted") {
 		return &End{State: DriverEvicted, Cause: Cause{
-			Class: ClassEviction, Reason: "Evicted", Message: orElse(pod.Status.Message, "Driver was evicted."),
+			Class: ClassEviction, Reason: "Evicted", Message: orElse(strings.TrimSpace(pod.Status.Message), "Driver was evicted."),
 		}}
 	}
 	// The main containers come first: an init container that failed kept them from starting, and one that is a
@@ -80,11 +81,25 @@ func failedPod(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer st
 	if disrupted := disruption(pod); disrupted != nil {
 		return &End{State: Failed, Cause: *disrupted}
 	}
+	if stopped := stoppedByNode(pod); stopped != nil {
+		return &End{State: Failed, Cause: *stopped}
+	}
 	return &End{State: Failed, Cause: Cause{
-		Class:   ClassInfrastructure,
-		Reason:  orElse(pod.Status.Reason, "PodFailed"),
-		Message: orElse(pod.Status.Message, "Driver Pod failed before its container ended."),
+		Class: ClassInfrastructure, Reason: "PodFailed", Message: orElse(pod.Status.Message, podFailed),
 	}}
+}
+
+// stoppedByNode is what a kubelet ended a Pod for, whatever its containers made of that: its deadline, the node's
+// shutdown, something that the node lacks.
+func stoppedByNode(pod *corev1.Pod) *Cause {
+	if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason == "" {
+		return nil
+	}
+	cause := &Cause{Class: ClassInfrastructure, Reason: pod.Status.Reason, Message: orElse(pod.Status.Message, podFailed)}
+	if cause.Reason == "DeadlineExceeded" { // the template's activeDeadlineSeconds
+		cause.Class = ClassTimeout
+	}
+	return cause
 }
 
 func failedContainer(
@@ -99,10 +114,13 @@ func failedContainer(
 	cause.Reason = orElse(terminated.Reason, "Error")
 	cause.Message = fmt.Sprintf("%s: %s exited with code %d (%s).", what, status.Name, exitCode, cause.Reason)
 	isDriver := status.Name == orElse(mainContainer, sparkContainer)
-	switch disrupted := disruption(pod); {
+	switch disrupted, stopped := disruption(pod), stoppedByNode(pod); {
 	case disrupted != nil && wasKilled(exitCode):
 		cause.Class, cause.Reason = disrupted.Class, disrupted.Reason
 		cause.addSentence(disrupted.Message)
+	case stopped != nil:
+		cause.Class, cause.Reason = stopped.Class, stopped.Reason
+		cause.addSentence(pod.Status.Message)
 	case pod.DeletionTimestamp != nil && wasKilled(exitCode): // nobody deletes a driver's Pod before its end but from outside
 		cause.Class, cause.Reason = ClassInfrastructure, "DriverDeleted"
 		cause.addSentence("Somebody deleted the driver Pod.")

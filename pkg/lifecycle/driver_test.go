@@ -208,7 +208,7 @@ func TestObserveDriver(t *testing.T) {
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
 		},
 		"a Pod that was evicted says so": {
-			pod: driverPod().Phase(corev1.PodFailed).Reason("Evicted", "The node was low on memory.").
+			pod: driverPod().Phase(corev1.PodFailed).Reason("Evicted", "The node was low on memory. ").
 				Container(main, exited(143, "Error")),
 			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
 				Class: ClassEviction, Reason: "Evicted", Message: "The node was low on memory."}}},
@@ -237,6 +237,25 @@ func TestObserveDriver(t *testing.T) {
 		"a Pod that a node refused tells the node's reason": {
 			pod:  driverPod().Phase(corev1.PodFailed).Reason("UnexpectedAdmissionError", "no device"),
 			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "UnexpectedAdmissionError", "no device", nil)},
+		},
+		"a driver whose deadline was over tells so": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("DeadlineExceeded", "Pod was active on the node longer than the specified deadline").
+				Container(main, exited(137, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassTimeout, "DeadlineExceeded", "Driver has one or more failed critical container(s): "+
+				"spark-kubernetes-driver exited with code 137 (Error). Pod was active on the node longer than the specified deadline",
+				ptr.To[int32](137))},
+		},
+		"a driver whose deadline was over before it began tells so": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("DeadlineExceeded", "Pod was active on the node longer than the specified deadline"),
+			want: Driver{Stopped: true, End: failed(ClassTimeout, "DeadlineExceeded",
+				"Pod was active on the node longer than the specified deadline", nil)},
+		},
+		"a driver that its node stopped tells so whatever it exited with": {
+			pod: driverPod().Phase(corev1.PodFailed).Reason("Terminated", "Pod was terminated in response to imminent node shutdown.").
+				Container(main, exited(1, "Error")),
+			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "Terminated", "Driver has one or more failed critical container(s): "+
+				"spark-kubernetes-driver exited with code 1 (Error). Pod was terminated in response to imminent node shutdown.",
+				ptr.To[int32](1))},
 		},
 		"a main container that exited with 0 because its node shut down did not succeed": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("Terminated", "Pod was terminated in response to imminent node shutdown.").
@@ -329,6 +348,24 @@ func TestObserveDriver(t *testing.T) {
 				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
 				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
 				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
+			}}},
+		},
+		"what a kubelet left of a frame is no word of the driver's": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
+				"nnelRead(Handler.java:249)\n\tat A.a(A.scala:1)\n\tat B.b(B.scala:2)\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
+			}}},
+		},
+		"what a kubelet left of a frame is left out before what was thrown": {
+			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
+				"ler.java:249)\n\tat A.a(A.scala:1)\nCaused by: E: no bucket\n\tat B.b(B.scala:2)\n")),
+			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
+				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
+				Message: "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).",
+				Detail:  "Termination message: Caused by: E: no bucket",
 			}}},
 		},
 

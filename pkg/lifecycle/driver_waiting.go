@@ -34,6 +34,23 @@ func waiting(pod *corev1.Pod) *Cause {
 	return nil
 }
 
+// unready says which containers run and are not ready; nothing where there are none.
+func unready(driver *Driver) string {
+	if driver == nil || driver.Status == nil {
+		return ""
+	}
+	var names []string
+	for _, status := range driver.Status.ContainerStatuses {
+		if status.State.Running != nil && !status.Ready {
+			names = append(names, status.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("What runs and is not ready: container %s; see its readiness probe.", strings.Join(names, ", "))
+}
+
 var (
 	nodesCounted = regexp.MustCompile(`^\d+/\d+ nodes are available: `)
 	nodesOfAKind = regexp.MustCompile(`^\d+ `)

@@ -130,6 +130,8 @@ func (m *machine) timeOut(state State) bool {
 		cause.Message += fmt.Sprintf(" %d of %d were ready.", m.seen.ReadyExecutors, m.policy.Executors.Init)
 	case m.obstacle != nil:
 		cause.Reason, cause.Message = m.obstacle.Reason, cause.Message+" "+m.obstacle.Message
+	default:
+		cause.addSentence(unready(m.seen.Driver))
 	}
 	return m.fail(wait.next, cause)
 }

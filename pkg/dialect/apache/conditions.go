@@ -155,7 +155,14 @@ func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
 	if ended.End.Reason != containerError {
 		condition.Reason = reason(ended.End.Reason, ended.State)
 	}
+	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
+		condition.Message += readLog
+	}
 }
+
+// readLog is how to learn why a driver failed that left nothing but its log.
+const readLog = " Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
+	"FallbackToLogsOnError in the driver's template its last lines are told here."
 
 // containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
 const containerError = "Error"

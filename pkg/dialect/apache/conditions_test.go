@@ -101,6 +101,11 @@ func TestConditionSucceeded(t *testing.T) {
 		"false after failure": {
 			record: submitted().Requested().Ended(lifecycle.Failed, failed), want: "False Failed: exited with 1",
 		},
+		"an exit code alone is followed by where to look": {
+			record: submitted().Requested().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: "exited with code 1 (Error).", Reason: "Error"}),
+			want: "False Failed: exited with code 1 (Error). Its log may say why: resourceRetainPolicy OnFailure keeps it, and with " +
+				"terminationMessagePolicy FallbackToLogsOnError in the driver's template its last lines are told here.",
+		},
 		"false after failure while the driver goes": {
 			record: submitted().Requested().Ended(lifecycle.Failed, failed),
 			facts:  apache.Facts{Held: lifecycle.HeldDriverTerminating},

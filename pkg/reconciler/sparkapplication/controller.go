@@ -131,7 +131,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 		if !ok {
 			return
 		}
-		if app, owned := applicationOf(pod); owned {
+		if app, known := applicationOf(pod); known {
 			r.arrivals.note(app)
 			impl.EnqueueKey(app)
 		}
@@ -148,8 +148,9 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	})
 }
 
-// applicationOf names the application that owns a driver Pod. The Apache operator names it as an owner that is no
-// controller.
+// applicationOf names the application that a driver Pod is of. The Apache operator names it as an owner that is no
+// controller. The garbage collector takes the owner away where the application is deleted and its dependents are to be
+// orphaned: then the label says whose it was.
 func applicationOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 	for _, owner := range pod.OwnerReferences {
 		version, err := schema.ParseGroupVersion(owner.APIVersion)
@@ -157,7 +158,8 @@ func applicationOf(pod *corev1.Pod) (types.NamespacedName, bool) {
 			return types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}, true
 		}
 	}
-	return types.NamespacedName{}, false
+	name, labelled := pod.Labels[apache.LabelApplication]
+	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 
 // newRecorder makes what tells of objects by Kubernetes Events.

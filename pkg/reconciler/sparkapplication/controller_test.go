@@ -116,25 +116,28 @@ func in(state string) func(*sparkv1.SparkApplication) {
 
 func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
 	yes := true
-	owner := func(version, kind string, controls *bool) metav1.OwnerReference {
-		return metav1.OwnerReference{APIVersion: version, Kind: kind, Name: "pi", Controller: controls}
+	owner := func(version, kind string, controls *bool) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: "pi", Controller: controls}}
 	}
+	label := map[string]string{apache.LabelApplication: "pi"}
 	for name, test := range map[string]struct {
 		owners []metav1.OwnerReference
+		labels map[string]string
 		want   bool
 	}{
-		"Firesteel":                        {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkApplication", &yes)}, true},
-		"the Apache operator":              {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkApplication", nil)}, true},
-		"the Apache operator, long ago":    {[]metav1.OwnerReference{owner("spark.apache.org/v1alpha1", "SparkApplication", nil)}, true},
-		"another operator":                 {[]metav1.OwnerReference{owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes)}, false},
-		"the Apache operator of a cluster": {[]metav1.OwnerReference{owner("spark.apache.org/v1", "SparkCluster", nil)}, false},
-		"nobody":                           {nil, false},
+		"Firesteel":                        {owner("spark.apache.org/v1", "SparkApplication", &yes), nil, true},
+		"the Apache operator":              {owner("spark.apache.org/v1", "SparkApplication", nil), nil, true},
+		"the Apache operator, long ago":    {owner("spark.apache.org/v1alpha1", "SparkApplication", nil), nil, true},
+		"another operator":                 {owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes), nil, false},
+		"the Apache operator of a cluster": {owner("spark.apache.org/v1", "SparkCluster", nil), nil, false},
+		"one whose Pods were orphaned":     {nil, label, true},
+		"nobody":                           {nil, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners}}
-			app, owned := applicationOf(pod)
-			if owned != test.want || owned && app.String() != "team-a/pi" {
-				t.Errorf("its application is %s, %t", app, owned)
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners, Labels: test.labels}}
+			app, known := applicationOf(pod)
+			if known != test.want || known && app.String() != "team-a/pi" {
+				t.Errorf("its application is %s, %t", app, known)
 			}
 		})
 	}

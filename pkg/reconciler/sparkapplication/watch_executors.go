@@ -31,7 +31,7 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, d
 			return
 		}
 		for _, driver := range driversOf(drivers, cmp.Or(after, before)) {
-			if name, owned := applicationOf(driver); owned && countsExecutors(applications, name, defaults()) {
+			if name, known := applicationOf(driver); known && countsExecutors(applications, name, defaults()) {
 				impl.EnqueueKey(name)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].reason`
 // +kubebuilder:printcolumn:name="Attempt",type=integer,JSONPath=`.status.currentAttemptSummary.attemptInfo.id`
 // +kubebuilder:printcolumn:name="Driver",type=string,JSONPath=`.status.firesteel.launch.driverPod`,priority=1
-// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.currentState.message`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Succeeded")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type SparkApplication struct {
 	metav1.TypeMeta   `json:",inline"`
