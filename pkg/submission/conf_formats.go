@@ -77,37 +77,31 @@ func parseQuantity(text string) (resource.Quantity, bool) {
 
 const mebibyte = 1 << 20
 
-// size is the number of bytes of a text and whether the text had a unit.
-type size struct {
-	bytes int64
-	unit  bool
-}
-
 var sizeText = regexp.MustCompile(`^([0-9]+)([a-z]+)?$`)
 
 // sizeUnits are the first letters of Spark's units as powers of 1024: Spark knows no decimal ones.
 var sizeUnits = map[string]int{"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
-// sizes reads sizes in memory. A number without a unit counts MiB, as it does in all properties that are read here.
-func sizes(rules Rules) format[size] {
-	return format[size]{
-		parse:   func(text string) (size, bool) { return parseSize(text, rules.BinaryUnits) },
+// sizes reads sizes in memory, in bytes. A number without a unit counts MiB, as it does in all properties that are read here.
+func sizes(rules Rules) format[int64] {
+	return format[int64]{
+		parse:   func(text string) (int64, bool) { return parseSize(text, rules.BinaryUnits) },
 		problem: "is not a size",
 		remedy:  "write a whole number with a unit, such as 512m or 4g",
 	}
 }
 
-func parseSize(text string, binaryUnits bool) (size, bool) {
+func parseSize(text string, binaryUnits bool) (int64, bool) {
 	found := sizeText.FindStringSubmatch(strings.ToLower(trimmed(text)))
 	if found == nil {
-		return size{}, false
+		return 0, false
 	}
 	unit, known := unitBytes(found[2], binaryUnits)
 	number, err := strconv.ParseInt(found[1], 10, 64)
 	if !known || err != nil || number > math.MaxInt64/unit {
-		return size{}, false
+		return 0, false
 	}
-	return size{bytes: number * unit, unit: found[2] != ""}, true
+	return number * unit, true
 }
 
 func unitBytes(unit string, binaryUnits bool) (int64, bool) {

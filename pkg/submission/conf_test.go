@@ -67,8 +67,8 @@ func TestSizesAreReadAsSparkReadsThem(t *testing.T) {
 		"1gbb": -1, "1bb": -1, "99999999999999999999m": -1, "9999999999999p": -1,
 	} {
 		size, ok := parseSize(text, false)
-		if ok != (want >= 0) || ok && size.bytes != want {
-			t.Errorf("parseSize(%q) = %d %t, want %d", text, size.bytes, ok, want)
+		if ok != (want >= 0) || ok && size != want {
+			t.Errorf("parseSize(%q) = %d %t, want %d", text, size, ok, want)
 		}
 	}
 }
@@ -78,8 +78,8 @@ func TestBinaryUnitsAreReadWhereSparkKnowsThem(t *testing.T) {
 		"2Gi": 2 << 30, "2GiB": 2 << 30, "2g": 2 << 30, "3mi": 3 << 20, "4kib": 4 << 10, "1i": -1, "1ib": -1, "1gib b": -1,
 	} {
 		size, ok := parseSize(text, true)
-		if ok != (want >= 0) || ok && size.bytes != want {
-			t.Errorf("parseSize(%q) = %d %t, want %d", text, size.bytes, ok, want)
+		if ok != (want >= 0) || ok && size != want {
+			t.Errorf("parseSize(%q) = %d %t, want %d", text, size, ok, want)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (d *driver) overheadFactor() float64 {
 
 // mebibytes reads a size in memory, in whole MiB.
 func (d *driver) mebibytes(fallback int64, keys ...string) int64 {
-	return read(d.conf, size{bytes: fallback * mebibyte}, sizes(d.rules), keys...).bytes / mebibyte
+	return read(d.conf, fallback*mebibyte, sizes(d.rules), keys...) / mebibyte
 }
 
 // setCustomResources limits the container to the devices that properties ask for. The API server completes the

@@ -146,13 +146,8 @@ func (d *driver) checkMemory(key string) {
 	if !set {
 		return
 	}
-	memory := readPlain(d.conf, size{bytes: 1, unit: true}, sizes(d.rules), key)
-	switch {
-	case memory.bytes == 0:
+	if readPlain(d.conf, 1, sizes(d.rules), key) == 0 {
 		d.conf.refuse(key, given, "is not a positive number", "write a size such as 4g")
-	case key == driverMemoryKey && !memory.unit:
-		// The pod would get as many MiB, and the driver's JVM as many bytes of heap, with which it does not start.
-		d.conf.refuse(key, given, "has no unit", "write one, such as "+given+"m")
 	}
 }
 

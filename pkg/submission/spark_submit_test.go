@@ -89,7 +89,6 @@ func TestPropertiesThatAnOperatorCannotFollowAreRefused(t *testing.T) {
 		"Python of the submitting host": {
 			pi("spark.submit.pyFiles=lib.py"), []string{`spark.submit.pyFiles "lib.py"`},
 		},
-		"driver memory without unit":     {pi("spark.driver.memory=1024"), []string{`spark.driver.memory "1024"`, "1024m"}},
 		"driver memory of nothing":       {pi("spark.driver.memory=0g"), []string{"spark.driver.memory"}},
 		"executor memory of nothing":     {pi("spark.executor.memory=0g"), []string{"spark.executor.memory"}},
 		"executor memory that is broken": {pi("spark.executor.memory=1.5g"), []string{`spark.executor.memory "1.5g"`}},

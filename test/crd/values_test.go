@@ -138,6 +138,10 @@ var badValues = slices.Concat([]badValue{
 		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.host: me}}`,
 		says: []string{"spec.sparkConf spark.driver.host", `"me"`, "leave it out"},
 	},
+	{
+		field: "sparkConf", told: byWarning, spec: `{sparkConf: {spark.driver.memory: "2048"}}`,
+		says: []string{`spec.sparkConf spark.driver.memory "2048"`, "bytes to its JVM", `write "2048m"`},
+	},
 
 	{
 		field: "driverSpec.podTemplateSpec", told: atAdmission, spec: `{driverSpec: {podTemplateSpec: []}}`,

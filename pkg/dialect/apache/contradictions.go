@@ -88,13 +88,19 @@ func mainResourceContradictions(spec sparkv1.ApplicationSpec) []string {
 	return said
 }
 
-// propertyContradictions speak of properties that tell the driver how it was submitted, which the submission knows.
+// propertyContradictions speak of properties that tell the driver how it was submitted, which the submission knows, and
+// of a memory that Spark reads in two ways: its scripts hand it to Java as it is written.
 func propertyContradictions(conf map[string]string) []string {
 	var said sentences
 	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
 		if given, set := conf[key]; set {
 			said.say("spec.sparkConf %s %q has no effect, the submission sets it: leave it out", key, given)
 		}
+	}
+	const memory = "spark.driver.memory"
+	if given := strings.TrimSpace(conf[memory]); given != "" && strings.Trim(given, "0123456789") == "" {
+		said.say("spec.sparkConf %s %q is MiB to the driver's Pod and bytes to its JVM, which does not start with so few: write %q",
+			memory, given, given+"m")
 	}
 	return said
 }
