@@ -16,7 +16,7 @@ fi
 manifests=$(mktemp)
 trap 'rm -f "$manifests"' EXIT
 hack/images.sh config/ >"$manifests"
-kubectl apply -f config/100-namespace.yaml -f config/300-sparkapplication.yaml
-kubectl wait --for=condition=Established --timeout=60s crd/sparkapplications.spark.apache.org
+kubectl apply -f config/100-namespace.yaml
+hack/crds.sh
 kubectl apply -f "$manifests" -f config/workload
 kubectl -n firesteel-system rollout status deployment/controller --timeout=180s

@@ -12,8 +12,8 @@ if [[ ${deployed:-0} -gt 0 ]]; then
 	MESSAGE
 	exit 1
 fi
-kubectl apply -f config/100-namespace.yaml -f config/202-spark-driver-clusterrole.yaml -f config/300-sparkapplication.yaml
-kubectl wait --for=condition=Established --timeout=60s crd/sparkapplications.spark.apache.org
+kubectl apply -f config/100-namespace.yaml -f config/202-spark-driver-clusterrole.yaml
+hack/crds.sh
 for manifest in config/400-*.yaml; do kubectl apply -f "$manifest"; done
 kubectl apply -f config/workload
 

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Applies the CustomResourceDefinitions to the cluster of KUBECONFIG and waits until they are served.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+crd=crd/sparkapplications.spark.apache.org
+kubectl apply -f config/300-sparkapplication.yaml
+# kubectl fails to wait for a condition of what has no conditions yet; this comes with the first.
+kubectl wait --for=jsonpath='{.status.acceptedNames.kind}'=SparkApplication --timeout=60s "$crd"
+kubectl wait --for=condition=Established --timeout=60s "$crd"
