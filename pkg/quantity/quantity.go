@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// longExponent is one that no quantity needs.
-var longExponent = regexp.MustCompile(`^\s*[+-]?[0-9.]+[eE][+-]?0*[1-9][0-9]{2,}\s*$`)
+// longExponent is one that no quantity needs. Kubernetes takes it without a number before it as well.
+var longExponent = regexp.MustCompile(`^\s*[+-]?[0-9.]*[eE][+-]?0*[1-9][0-9]{2,}\s*$`)
 
 // Parse reads a quantity, and passes over blanks around it, as the API server does.
 func Parse(text string) (resource.Quantity, error) {
