@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
@@ -82,7 +83,7 @@ func TestTheControllerMayBeKilledAtEachStep(t *testing.T) {
 					arm(m)
 					m.live(life, m.name)
 					m.empty()
-					if !m.died() {
+					if !m.dies() {
 						t.Error("the controller was not killed: the life had fewer steps")
 					}
 				})
@@ -187,6 +188,16 @@ func (m *mortal) died() bool {
 	case <-m.dead:
 		return true
 	default:
+		return false
+	}
+}
+
+// dies waits for the death. What a life's last write did is seen before the controller is gone that made it.
+func (m *mortal) dies() bool {
+	select {
+	case <-m.dead:
+		return true
+	case <-time.After(patience):
 		return false
 	}
 }
