@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -148,16 +149,25 @@ func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
 	}
 }
 
-// limit sets a quota, and waits until it is enforced.
+// limit sets a quota, and waits until it is enforced. Who counts what there is counts once, and may not know of all yet:
+// then the quota is set anew.
 func (s *scene) limit(kind corev1.ResourceName, count string) {
 	s.Helper()
 	quotas := s.kube.CoreV1().ResourceQuotas(s.ns)
-	_, err := quotas.Create(s.Context(), quota(kind, count), metav1.CreateOptions{})
-	s.must(err)
-	until(s, quotas, "quota", "count what there is", func(q *corev1.ResourceQuota) bool {
-		used := q.Status.Used[kind]
-		return used.String() == count
-	})
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		limit, err := quotas.Get(ctx, "quota", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = quotas.Create(ctx, quota(kind, count), metav1.CreateOptions{})
+		}
+		if err != nil {
+			return false, err
+		}
+		used, counted := limit.Status.Used[kind]
+		if counted && used.String() != count {
+			return false, quotas.Delete(ctx, limit.Name, metav1.DeleteOptions{})
+		}
+		return counted, nil
+	}))
 }
 
 // forbid has an admission policy refuse a Pod of that name, and waits until it does.
@@ -264,7 +274,7 @@ spec:
 	if !strings.Contains(event.Message, "containers") {
 		t.Errorf("the Event says %q, and not which field", event.Message)
 	}
-	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapp/bad")
+	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.spark.apache.org/bad")
 	s.must(err)
 
 	_, err = s.apps().Patch(t.Context(), "bad", types.MergePatchType, []byte(`{"spec":{"driverSpec":null}}`), metav1.PatchOptions{})
