@@ -43,6 +43,9 @@ func Current(record *v1alpha1.Record) v1alpha1.Transition {
 	return record.Transitions[len(record.Transitions)-1]
 }
 
+// CurrentState is the state of a record; empty where there is none.
+func CurrentState(record *v1alpha1.Record) State { return State(Current(record).State) }
+
 // LastEnd is the transition that ended the current attempt; nil while it lasts.
 func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	if record == nil {
@@ -74,7 +77,7 @@ type machine struct {
 
 // advance takes one step and says whether there may be another.
 func (m *machine) advance() bool {
-	state := State(Current(m.record).State)
+	state := CurrentState(m.record)
 	switch {
 	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
 		return m.shutDown(state)
@@ -140,7 +143,7 @@ func (m *machine) noteLaunch() {
 	driver, launch := m.seen.Launched, m.record.Launch
 	found := launch != nil && launch.DriverUID == "" && driver != "" // when it was to be released
 	switch {
-	case !State(Current(m.record).State).Initializing() && !found, driver == "" && m.seen.LaunchRefused == nil:
+	case !CurrentState(m.record).Initializing() && !found, driver == "" && m.seen.LaunchRefused == nil:
 		return
 	case launch == nil && driver == "":
 		return // refused before anything was created

@@ -26,8 +26,13 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	}
 }
 
+// PodEnded says that a Pod is in one of the phases that Kubernetes never takes it out of, with all its containers ended.
+func PodEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
 func stopped(pod *corev1.Pod, mains []corev1.ContainerStatus) bool {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if PodEnded(pod) {
 		return true
 	}
 	running := find(mains, func(s corev1.ContainerStatus) bool { return s.State.Terminated == nil })

@@ -53,7 +53,7 @@ func (m *machine) expire() bool {
 // ExpiresAt is the instant at which the time to live of a released application is over. It says no where the
 // application is not released or has no time to live.
 func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
-	if record == nil || State(Current(record).State) != ResourceReleased || policy.TTL < 0 {
+	if record == nil || CurrentState(record) != ResourceReleased || policy.TTL < 0 {
 		return time.Time{}, false
 	}
 	since := Current(record).Time.Time

@@ -18,12 +18,14 @@ const (
 	defaultSparkUser   = "spark"
 )
 
-// Labels that Spark puts on its pods and selects them by.
+// LabelApplicationID is Spark's label with the spark.app.id of an attempt, on all its Pods.
+const LabelApplicationID = "spark-app-selector"
+
+// Labels that Spark puts on its pods and selects them by, too.
 const (
-	versionLabel     = "spark-version"
-	appSelectorLabel = "spark-app-selector"
-	appNameKeyLabel  = "spark-app-name"
-	roleLabel        = "spark-role"
+	versionLabel    = "spark-version"
+	appNameKeyLabel = "spark-app-name"
+	roleLabel       = "spark-role"
 )
 
 // basicDriver makes the pod a driver: its image, resources, environment, ports, labels and scheduling. It mirrors
@@ -83,10 +85,10 @@ func (d *driver) nodeSelector() map[string]string {
 // driverLabels returns the labels that properties ask for and Spark's own, which no property may set.
 func (d *driver) driverLabels() map[string]string {
 	presets := map[string]string{
-		versionLabel:     d.plan.SparkVersion,
-		appSelectorLabel: d.plan.Names.AppID,
-		appNameKeyLabel:  d.appNameLabel(),
-		roleLabel:        "driver",
+		versionLabel:       d.plan.SparkVersion,
+		LabelApplicationID: d.plan.Names.AppID,
+		appNameKeyLabel:    d.appNameLabel(),
+		roleLabel:          "driver",
 	}
 	labels := maps.Clone(presets)
 	for _, p := range d.conf.withPrefix(driverLabelPrefix) {

@@ -145,7 +145,7 @@ func (d *driver) meta(name string, labels map[string]string) metav1.ObjectMeta {
 }
 
 func (d *driver) appSelector() map[string]string {
-	return map[string]string{appSelectorLabel: d.plan.Names.AppID}
+	return map[string]string{LabelApplicationID: d.plan.Names.AppID}
 }
 
 // mount gives the driver a volume. The field is what asks for it, empty for what every driver of Spark has.

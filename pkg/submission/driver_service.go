@@ -57,7 +57,7 @@ func (d *driver) serviceName() string {
 func (d *driver) serviceLabels() map[string]string {
 	labels := d.appSelector()
 	for _, p := range d.conf.withPrefix(serviceLabelPrefix) {
-		if p.name == appSelectorLabel && p.value != d.plan.Names.AppID {
+		if p.name == LabelApplicationID && p.value != d.plan.Names.AppID {
 			d.conf.refuse(serviceLabelPrefix+p.name, p.value, "is a label of Spark's own", "leave it out")
 			continue
 		}

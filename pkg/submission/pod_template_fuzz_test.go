@@ -74,7 +74,7 @@ func checkMerged(t *testing.T, template *corev1.PodTemplateSpec, pod *corev1.Pod
 		t.Errorf("the pod differs from its template")
 	}
 	for key, value := range template.Labels {
-		if pod.Labels[key] != value && !slices.Contains([]string{versionLabel, appSelectorLabel, appNameKeyLabel, roleLabel, "a"}, key) {
+		if pod.Labels[key] != value && !slices.Contains([]string{versionLabel, LabelApplicationID, appNameKeyLabel, roleLabel, "a"}, key) {
 			t.Errorf("the label %q is lost", key)
 		}
 	}

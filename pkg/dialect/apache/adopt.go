@@ -11,10 +11,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-// labelAppID is Spark's label with the id of the application that a Pod is of.
-const labelAppID = "spark-app-selector"
 
 // DriverLabels select the driver Pods of an application, whatever the operator is called that made them.
 func DriverLabels(app *sparkv1.SparkApplication) string {
@@ -31,7 +29,7 @@ func Owns(app *sparkv1.SparkApplication, driver *corev1.Pod) bool {
 
 // JustCreated says that nothing happened to an application yet.
 func JustCreated(record *v1alpha1.Record) bool {
-	return record.Sequence == 1 && lifecycle.Current(record).State == string(lifecycle.Submitted)
+	return record.Sequence == 1 && lifecycle.CurrentState(record) == lifecycle.Submitted
 }
 
 // PickDriver finds the driver of an inherited record's attempt among the driver Pods of an application. The others
@@ -47,9 +45,9 @@ func PickDriver(app *sparkv1.SparkApplication, record *v1alpha1.Record, pods []c
 
 // claim says how likely a Pod is the driver of the current attempt; 0 stands for not at all.
 func claim(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.Pod) int {
-	launched := !lifecycle.State(lifecycle.Current(record).State).Initializing()
+	launched := !lifecycle.CurrentState(record).Initializing()
 	unwritten := record.Acknowledged == 0 // by anybody: a Pod may be any attempt's
-	lives := pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	lives := pod.DeletionTimestamp == nil && !lifecycle.PodEnded(pod)
 	switch {
 	case !launched && pod.DeletionTimestamp != nil:
 		return 0 // an attempt that has yet to begin had better have one that stays
@@ -69,7 +67,7 @@ func ofAttempt(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *core
 	if app.Spec.SparkConf["spark.app.id"] != "" {
 		return !pod.CreationTimestamp.Time.Before(record.Attempt.Since.Truncate(time.Second))
 	}
-	return pod.Labels[labelAppID] == Names(app, record.Attempt.ID).AppID
+	return pod.Labels[submission.LabelApplicationID] == Names(app, record.Attempt.ID).AppID
 }
 
 // Adopt gives an inherited record its launch. Where nobody wrote down that there is a driver, it does. A launch
@@ -77,7 +75,7 @@ func ofAttempt(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *core
 func Adopt(
 	app *sparkv1.SparkApplication, defaults Defaults, record *v1alpha1.Record, driver *corev1.Pod,
 ) (*v1alpha1.Record, error) {
-	initializing := lifecycle.State(lifecycle.Current(record).State).Initializing()
+	initializing := lifecycle.CurrentState(record).Initializing()
 	if driver == nil && initializing {
 		return record, nil
 	}
@@ -92,7 +90,7 @@ func Adopt(
 	}
 	if driver != nil {
 		record.Launch.DriverPod, record.Launch.DriverUID = driver.Name, driver.UID
-		record.Launch.ApplicationID = cmp.Or(driver.Labels[labelAppID], names.AppID)
+		record.Launch.ApplicationID = cmp.Or(driver.Labels[submission.LabelApplicationID], names.AppID)
 	}
 	sign(record)
 	if initializing {

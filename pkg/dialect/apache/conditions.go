@@ -100,9 +100,7 @@ var waitsFor = map[lifecycle.Held]string{
 	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
 }
 
-func succeeded(
-	record *v1alpha1.Record, facts Facts, before *metav1.Condition,
-) metav1.Condition {
+func succeeded(record *v1alpha1.Record, facts Facts, before *metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
 	current := lifecycle.Current(record)
 	condition.Reason, condition.Message = current.State, current.Message

@@ -14,12 +14,8 @@ func driverIsReady(state lifecycle.State) bool {
 	return state == lifecycle.DriverReady || state == lifecycle.InitializedBelowThresholdExecutors || state.Running()
 }
 
-func currentState(record *v1alpha1.Record) lifecycle.State {
-	return lifecycle.State(lifecycle.Current(record).State)
-}
-
 func driverReady(record *v1alpha1.Record) metav1.Condition {
-	state := currentState(record)
+	state := lifecycle.CurrentState(record)
 	switch {
 	case driverIsReady(state):
 		return yes(ConditionDriverReady, "DriverReady", "The driver is ready.")
@@ -34,7 +30,7 @@ func driverReady(record *v1alpha1.Record) metav1.Condition {
 
 func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Condition {
 	const kind = ConditionExecutorsReady
-	state, asked := currentState(record), policy.Executors
+	state, asked := lifecycle.CurrentState(record), policy.Executors
 	switch {
 	case !driverIsReady(state):
 		return no(kind, string(state), "There is no driver that is ready for executors.")

@@ -201,7 +201,7 @@ func unfinished(object any, defaults apache.Defaults) bool {
 	if record == nil {
 		return !apache.History(app, defaults)
 	}
-	done := lifecycle.Current(record).State == string(lifecycle.ResourceReleased) && record.Acknowledged == record.Sequence
+	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
 	return !done || apache.Policy(app, defaults).TTL >= 0
 }
 

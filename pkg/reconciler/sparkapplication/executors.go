@@ -9,10 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-// labelApplicationID is Spark's own, on the Pods of an attempt: its spark.app.id.
-const labelApplicationID = "spark-app-selector"
 
 // executors counts the ready executors of each driver, as the watch tells of their Pods, so that nobody has to list
 // them: what one Pod's news costs does not depend on how many there are.
@@ -103,7 +101,7 @@ func (e *executors) count(namespace string, launch *v1alpha1.Launch, driver *cor
 }
 
 func applicationIDOf(pod *corev1.Pod) applicationID {
-	return applicationID{pod.Namespace, pod.Labels[labelApplicationID]}
+	return applicationID{pod.Namespace, pod.Labels[submission.LabelApplicationID]}
 }
 
 func ownerOfExecutor(pod *corev1.Pod) metav1.OwnerReference {

@@ -16,6 +16,7 @@ import (
 	sparklisters "github.com/firesteel-dev/firesteel/pkg/client/listers/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // executor builds an executor Pod of the application pi-0 in team-a, owned by the Pod driver-0.
@@ -24,7 +25,7 @@ type executor struct{ pod corev1.Pod }
 func anExecutor(uid types.UID) *executor {
 	e := &executor{}
 	e.pod.Namespace, e.pod.Name, e.pod.UID = "team-a", "exec-"+string(uid), uid
-	e.pod.Labels = map[string]string{labelApplicationID: "pi-0"}
+	e.pod.Labels = map[string]string{submission.LabelApplicationID: "pi-0"}
 	e.pod.CreationTimestamp = metav1.NewTime(start)
 	return e.OwnedBy("Pod", "driver-0")
 }
@@ -41,7 +42,7 @@ func (e *executor) Alone() *executor {
 }
 
 func (e *executor) Of(namespace, application string) *executor {
-	e.pod.Namespace, e.pod.Labels = namespace, map[string]string{labelApplicationID: application}
+	e.pod.Namespace, e.pod.Labels = namespace, map[string]string{submission.LabelApplicationID: application}
 	return e
 }
 
@@ -196,7 +197,7 @@ func TestDriversOfAnExecutorAreFoundByTheirApplicationID(t *testing.T) {
 	drivers := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byApplicationID: indexApplicationID})
 	for _, id := range []applicationID{{"team-a", "pi-0"}, {"team-a", "pi-1"}, {"team-b", "pi-0"}} {
 		err := drivers.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: id.namespace, Name: id.id + "-driver", Labels: map[string]string{labelApplicationID: id.id},
+			Namespace: id.namespace, Name: id.id + "-driver", Labels: map[string]string{submission.LabelApplicationID: id.id},
 		}})
 		if err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func (r *Reconciler) observe(
 func (r *Reconciler) addLog(
 	ctx context.Context, app *sparkv1.SparkApplication, record *v1alpha1.Record, policy lifecycle.Policy, seen *lifecycle.Observation,
 ) error {
-	lines, state := config.FromContext(ctx).Defaults.DriverLogLines, lifecycle.State(lifecycle.Current(record).State)
+	lines, state := config.FromContext(ctx).Defaults.DriverLogLines, lifecycle.CurrentState(record)
 	driver := seen.Driver
 	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
 		!state.Starting() && !state.Running() {

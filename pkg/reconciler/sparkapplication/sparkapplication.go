@@ -97,7 +97,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, app *sparkv1.SparkApplica
 		return err
 	}
 	*app = *current // its finalizer is patched next, with this resourceVersion
-	if app.Status.Firesteel != nil && lifecycle.Current(app.Status.Firesteel).State != string(lifecycle.ResourceReleased) {
+	if app.Status.Firesteel != nil && lifecycle.CurrentState(app.Status.Firesteel) != lifecycle.ResourceReleased {
 		return controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
 	}
 	if len(r.strays(app, app.Status.Firesteel)) > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // byOwner is the index of driver Pods by the uid of the application that owns them.
@@ -45,9 +46,8 @@ func (r *Reconciler) strays(app *sparkv1.SparkApplication, record *v1alpha1.Reco
 
 func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	id := pod.Labels[labelLaunch]
-	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
-	case id == "", ended && pod.DeletionTimestamp != nil:
+	case id == "", lifecycle.PodEnded(pod) && pod.DeletionTimestamp != nil:
 		return false // made by somebody else, or of an attempt that is released
 	case launch == nil:
 		return true

@@ -15,6 +15,7 @@ import (
 	sparklisters "github.com/firesteel-dev/firesteel/pkg/client/listers/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // ExecutorSelector selects the executor Pods that the controller watches: those of the drivers that it watches.
@@ -69,7 +70,7 @@ func countsExecutors(applications sparklisters.SparkApplicationLister, name type
 	if err != nil {
 		return false
 	}
-	state := lifecycle.State(lifecycle.Current(app.Status.Firesteel).State)
+	state := lifecycle.CurrentState(app.Status.Firesteel)
 	return lifecycle.CountsExecutors(state, apache.Policy(app, defaults))
 }
 
@@ -91,7 +92,7 @@ func stripExecutor(object any) (any, error) {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 			CreationTimestamp: pod.CreationTimestamp, OwnerReferences: pod.OwnerReferences,
-			Labels: map[string]string{labelApplicationID: pod.Labels[labelApplicationID]},
+			Labels: map[string]string{submission.LabelApplicationID: pod.Labels[submission.LabelApplicationID]},
 		},
 		Status: corev1.PodStatus{Phase: pod.Status.Phase},
 	}
