@@ -74,6 +74,9 @@ func (r *Reconciler) prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
+	if record.Attempt.SpecHash, err = d.SpecHash(app); err != nil {
+		return nil, err
+	}
 	record.Launch = fence
 	return &launch{objects: objects}, nil
 }
@@ -139,10 +142,6 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
-	hash, err := d.SpecHash(app)
-	if err != nil {
-		return nil, nil, err
-	}
 	plan.Labels = map[string]string{labelLaunch: id}
 	d.Sign(&plan, id)
 	objects, err := submission.Build(plan)
@@ -154,7 +153,7 @@ func (r *Reconciler) build(
 	}
 	r.own(app, objects, id)
 	return objects, &v1alpha1.Launch{
-		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
+		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
 	}, nil
 }
 
