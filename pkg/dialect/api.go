@@ -33,6 +33,14 @@ type Fields struct {
 	DriverTemplate, ExecutorTemplate string
 }
 
+// template is the one of a role: driver or executor.
+func (f Fields) template(role string) string {
+	if role == "driver" {
+		return f.DriverTemplate
+	}
+	return f.ExecutorTemplate
+}
+
 // CustomResourceDefinition is the name of the applications' own.
 func (a *API) CustomResourceDefinition() string { return a.GroupResource().String() }
 
