@@ -48,7 +48,9 @@ func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 	status.TerminationTime = terminationTime(record, state)
 	noteSubmission(status, record)
 	status.ExecutionAttempts = number(lifecycle.Executions(record))
-	status.SubmissionAttempts = number(lifecycle.Submissions(record))
+	if submissions := lifecycle.Submissions(record); submissions > 0 || nothingRuns(state) { // not while an end is shown
+		status.SubmissionAttempts = number(submissions)
+	}
 }
 
 // shows says that a status tells all of a record already.
