@@ -16,7 +16,7 @@ const (
 
 var (
 	// served are the API packages, below pkg/apis, whose kinds have clients, informers and reconcilers.
-	served = []string{"spark/v1"}
+	served = []string{"spark/v1", "sparkoperator/v1beta2"}
 	// embedded are the API packages that only lend their types to others.
 	embedded = []string{"firesteel/v1alpha1"}
 )

@@ -1,0 +1,80 @@
+// Package decoding decodes objects that users wrote, so that one that cannot be decoded keeps no other from being served.
+package decoding
+
+import (
+	stdjson "encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/json"
+
+	"github.com/firesteel-dev/firesteel/pkg/quantity"
+)
+
+// Findings tell how an object was decoded.
+type Findings struct {
+	// Undecodable says why the object could not be decoded, but for its metadata; empty where it could.
+	Undecodable string
+	// UnknownFields tell of the fields that the object's spec has and its type has not.
+	UnknownFields []string
+}
+
+// Decode decodes an object into its type, or rather into one that has the same fields and no UnmarshalJSON of its own.
+// It fails where not even the metadata can be decoded. templates are the names of the fields that hold pod templates.
+func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error) {
+	var object Plain
+	unknown, err := strictly(data, &object)
+	if err == nil {
+		return object, Findings{UnknownFields: ofSpec(unknown, templates)}, nil
+	}
+	bare, metaErr := onlyMetadata[Plain](data)
+	if metaErr != nil {
+		return bare, Findings{}, fmt.Errorf("decode metadata: %w", metaErr)
+	}
+	return bare, Findings{Undecodable: err.Error()}, nil
+}
+
+func strictly(data []byte, object any) (unknown []error, err error) {
+	if err := quantity.Check(data); err != nil {
+		return nil, err
+	}
+	return json.UnmarshalStrict(data, object)
+}
+
+func onlyMetadata[Plain any](data []byte) (object Plain, err error) {
+	var bare struct {
+		metav1.TypeMeta   `json:",inline"`
+		metav1.ObjectMeta `json:"metadata"`
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(data, &bare); err != nil {
+		return object, err
+	}
+	text, err := stdjson.Marshal(bare)
+	if err != nil {
+		return object, err
+	}
+	return object, json.UnmarshalCaseSensitivePreserveInts(text, &object)
+}
+
+// ofSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a
+// newer API server's or a newer Firesteel's, and nobody's error. Neither are those by which a template says that it is a
+// Pod: files of templates, which spark-submit reads, begin with them.
+func ofSpec(errs []error, templates []string) []string {
+	var texts []string
+	for _, err := range errs {
+		if text := err.Error(); strings.Contains(text, `"spec.`) && !saysPod(text, templates) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+func saysPod(text string, templates []string) bool {
+	for _, template := range templates {
+		if strings.HasSuffix(text, "."+template+`.apiVersion"`) || strings.HasSuffix(text, "."+template+`.kind"`) {
+			return true
+		}
+	}
+	return false
+}
