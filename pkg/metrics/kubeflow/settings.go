@@ -1,0 +1,74 @@
+package kubeflow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Settings are those for which Kubeflow's operator has flags.
+type Settings struct {
+	// Prefix begins the name of each metric. Empty by default.
+	Prefix string
+	// Labels are keys of labels of applications. The metrics have labels of these names, with the application's values.
+	Labels []string
+	// SubmitLatencyBuckets are the upper bounds of the buckets of the time to the submission, in seconds.
+	SubmitLatencyBuckets []float64
+	// StartLatencyBuckets are those of the time to the start.
+	StartLatencyBuckets []float64
+}
+
+// DefaultSettings are those of the chart of Kubeflow's operator.
+func DefaultSettings() Settings {
+	return Settings{
+		Labels:               []string{"app_type"},
+		SubmitLatencyBuckets: []float64{.5, 1, 2, 4, 8, 16, 32, 64, 128, 256},
+		StartLatencyBuckets:  []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 300},
+	}
+}
+
+func (s Settings) check() error {
+	return errors.Join(
+		CheckPrefix(s.Prefix), CheckLabels(s.Labels), CheckBuckets(s.SubmitLatencyBuckets), CheckBuckets(s.StartLatencyBuckets))
+}
+
+// CheckPrefix says why a prefix cannot be used.
+func CheckPrefix(prefix string) error {
+	return prometheus.NewDesc(valid(prefix+applications), "", nil, nil).Err()
+}
+
+// CheckLabels says why the keys of labels cannot be used.
+func CheckLabels(keys []string) error {
+	names := make([]string, 0, len(keys))
+	for _, key := range keys {
+		switch name := valid(key); {
+		case name == "le" || name == "quantile":
+			return fmt.Errorf("%q is a label of Prometheus's own", key)
+		case slices.Contains(names, name):
+			return fmt.Errorf("%q is there twice", name)
+		default:
+			names = append(names, name)
+		}
+	}
+	return prometheus.NewDesc(applications, "", names, nil).Err()
+}
+
+// CheckBuckets says why upper bounds of buckets cannot be used.
+func CheckBuckets(bounds []float64) error {
+	if len(bounds) == 0 {
+		return errors.New("there is none")
+	}
+	for i, bound := range bounds {
+		if math.IsNaN(bound) || i > 0 && bound <= bounds[i-1] {
+			return fmt.Errorf("%v is not above what precedes it", bound)
+		}
+	}
+	return nil
+}
+
+// valid is a name as Kubeflow's operator makes it fit for Prometheus.
+func valid(name string) string { return strings.ReplaceAll(name, "-", "_") }
