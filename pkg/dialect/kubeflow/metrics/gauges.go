@@ -1,4 +1,4 @@
-package kubeflow
+package metrics
 
 import (
 	"sync"

@@ -1,6 +1,6 @@
-// Package kubeflow has the metrics of Kubeflow's spark-operator about applications of sparkoperator.k8s.io, under its names
+// Package metrics has the metrics of Kubeflow's spark-operator about applications of sparkoperator.k8s.io, under its names
 // and with its labels, so that the dashboards and alerts made for it go on.
-package kubeflow
+package metrics
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // Metrics are the metrics of the applications that this process works for. They are those of a prometheus.Collector, and
@@ -20,13 +21,13 @@ type Metrics struct {
 	applications func() []*v1beta2.SparkApplication
 
 	mutex    sync.Mutex
-	settings Settings
+	settings kubeflow.Metrics
 	current  atomic.Pointer[instruments]
 }
 
 // New makes the metrics. applications are those that the process works for, as its cache has them; the gauges count them
 // whenever they are read.
-func New(applications func() []*v1beta2.SparkApplication, settings Settings) (*Metrics, error) {
+func New(applications func() []*v1beta2.SparkApplication, settings kubeflow.Metrics) (*Metrics, error) {
 	m := &Metrics{applications: applications}
 	_, err := m.Configure(settings)
 	return m, err
@@ -34,13 +35,13 @@ func New(applications func() []*v1beta2.SparkApplication, settings Settings) (*M
 
 // Configure has the metrics follow the settings, and says whether these are others than before: then all counters begin
 // anew at zero. Where they cannot be used, everything stays as it was.
-func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
+func (m *Metrics) Configure(settings kubeflow.Metrics) (changed bool, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.current.Load() != nil && reflect.DeepEqual(m.settings, settings) {
 		return false, nil
 	}
-	if err := settings.check(); err != nil {
+	if err := check(settings); err != nil {
 		return false, fmt.Errorf("metrics of sparkoperator.k8s.io: %w", err)
 	}
 	m.settings = settings
@@ -48,12 +49,10 @@ func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
 	return true, nil
 }
 
-// Changed counts what a write of an application's status changed. before is the application as it was read, after as it
-// was stored. through are the states between theirs that the one write passed through, in their order.
-func (m *Metrics) Changed(
-	before, after *v1beta2.SparkApplication, now time.Time, through ...v1beta2.ApplicationStateType,
-) {
-	m.current.Load().changed(before, after, now, through)
+// Changed counts what a write of an application's status brought. before is the application as it was read, after as it
+// was stored, with its record.
+func (m *Metrics) Changed(before, after *v1beta2.SparkApplication, now time.Time) {
+	m.current.Load().changed(before, after, now)
 }
 
 // Describe describes nothing, so that the settings may change under a registry that would hold names to their labels.

@@ -1,4 +1,4 @@
-package kubeflow_test
+package metrics_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 func TestLabelsAreTheApplications(t *testing.T) {
@@ -30,12 +31,13 @@ func TestLabelsAreTheApplications(t *testing.T) {
 			[]string{"a_b_c"}, pi().Labels(map[string]string{"a_b-c": "last", "a-b_c": "second", "a-b-c": "first"}), `{a_b_c="first"}`,
 		},
 		"one of Kubernetes": {
-			[]string{"app.kubernetes.io/name"}, pi().Labels(map[string]string{"app.kubernetes.io/name": "etl"}), `{app_kubernetes_io_name="etl"}`,
+			[]string{"app.kubernetes.io/name"}, pi().Labels(map[string]string{"app.kubernetes.io/name": "etl"}), `{"app.kubernetes.io/name"="etl"}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, test.keys...)
-			c.live(test.application, pi().Labels(test.application.app.Labels).State(v1beta2.SubmittedState))
+			before := test.application.Obj()
+			c.Changed(before, test.application.Went(lifecycle.Submitted).Obj(), start)
 			if diff := cmp.Diff(map[string]string{test.want: "1"}, c.samples("spark_application_count")); diff != "" {
 				t.Errorf("samples (-want +got):\n%s", diff)
 			}
@@ -45,7 +47,7 @@ func TestLabelsAreTheApplications(t *testing.T) {
 
 func TestLabelsOfExecutorsAreThoseOfTheirPods(t *testing.T) {
 	c := newCluster(t, "team", "stage", "namespace")
-	running := pi().State(v1beta2.RunningState).Labels(map[string]string{"team": "a", "stage": "test"}).
+	running := pi().Went(lifecycle.DriverStarted).Labels(map[string]string{"team": "a", "stage": "test"}).
 		ExecutorLabels(map[string]string{"stage": "load"})
 	before := running.Executors(executors(v1beta2.ExecutorRunningState, v1beta2.ExecutorRunningState)).Obj()
 	after := running.Executors(executors(v1beta2.ExecutorRunningState, v1beta2.ExecutorFailedState)).Obj()

@@ -1,28 +1,63 @@
-package kubeflow
+package metrics
 
 import (
-	"slices"
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
-func (i *instruments) changed(
-	before, after *v1beta2.SparkApplication, now time.Time, through []v1beta2.ApplicationStateType,
-) {
+func (i *instruments) changed(before, after *v1beta2.SparkApplication, now time.Time) {
 	values := i.labels.ofApplication(after)
 	state := before.Status.AppState.State
-	for _, next := range append(slices.Clip(through), after.Status.AppState.State) {
-		if next == state {
-			continue
+	if state == v1beta2.NewState && before.Status.Firesteel == nil {
+		i.count.WithLabelValues(values...).Inc()
+	}
+	for _, step := range steps(before, after) {
+		if step.submissionFailed {
+			i.failedSubmission.WithLabelValues(values...).Inc()
 		}
-		if state == v1beta2.NewState {
-			i.count.WithLabelValues(values...).Inc()
+		if step.state != state {
+			i.entered(step.state, after, now, values)
 		}
-		i.entered(next, after, now, values)
-		state = next
+		state = step.state
 	}
 	i.executorsChanged(before, after)
+}
+
+// step is a transition, as it is shown.
+type step struct {
+	state            v1beta2.ApplicationStateType
+	submissionFailed bool
+}
+
+// steps are what a write of the status brought. One write may bring several transitions, of which it shows the last only.
+// What another operator left was counted by that: of it, only that it shows another state now is news.
+func steps(before, after *v1beta2.SparkApplication) []step {
+	if before.Status.Firesteel == nil && before.Status.AppState.State != v1beta2.NewState {
+		return []step{{state: after.Status.AppState.State}}
+	}
+	var told int64
+	if before.Status.Firesteel != nil {
+		told = before.Status.Firesteel.Sequence
+	}
+	var taken []step
+	for n, transition := range after.Status.Firesteel.Transitions {
+		if transition.Sequence > told {
+			taken = append(taken, stepOf(after.Status.Firesteel, n))
+		}
+	}
+	return taken
+}
+
+// stepOf is the n-th transition that a record has.
+func stepOf(record *v1alpha1.Record, n int) step {
+	transition := record.Transitions[n]
+	upTo := *record
+	upTo.Transitions, upTo.Sequence, upTo.Attempt.ID = record.Transitions[:n+1], transition.Sequence, transition.Attempt
+	state := kubeflow.State(&upTo)
+	return step{state, state == v1beta2.FailedSubmissionState && transition.End != nil}
 }
 
 // entered counts that an application came into a state.
@@ -31,8 +66,6 @@ func (i *instruments) entered(state v1beta2.ApplicationStateType, app *v1beta2.S
 	case v1beta2.SubmittedState:
 		i.submitted.WithLabelValues(values...).Inc()
 		i.submitLatency.observe(app, now, values)
-	case v1beta2.FailedSubmissionState:
-		i.failedSubmission.WithLabelValues(values...).Inc()
 	case v1beta2.RunningState:
 		i.startLatency.observe(app, now, values)
 	case v1beta2.CompletedState:

@@ -1,4 +1,4 @@
-package kubeflow_test
+package metrics_test
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestGaugesAreOfTheCache(t *testing.T) {
 	const running, pending, completed = v1beta2.ExecutorRunningState, v1beta2.ExecutorPendingState, v1beta2.ExecutorCompletedState
 	of := func(team string, state v1beta2.ApplicationStateType, first, second v1beta2.ExecutorState) *v1beta2.SparkApplication {
-		return pi().Labels(map[string]string{"team": team}).State(state).Executors(executors(first, second)).Obj()
+		return pi().Labels(map[string]string{"team": team}).Left(state).Executors(executors(first, second)).Obj()
 	}
 	c := newCluster(t, "team")
 	for _, moment := range []struct {

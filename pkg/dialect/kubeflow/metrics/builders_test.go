@@ -1,19 +1,21 @@
-package kubeflow_test
+package metrics_test
 
 import (
 	"maps"
-	"net/http"
-	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // start is when applications are created and submitted.
@@ -40,8 +42,37 @@ func (a *application) ExecutorLabels(labels map[string]string) *application {
 	return a
 }
 
-func (a *application) State(state v1beta2.ApplicationStateType) *application {
+// Left is a state that another operator wrote.
+func (a *application) Left(state v1beta2.ApplicationStateType) *application {
 	a.app.Status.AppState.State = state
+	return a
+}
+
+// Went has the record go through states, and shows the last. A launch precedes the first state but Submitted and those
+// that fail before it.
+func (a *application) Went(states ...lifecycle.State) *application {
+	status := &a.app.Status
+	if status.Firesteel == nil {
+		status.Firesteel = &v1alpha1.Record{}
+	}
+	record := status.Firesteel
+	for _, state := range states {
+		record.Sequence++
+		transition := v1alpha1.Transition{Sequence: record.Sequence, State: string(state), Attempt: record.Attempt.ID}
+		switch {
+		case state == lifecycle.DriverRequested:
+			record.Launch = &v1alpha1.Launch{DriverPod: "pi-driver"}
+		case state == lifecycle.ScheduledToRestart:
+			record.Attempt.ID++
+			record.Launch, transition.Attempt = nil, record.Attempt.ID
+		case state.Failure():
+			transition.End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed}
+		case state == lifecycle.Succeeded:
+			transition.End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeSucceeded}
+		}
+		record.Transitions = append(record.Transitions, transition)
+	}
+	status.AppState.State = kubeflow.State(record)
 	return a
 }
 
@@ -65,45 +96,47 @@ func (a *application) Executors(states map[string]v1beta2.ExecutorState) *applic
 // cluster are metrics under a registry, and the applications that they count.
 type cluster struct {
 	*testing.T
-	*kubeflow.Metrics
+	*metrics.Metrics
 	registry *prometheus.Registry
 	cache    []*v1beta2.SparkApplication
 }
 
 // newCluster makes metrics with labels and one bucket each.
 func newCluster(t *testing.T, labels ...string) *cluster {
-	return newClusterWith(t, kubeflow.Settings{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
+	return newClusterWith(t, kubeflow.Metrics{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
 }
 
-func newClusterWith(t *testing.T, settings kubeflow.Settings) *cluster {
+func newClusterWith(t *testing.T, settings kubeflow.Metrics) *cluster {
 	t.Helper()
 	c := &cluster{T: t, registry: prometheus.NewRegistry()}
 	var err error
-	if c.Metrics, err = kubeflow.New(func() []*v1beta2.SparkApplication { return c.cache }, settings); err != nil {
+	if c.Metrics, err = metrics.New(func() []*v1beta2.SparkApplication { return c.cache }, settings); err != nil {
 		t.Fatal(err)
 	}
 	c.registry.MustRegister(c.Metrics)
 	return c
 }
 
-// live has an application go through what it shows, each of which is written a second after the one before.
-func (c *cluster) live(shown ...*application) {
-	for i := range shown[1:] {
-		c.Changed(shown[i].Obj(), shown[i+1].Obj(), start.Add(time.Duration(i+1)*time.Second))
+// live has an application written as it was, and then as it became, one second after the other.
+func (c *cluster) live(became ...*application) {
+	for i := range became[1:] {
+		c.Changed(became[i].Obj(), became[i+1].Obj(), start.Add(time.Duration(i+1)*time.Second))
 	}
 }
 
 // scraped is what Prometheus reads, without the help.
 func (c *cluster) scraped() string {
 	c.Helper()
-	response := httptest.NewRecorder()
-	handler := promhttp.HandlerFor(c.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
-	handler.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if response.Code != http.StatusOK {
-		c.Fatalf("%d %s", response.Code, response.Body)
+	file := filepath.Join(c.TempDir(), "metrics.prom")
+	if err := prometheus.WriteToTextfile(file, c.registry); err != nil {
+		c.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		c.Fatal(err)
 	}
 	var lines strings.Builder
-	for line := range strings.Lines(response.Body.String()) {
+	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(line, "# HELP ") {
 			lines.WriteString(line)
 		}

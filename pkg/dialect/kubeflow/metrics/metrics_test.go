@@ -1,4 +1,4 @@
-package kubeflow_test
+package metrics_test
 
 import (
 	"testing"
@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // executors are two, in states.
@@ -20,29 +21,29 @@ func executors(first, second v1beta2.ExecutorState) map[string]v1beta2.ExecutorS
 func lives(c *cluster) {
 	const unseen, running, completed, failed = v1beta2.ExecutorState(""), v1beta2.ExecutorRunningState,
 		v1beta2.ExecutorCompletedState, v1beta2.ExecutorFailedState
+	submitted := func() *application { return pi().Went(lifecycle.Submitted, lifecycle.DriverRequested).Submitted(0, 1) }
+	started := func() *application { return submitted().Went(lifecycle.DriverStarted) }
+	succeeded := func() *application {
+		return started().Went(lifecycle.Succeeded).Terminated(5 * time.Second).Executors(executors(completed, failed))
+	}
 	c.live(
-		pi(),
-		pi().State(v1beta2.SubmittedState).Submitted(0, 1),
-		pi().State(v1beta2.RunningState).Submitted(0, 1),
-		pi().State(v1beta2.RunningState).Submitted(0, 1).Executors(executors(running, running)),
-		pi().State(v1beta2.SucceedingState).Submitted(0, 1).Terminated(5*time.Second).Executors(executors(completed, failed)),
-		pi().State(v1beta2.CompletedState).Submitted(0, 1).Terminated(5*time.Second).Executors(executors(completed, failed)),
+		pi(), submitted(), started(), started().Executors(executors(running, running)), succeeded(),
+		succeeded().Went(lifecycle.ResourceReleased),
 	)
-	c.live(
-		pi(),
-		pi().State(v1beta2.SubmittedState).Submitted(time.Second, 1),
-		pi().State(v1beta2.FailingState).Submitted(time.Second, 1).Terminated(3*time.Second),
-		pi().State(v1beta2.FailedState).Submitted(time.Second, 1).Terminated(3*time.Second),
-	)
-	c.live(pi(), pi().State(v1beta2.FailedSubmissionState).Submitted(0, 0), pi().State(v1beta2.SubmittedState).Submitted(0, 1))
+	ended := func() *application {
+		return submitted().Went(lifecycle.Failed).Submitted(time.Second, 1).Terminated(3 * time.Second)
+	}
+	c.live(pi(), submitted(), ended(), ended().Went(lifecycle.ResourceReleased))
+	refused := func() *application { return pi().Went(lifecycle.Submitted, lifecycle.SchedulingFailure) }
+	c.live(pi(), refused(), refused().Went(lifecycle.ScheduledToRestart, lifecycle.DriverRequested).Submitted(0, 1))
 	c.cache = []*v1beta2.SparkApplication{
-		pi().State(v1beta2.RunningState).Executors(executors(unseen, running)).Obj(),
-		pi().State(v1beta2.CompletedState).Executors(executors(running, running)).Obj(),
+		started().Executors(executors(unseen, running)).Obj(),
+		succeeded().Went(lifecycle.ResourceReleased).Executors(executors(running, running)).Obj(),
 	}
 }
 
 func TestScrape(t *testing.T) {
-	c := newClusterWith(t, kubeflow.DefaultSettings())
+	c := newClusterWith(t, kubeflow.NewDefaults().Metrics)
 	lives(c)
 	const want = `# TYPE spark_application_count counter
 spark_application_count{app_type="Unknown"} 3
@@ -110,9 +111,9 @@ spark_executor_success_count{app_type="Unknown"} 1
 
 func TestSettingsChangeWhileServed(t *testing.T) {
 	c := newCluster(t)
-	submit := func() { c.live(pi(), pi().State(v1beta2.SubmittedState).Submitted(0, 1)) }
+	submit := func() { c.live(pi(), pi().Went(lifecycle.DriverRequested).Submitted(0, 1)) }
 	submit()
-	same := kubeflow.Settings{SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}}
+	same := kubeflow.Metrics{SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}}
 	if changed, err := c.Configure(same); changed || err != nil {
 		t.Errorf("the same settings: changed %t, %v", changed, err)
 	}
