@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -223,7 +224,7 @@ func TestOwns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := test.driver.Obj()
-			if got := apache.Owns(test.app.Obj(), &pod); got != test.want {
+			if got := dialect.Owns(test.app.Obj(), &pod); got != test.want {
 				t.Errorf("owns: %t, want %t", got, test.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package apache
+package dialect
 
 import (
 	"fmt"
@@ -47,14 +47,14 @@ func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Con
 	}
 }
 
-func resourcesReleased(record *v1alpha1.Record) metav1.Condition {
+func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	const kind = ConditionResourcesReleased
 	current := lifecycle.Current(record)
 	switch state := lifecycle.State(current.State); {
 	case state == lifecycle.ResourceReleased:
 		return yes(kind, "Released", "No driver is left.")
 	case state == lifecycle.TerminatedWithoutReleaseResources:
-		return no(kind, "Retained", fmt.Sprintf("Driver Pod %s is kept, as resourceRetainPolicy asks.", current.DriverPod))
+		return no(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
 	case state.Stopping():
 		return no(kind, "AttemptEnded", "The attempt has ended, and the application is not over yet.")
 	default:

@@ -1,4 +1,4 @@
-package apache
+package dialect
 
 import (
 	"errors"
@@ -14,17 +14,17 @@ import (
 type RemoteTemplate struct {
 	URL string
 
-	role string
+	role, field string
 }
 
 var roles = []string{"driver", "executor"}
 
 // RemoteTemplates are those of a plan.
-func RemoteTemplates(plan submission.Plan) []RemoteTemplate {
+func RemoteTemplates(plan submission.Plan, fields Fields) []RemoteTemplate {
 	var remote []RemoteTemplate
 	for _, role := range roles {
 		if location, named := plan.Properties[templateKey(role)]; named {
-			remote = append(remote, RemoteTemplate{URL: location, role: role})
+			remote = append(remote, RemoteTemplate{URL: location, role: role, field: fields.template(role)})
 		}
 	}
 	return remote
@@ -44,15 +44,15 @@ func (r RemoteTemplate) Give(plan *submission.Plan, template *corev1.PodTemplate
 func (r RemoteTemplate) Refuse(problem, remedy string) *submission.FieldError {
 	return &submission.FieldError{
 		Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Problem: problem,
-		Remedy: fmt.Sprintf("%s, or write the template into spec.%sSpec.podTemplateSpec", remedy, r.role),
+		Remedy: fmt.Sprintf("%s, or write the template into %s", remedy, r.field),
 	}
 }
 
 func templateKey(role string) string { return fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role) }
 
-// settleTemplates has templates in the spec win over those that properties name, and refuses those that are files of
+// SettleTemplates has templates in the spec win over those that properties name, and refuses those that are files of
 // the operator: to run without one would run something else.
-func settleTemplates(plan submission.Plan) error {
+func SettleTemplates(plan submission.Plan, fields Fields) error {
 	inline := map[string]*corev1.PodTemplateSpec{"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate}
 	var errs []error
 	for _, role := range roles {
@@ -64,7 +64,7 @@ func settleTemplates(plan submission.Plan) error {
 		case named && !remote(location):
 			errs = append(errs, &submission.FieldError{
 				Field: "spec.sparkConf." + key, Value: location, Problem: "is a file, which Firesteel does not read",
-				Remedy: fmt.Sprintf("write the template into spec.%sSpec.podTemplateSpec", role),
+				Remedy: "write the template into " + fields.template(role),
 			})
 		}
 	}
