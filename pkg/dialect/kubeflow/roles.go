@@ -10,11 +10,8 @@ const (
 	executorRole role = "executor"
 )
 
-// The names of Spark's containers.
-const (
-	driverContainer   = "spark-kubernetes-driver"
-	executorContainer = "spark-kubernetes-executor"
-)
+// executorContainer is the name of Spark's container in executors.
+const executorContainer = "spark-kubernetes-executor"
 
 // pods are what a spec asks of the Pods of a role.
 func (r role) pods(spec *v1beta2.SparkApplicationSpec) *v1beta2.SparkPodSpec {

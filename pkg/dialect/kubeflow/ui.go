@@ -38,11 +38,7 @@ func fronts(app *v1beta2.SparkApplication, defaults Defaults) []front {
 		all = append(all, uiFront(app, defaults))
 	}
 	for _, given := range app.Spec.DriverIngressOptions {
-		port := defaultUIPort
-		if given.ServicePort != nil {
-			port = int(*given.ServicePort)
-		}
-		settings := defaults.Ingress
+		port, settings := given.ServicePort, defaults.Ingress
 		if len(given.IngressTLS) > 0 {
 			settings.TLS = given.IngressTLS
 		}
@@ -50,8 +46,8 @@ func fronts(app *v1beta2.SparkApplication, defaults Defaults) []front {
 			settings.Annotations = given.IngressAnnotations
 		}
 		all = append(all, front{
-			service: driverServiceName(app, int32(port)), ingress: driverIngressName(app, int32(port)),
-			portName: cmp.Or(given.ServicePortName, "driver-ing-"+strconv.Itoa(port)), port: int32(port), target: int32(port),
+			service: driverServiceName(app, port), ingress: driverIngressName(app, port),
+			portName: cmp.Or(given.ServicePortName, "driver-ing-"+strconv.Itoa(int(port))), port: port, target: port,
 			kind: given.ServiceType, annotations: given.ServiceAnnotations, labels: given.ServiceLabels,
 			urlFormat: given.IngressURLFormat, settings: settings,
 		})
