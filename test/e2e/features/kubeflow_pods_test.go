@@ -85,7 +85,9 @@ func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 // the condition Warning says so.
 func expectOwn(t *testing.T, driver, executor corev1.Pod, app *v1beta2.SparkApplication) {
 	t.Helper()
-	extra := func(pod corev1.Pod) bool { return hasPort(containerOf(t, pod, pod.Spec.Containers[0].Name), "extra", 9999) }
+	extra := func(pod corev1.Pod) bool {
+		return hasPort(containerOf(t, pod, pod.Spec.Containers[0].Name), "extra", 9999)
+	}
 	if !extra(driver) || extra(executor) {
 		t.Errorf("the ports are not the driver's alone: %+v, %+v", driver.Spec.Containers[0].Ports, executor.Spec.Containers[0].Ports)
 	}
