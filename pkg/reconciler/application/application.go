@@ -70,7 +70,10 @@ type Reconciler struct {
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
-	templates       *podtemplate.Keeper
+	// wrote and follows are the kind's Wrote and Follow.
+	wrote     func(before, after dialect.Application)
+	follows   func(*config.Config)
+	templates *podtemplate.Keeper
 }
 
 // Reconcile takes a live application further.

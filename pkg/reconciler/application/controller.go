@@ -45,6 +45,10 @@ type Kind struct {
 	// NewRelay makes the relay of its events, and Fetch fetches pod templates.
 	NewRelay NewRelay
 	Fetch    podtemplate.Fetch
+	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	Wrote func(before, after dialect.Application)
+	// Follow is told of each change of the settings; nil for nobody.
+	Follow func(*config.Config)
 }
 
 // NewController makes the controller of an API's applications.
@@ -60,6 +64,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
+		wrote:     kind.Wrote,
+		follows:   kind.Follow,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 	}
 	if kind.API.ShowsExecutors {
