@@ -19,7 +19,9 @@ var _ dialect.Dialect = Dialect{}
 func typed(app dialect.Application) *v1beta2.SparkApplication { return app.(*v1beta2.SparkApplication) }
 
 // Policy is what a spec says about the lifecycle.
-func (d Dialect) Policy(app dialect.Application) lifecycle.Policy { return Policy(typed(app), d.Defaults) }
+func (d Dialect) Policy(app dialect.Application) lifecycle.Policy {
+	return Policy(typed(app), d.Defaults)
+}
 
 // SpecHash is a hash of what an application runs anew for when it is edited.
 func (d Dialect) SpecHash(app dialect.Application) (string, error) { return SpecHash(typed(app)) }
@@ -66,7 +68,9 @@ func (d Dialect) Restore(app, last dialect.Application) dialect.Application {
 }
 
 // ShownState is the state that the status shows.
-func (d Dialect) ShownState(app dialect.Application) string { return string(typed(app).Status.AppState.State) }
+func (d Dialect) ShownState(app dialect.Application) string {
+	return string(typed(app).Status.AppState.State)
+}
 
 // Announcements are the Kubernetes Events of the transitions that people look for.
 func (d Dialect) Announcements(before, after dialect.Application) []dialect.Announcement {
