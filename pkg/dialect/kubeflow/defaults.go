@@ -39,6 +39,8 @@ type Defaults struct {
 	DriverLogLines int
 	// PodTemplates are where pod templates may be that properties name by a URL.
 	PodTemplates podtemplate.Allowed
+	// Metrics are the settings of the metrics.
+	Metrics Metrics
 }
 
 // Ingress is how Spark's UI is reached from outside of the cluster.
@@ -66,6 +68,7 @@ func NewDefaults() Defaults {
 		DiscouragedProperties: slices.Clone(discouragedProperties),
 		MaxTrackedExecutors:   1000,
 		UIService:             true,
+		Metrics:               newMetrics(),
 	}
 }
 

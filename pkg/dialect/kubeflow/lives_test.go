@@ -34,10 +34,15 @@ type life struct {
 // newborn is an application of that kind that has just been created.
 func newborn(t *testing.T) *life {
 	t.Helper()
-	return &life{t: t, now: beginning, policy: lifecycle.Policy{
+	return &life{t: t, now: beginning, policy: modest()}
+}
+
+// modest is the policy of an application that asks for nothing.
+func modest() lifecycle.Policy {
+	return lifecycle.Policy{
 		Interrupts: true, TellsUnknown: true, SpecHash: "of the spec",
 		Retain: lifecycle.RetainAlways, RetainFor: -1, TTL: -1, MainContainer: "spark-kubernetes-driver",
-	}}
+	}
 }
 
 // Retrying has failures followed by another attempt: so many failures of a driver in a row, or of a submission.

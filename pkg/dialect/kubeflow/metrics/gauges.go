@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+// gauges count what runs whenever they are read, so that they are right from the first time on, whatever happened before
+// this process began or to another's applications that it took over.
+type gauges struct {
+	labels                                labels
+	applications                          func() []*v1beta2.SparkApplication
+	runningApplications, runningExecutors *prometheus.Desc
+
+	mutex sync.Mutex
+	// counts are by the values of the labels. One stays, at zero: a series that ends keeps its last value for a while.
+	counts map[string]*running
+}
+
+// running is what runs with some values of the labels.
+type running struct {
+	values                  []string
+	applications, executors int
+}
+
+// Describe describes both gauges.
+func (g *gauges) Describe(into chan<- *prometheus.Desc) {
+	into <- g.runningApplications
+	into <- g.runningExecutors
+}
+
+// Collect counts what runs.
+func (g *gauges) Collect(into chan<- prometheus.Metric) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	for _, its := range g.counts {
+		its.applications, its.executors = 0, 0
+	}
+	for _, app := range g.applications() {
+		g.count(app)
+	}
+	for _, its := range g.counts {
+		into <- prometheus.MustNewConstMetric(g.runningApplications, prometheus.GaugeValue, float64(its.applications), its.values...)
+		into <- prometheus.MustNewConstMetric(g.runningExecutors, prometheus.GaugeValue, float64(its.executors), its.values...)
+	}
+}
+
+func (g *gauges) count(app *v1beta2.SparkApplication) {
+	its := g.with(g.labels.ofApplication(app))
+	if app.Status.AppState.State == v1beta2.RunningState {
+		its.applications++
+	}
+	if ended(app.Status.AppState.State) {
+		return // its executors, too, whatever was seen of them last
+	}
+	executors := 0
+	for _, state := range app.Status.ExecutorState {
+		if state == v1beta2.ExecutorRunningState {
+			executors++
+		}
+	}
+	if executors > 0 {
+		g.with(g.labels.ofExecutors(app)).executors += executors
+	}
+}
+
+func (g *gauges) with(values []string) *running {
+	key := joined(values)
+	if g.counts[key] == nil {
+		g.counts[key] = &running{values: values}
+	}
+	return g.counts[key]
+}
