@@ -74,7 +74,7 @@ func (r *Reconciler) prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
-	if record.Attempt.SpecHash, err = r.dialect(ctx).SpecHash(app); err != nil {
+	if record.Attempt.SpecHash, err = d.SpecHash(app); err != nil {
 		return nil, err
 	}
 	record.Launch = fence

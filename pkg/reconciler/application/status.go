@@ -88,6 +88,9 @@ func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, re
 
 // measure counts the transitions that were written.
 func (r *Reconciler) measure(ctx context.Context, before, after dialect.Application) {
+	if r.wrote != nil {
+		r.wrote(before, after)
+	}
 	var told int64
 	if before.GetRecord() != nil {
 		told = before.GetRecord().Sequence
