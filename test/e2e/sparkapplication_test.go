@@ -50,7 +50,7 @@ func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
 // The manifest names the namespace in which its own operator looks for it.
 func TestKubeflowOperatorsPiRunsUneditedButForTheNamespace(t *testing.T) {
 	c := cluster.New(t)
-	manifest, err := os.ReadFile("testdata/kubeflow-pi.yaml")
+	manifest, err := os.ReadFile("../../examples/kubeflow/spark-pi.yaml")
 	cluster.Must(t, err)
 	c.ApplyText(t, strings.Replace(string(manifest), "namespace: default", "namespace: "+c.Namespace, 1))
 	app := c.AwaitKubeflow(t, "spark-pi", "completed", cluster.InKubeflowState(v1beta2.CompletedState))

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,6 +36,7 @@ func TestPodsOfTheKubeflowKindHaveWhatItsFieldsSay(t *testing.T) {
 	for _, pod := range []corev1.Pod{driver, executor} {
 		t.Run(pod.Labels["spark-role"], func(t *testing.T) { expectFields(t, pod, app) })
 	}
+	t.Run("memory and ports", func(t *testing.T) { expectOwn(t, driver, executor, app) })
 	t.Run("services", func(t *testing.T) { expectServices(t, c, app) })
 }
 
@@ -59,7 +61,6 @@ func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 		"sidecars":                      pod.Spec.Containers[0].Name == main.Name && runs(pod, "beside") && mounts(sidecar, "shared", "/shared"),
 		"initContainers":                len(pod.Spec.InitContainers) == 1 && pod.Spec.InitContainers[0].Name == "begin",
 		"lifecycle":                     main.Lifecycle != nil && main.Lifecycle.PostStart != nil,
-		"ports":                         slices.Contains(main.Ports, corev1.ContainerPort{Name: "extra", ContainerPort: 9999, Protocol: corev1.ProtocolTCP}),
 		"priorityClassName":             pod.Spec.PriorityClassName == app.Namespace && *pod.Spec.Priority == 7,
 		"schedulerName":                 pod.Spec.SchedulerName == corev1.DefaultSchedulerName,
 		"terminationGracePeriodSeconds": *pod.Spec.TerminationGracePeriodSeconds == 3,
@@ -69,7 +70,6 @@ func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 		"serviceAccount":                pod.Spec.ServiceAccountName == account,
 		"coreRequest":                   main.Resources.Requests.Cpu().String() == "100m",
 		"coreLimit":                     main.Resources.Limits.Cpu().String() == "1",
-		"memoryLimit":                   main.Resources.Limits.Memory().String() == "1200Mi",
 		"gpu":                           main.Resources.Limits.Name(corev1.ResourceName(device), "").String() == "1",
 		"volumeMounts":                  mounts(main, "program", "/opt/program") && mounts(main, "spark-local-dir-1", "/scratch"),
 		"volumes":                       slices.ContainsFunc(pod.Spec.Volumes, named("program")) && !slices.ContainsFunc(pod.Spec.Volumes, named("unused")),
@@ -79,9 +79,32 @@ func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 			t.Errorf("%s: %s is not as the manifest says", pod.Name, field)
 		}
 	}
-	memory := map[string]string{"driver": "896Mi", "executor": "712Mi"}[role] // 512m and at least 384m; 512m and 200m
-	if got := main.Resources.Requests.Memory().String(); got != memory {
-		t.Errorf("%s requests %s, not %s", pod.Name, got, memory)
+}
+
+// expectOwn checks what Spark takes from the driver's part of the spec alone, since it makes executors itself, and that
+// the condition Warning says so.
+func expectOwn(t *testing.T, driver, executor corev1.Pod, app *v1beta2.SparkApplication) {
+	t.Helper()
+	extra := func(pod corev1.Pod) bool {
+		return hasPort(containerOf(t, pod, pod.Spec.Containers[0].Name), "extra", 9999)
+	}
+	if !extra(driver) || extra(executor) {
+		t.Errorf("the ports are not the driver's alone: %+v, %+v", driver.Spec.Containers[0].Ports, executor.Spec.Containers[0].Ports)
+	}
+	for pod, want := range map[*corev1.Pod]string{
+		&driver:   "896Mi to 1200Mi", // 512m, and an overhead of 384m at least
+		&executor: "712Mi to 712Mi",  // 512m and 200m
+	} {
+		resources := pod.Spec.Containers[0].Resources
+		if got := resources.Requests.Memory().String() + " to " + resources.Limits.Memory().String(); got != want {
+			t.Errorf("%s has a memory of %s, not %s", pod.Name, got, want)
+		}
+	}
+	warning := meta.FindStatusCondition(app.Status.Conditions, "Warning")
+	for _, field := range []string{"spec.executor.ports", "spec.executor.memoryLimit"} {
+		if warning == nil || !strings.Contains(warning.Message, field) {
+			t.Errorf("the condition does not name %s: %+v", field, warning)
+		}
 	}
 }
 
