@@ -22,6 +22,11 @@ var definitions = map[string]definition{
 		older:       []string{"v1beta1", "v1alpha1"},
 		refinements: applicationRefinements,
 	},
+	"sparkoperator.k8s.io_sparkapplications.yaml": {
+		file:        "300-sparkoperator-sparkapplication.yaml",
+		types:       "pkg/apis/sparkoperator/v1beta2",
+		refinements: sparkOperatorRefinements,
+	},
 }
 
 // A definition says what becomes of one CRD of controller-gen's.
@@ -83,12 +88,12 @@ func (d definition) write(source, dir string) error {
 
 // complete adds to a CRD what markers in the types cannot say.
 func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) error {
-	crd.Annotations = nil
+	delete(crd.Annotations, "controller-gen.kubebuilder.io/version")
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
 	boundIntegers(stored.Schema.OpenAPIV3Schema)
 	for _, refinement := range d.refinements {
-		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.Split(refinement.path, ".")); err != nil {
+		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.FieldsFunc(refinement.path, isDot)); err != nil {
 			return err
 		}
 	}
@@ -99,6 +104,8 @@ func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) erro
 	}
 	return nil
 }
+
+func isDot(r rune) bool { return r == '.' }
 
 // boundIntegers gives every 32-bit integer its bounds: the API server checks bounds but not the format, and an
 // object with a larger number could not be decoded. It refuses what exceeds 64 bits by itself.

@@ -69,9 +69,10 @@ func Adopt(
 	if err != nil {
 		return nil, err
 	}
+	record.Attempt.SpecHash = hash
 	names := Names(app, record.Attempt.ID)
 	record.Launch = &v1alpha1.Launch{
-		SpecHash: hash, ApplicationID: names.AppID, Released: driver == nil,
+		ApplicationID: names.AppID, Released: driver == nil,
 		DriverPod: cmp.Or(property(app, defaults, "spark.kubernetes.driver.pod.name"), names.DriverPod),
 	}
 	if driver != nil {

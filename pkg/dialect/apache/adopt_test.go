@@ -145,9 +145,12 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		record := adopted(t, app, &pod)
-		want := &v1alpha1.Launch{SpecHash: hash, ApplicationID: "running-healthy-0", DriverPod: pod.Name, DriverUID: pod.UID}
+		want := &v1alpha1.Launch{ApplicationID: "running-healthy-0", DriverPod: pod.Name, DriverUID: pod.UID}
 		if diff := cmp.Diff(want, record.Launch); diff != "" {
 			t.Errorf("launch (-want +got):\n%s", diff)
+		}
+		if record.Attempt.SpecHash != hash {
+			t.Errorf("the attempt's hash is %q, want %q", record.Attempt.SpecHash, hash)
 		}
 		if record.Sequence != 5 || record.Acknowledged != 5 {
 			t.Errorf("sequence %d, acknowledged %d, want nothing new", record.Sequence, record.Acknowledged)

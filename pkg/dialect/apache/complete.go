@@ -32,6 +32,7 @@ func Complete(app *sparkv1.SparkApplication, objects *submission.Objects) error 
 	objects.Owned = append(objects.Owned, routes...)
 	Decorate(objects)
 	for _, configMap := range ConfigMaps(app) {
+		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 		objects.Before = append(objects.Before, configMap)
 	}
 	return nil

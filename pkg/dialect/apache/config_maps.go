@@ -25,7 +25,6 @@ func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
 			continue
 		}
 		configMaps = append(configMaps, &corev1.ConfigMap{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 			ObjectMeta: metav1.ObjectMeta{
 				Name: spec.Name, Namespace: app.Namespace,
 				Labels: maps.Clone(spec.Labels), Annotations: maps.Clone(spec.Annotations),

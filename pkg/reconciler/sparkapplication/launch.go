@@ -74,6 +74,9 @@ func (r *Reconciler) prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
+	if record.Attempt.SpecHash, err = apache.SpecHash(app); err != nil {
+		return nil, err
+	}
 	record.Launch = fence
 	return &launch{objects: objects}, nil
 }
@@ -140,10 +143,6 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
-	hash, err := apache.SpecHash(app)
-	if err != nil {
-		return nil, nil, err
-	}
 	plan.Labels = map[string]string{labelLaunch: id}
 	objects, err := submission.Build(plan)
 	if err != nil {
@@ -160,7 +159,7 @@ func (r *Reconciler) build(
 	apache.Decorate(objects)
 	own(app, objects, configMaps, id)
 	return objects, &v1alpha1.Launch{
-		ID: id, SpecHash: hash, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
+		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
 	}, nil
 }
 

@@ -133,5 +133,5 @@ func edited(app *sparkv1.SparkApplication) bool {
 		return false
 	}
 	hash, err := apache.SpecHash(app)
-	return err == nil && hash != record.Launch.SpecHash
+	return err == nil && hash != lifecycle.SpecHash(record)
 }

@@ -10,6 +10,7 @@ import (
 	http "net/http"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
 	flowcontrol "k8s.io/client-go/util/flowcontrol"
@@ -18,17 +19,24 @@ import (
 type Interface interface {
 	Discovery() discovery.DiscoveryInterface
 	SparkV1() sparkv1.SparkV1Interface
+	SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface
 }
 
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
-	sparkV1 *sparkv1.SparkV1Client
+	sparkV1              *sparkv1.SparkV1Client
+	sparkoperatorV1beta2 *sparkoperatorv1beta2.SparkoperatorV1beta2Client
 }
 
 // SparkV1 retrieves the SparkV1Client
 func (c *Clientset) SparkV1() sparkv1.SparkV1Interface {
 	return c.sparkV1
+}
+
+// SparkoperatorV1beta2 retrieves the SparkoperatorV1beta2Client
+func (c *Clientset) SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface {
+	return c.sparkoperatorV1beta2
 }
 
 // Discovery retrieves the DiscoveryClient
@@ -79,6 +87,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	if err != nil {
 		return nil, err
 	}
+	cs.sparkoperatorV1beta2, err = sparkoperatorv1beta2.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 
 	cs.DiscoveryClient, err = discovery.NewDiscoveryClientForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
@@ -101,6 +113,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
 	cs.sparkV1 = sparkv1.New(c)
+	cs.sparkoperatorV1beta2 = sparkoperatorv1beta2.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)
 	return &cs

@@ -13,6 +13,7 @@ import (
 	versioned "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	internalinterfaces "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/internalinterfaces"
 	spark "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/spark"
+	sparkoperator "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/sparkoperator"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -243,8 +244,13 @@ type SharedInformerFactory interface {
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
 	Spark() spark.Interface
+	Sparkoperator() sparkoperator.Interface
 }
 
 func (f *sharedInformerFactory) Spark() spark.Interface {
 	return spark.New(f, f.namespace, f.tweakListOptions)
+}
+
+func (f *sharedInformerFactory) Sparkoperator() sparkoperator.Interface {
+	return sparkoperator.New(f, f.namespace, f.tweakListOptions)
 }

@@ -9,6 +9,7 @@ import (
 	fmt "fmt"
 
 	v1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	v1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
@@ -42,6 +43,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	// Group=spark.apache.org, Version=v1
 	case v1.SchemeGroupVersion.WithResource("sparkapplications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Spark().V1().SparkApplications().Informer()}, nil
+
+		// Group=sparkoperator.k8s.io, Version=v1beta2
+	case v1beta2.SchemeGroupVersion.WithResource("sparkapplications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Sparkoperator().V1beta2().SparkApplications().Informer()}, nil
 
 	}
 

@@ -1,0 +1,23 @@
+package kubeflow
+
+import (
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+var words = dialect.Words{
+	ReadLog: "Its log may say why: kubectl logs has it as long as the driver Pod is kept, and with terminationMessagePolicy " +
+		"FallbackToLogsOnError in spec.driver.template its last lines are told here.",
+	NeverForced: "Delete it by force where its node is lost: nobody else does.",
+	Retained:    "is kept as long as the application is, for its log.",
+}
+
+// Conclude sets the conditions of an application.
+func Conclude(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
+	status := &app.Status
+	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+		status.ObservedGeneration = app.Generation
+	}
+	dialect.Conclude(&status.Conditions, status.ObservedGeneration, record, facts, words)
+}

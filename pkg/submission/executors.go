@@ -1,0 +1,89 @@
+package submission
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Spark's defaults of what a driver asks for.
+const (
+	defaultExecutors      = 2
+	defaultExecutorMemory = 1024 // MiB
+)
+
+// Executors are those that a plan's driver asks for when it starts. The driver makes them; a scheduler that reserves
+// room for a whole application wants to know of them before.
+type Executors struct {
+	// Count is how many there are; with dynamic allocation, how many there are at first.
+	Count int64
+	// Requests are the CPU and the memory that each requests.
+	Requests corev1.ResourceList
+}
+
+// PlannedExecutors returns the executors of a plan, or what in it says no number of them. It mirrors
+// BasicExecutorFeatureStep and Spark's default resource profile.
+func PlannedExecutors(plan Plan) (Executors, error) {
+	d := newDriver(plan)
+	cores := resource.NewQuantity(int64(read(d.conf, 1, positives, "spark.executor.cores")), resource.DecimalSI)
+	executors := Executors{
+		Count: d.executorCount(),
+		Requests: corev1.ResourceList{
+			corev1.ResourceCPU:    read(d.conf, *cores, quantities, "spark.kubernetes.executor.request.cores"),
+			corev1.ResourceMemory: resource.MustParse(strconv.FormatInt(d.executorMemory(), 10) + "Mi"),
+		},
+	}
+	return executors, d.conf.err()
+}
+
+func (d *driver) executorCount() int64 {
+	if !d.conf.boolean(false, dynamicKey) {
+		return int64(read(d.conf, defaultExecutors, positives, instancesKey))
+	}
+	least := read(d.conf, 0, counts, "spark.dynamicAllocation.minExecutors")
+	first := read(d.conf, least, counts, "spark.dynamicAllocation.initialExecutors")
+	return int64(max(least, first, read(d.conf, 0, counts, instancesKey)))
+}
+
+// executorMemory returns the memory of an executor's container in MiB.
+func (d *driver) executorMemory() int64 {
+	memory := d.mebibytes(defaultExecutorMemory, executorMemoryKey)
+	total := memory + d.executorOverhead(memory) + d.offHeapMemory()
+	if d.plan.Resource.kind() == Python {
+		total += d.mebibytes(0, "spark.executor.pyspark.memory")
+	}
+	return total
+}
+
+func (d *driver) executorOverhead(memory int64) int64 {
+	_ = d.overheadFactor() // writes the one that executors inherit
+	inherited, _ := parseFactor(d.written[overheadFactorKey])
+	factor := read(d.conf, inherited, aboveZero, "spark.executor.memoryOverheadFactor")
+	minimum := int64(defaultMinOverhead)
+	if d.rules.MinMemoryOverheadKey {
+		minimum = d.mebibytes(minimum, "spark.executor.minMemoryOverhead")
+	}
+	share := int64(math.Min(factor*float64(memory), math.MaxInt32))
+	return d.mebibytes(max(share, minimum), "spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead")
+}
+
+// offHeapMemory returns what Spark allocates itself, outside the heap, in MiB.
+func (d *driver) offHeapMemory() int64 {
+	const key = "spark.memory.offHeap.size"
+	if !d.conf.boolean(false, "spark.memory.offHeap.enabled") {
+		return 0
+	}
+	// Without a unit this one property counts bytes.
+	inBytes := sizes(d.rules)
+	inMebibytes := inBytes.parse
+	inBytes.parse = func(text string) (int64, bool) {
+		if onlyDigits.MatchString(strings.TrimSpace(text)) {
+			text += "b"
+		}
+		return inMebibytes(text)
+	}
+	return read(d.conf, 0, inBytes, key) / mebibyte
+}
