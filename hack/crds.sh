@@ -3,8 +3,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-crd=crd/sparkapplications.spark.apache.org
-kubectl apply -f config/300-sparkapplication.yaml
-# kubectl fails to wait for a condition of what has no conditions yet; this comes with the first.
-kubectl wait --for=jsonpath='{.status.acceptedNames.kind}'=SparkApplication --timeout=60s "$crd"
-kubectl wait --for=condition=Established --timeout=60s "$crd"
+for manifest in config/300-*.yaml; do
+	crd=$(kubectl apply -f "$manifest" -o name)
+	# kubectl fails to wait for a condition of what has no conditions yet; this comes with the first.
+	kubectl wait --for=jsonpath='{.status.acceptedNames.kind}' --timeout=60s "$crd"
+	kubectl wait --for=condition=Established --timeout=60s "$crd"
+done

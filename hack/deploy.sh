@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG; --remove takes it away again,
-# and with the CustomResourceDefinition every application.
+# and with the CustomResourceDefinitions every application.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ ${1:-} == --remove ]]; then
-	kubectl delete --ignore-not-found -f config/workload -f config/300-sparkapplication.yaml
+	kubectl delete --ignore-not-found -f config/workload
+	for manifest in config/300-*.yaml; do kubectl delete --ignore-not-found -f "$manifest"; done
 	for manifest in config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml; do
 		sed 's#ko://##' "$manifest" | kubectl delete --ignore-not-found -f -
 	done

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
@@ -104,6 +105,7 @@ func (r resource) admit(t *testing.T, text []byte) (object map[string]any, refus
 func (r resource) refuse(t *testing.T, object map[string]any) error {
 	t.Helper()
 	errs := validation.ValidateCustomResource(nil, object, r.schema)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
 	violations, _ := r.rules.Validate(t.Context(), nil, r.structural, object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, violations...).ToAggregate()
 }

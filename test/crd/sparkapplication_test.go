@@ -2,7 +2,7 @@ package crd
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -161,15 +161,20 @@ status:
 func application(t *testing.T, name, spec string) []byte {
 	t.Helper()
 	fields := map[string]any{"runtimeVersions": map[string]any{"sparkVersion": "4.1.4"}, "mainClass": "Main"}
-	for field, value := range decode(t, []byte(spec)) {
-		fields[field] = value
-	}
-	text, err := yaml.Marshal(fields)
+	maps.Copy(fields, decode(t, []byte(spec)))
+	return manifest(t, "spark.apache.org/v1", name, fields)
+}
+
+// manifest is an application of an API.
+func manifest(t *testing.T, apiVersion, name string, spec map[string]any) []byte {
+	t.Helper()
+	text, err := yaml.Marshal(map[string]any{
+		"apiVersion": apiVersion, "kind": "SparkApplication", "metadata": map[string]any{"name": name}, "spec": spec,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	indented := strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  ")
-	return fmt.Appendf(nil, "apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata:\n  name: %q\nspec:\n  %s\n", name, indented)
+	return text
 }
 
 // decodeApplication decodes what the schema accepts, which must be possible.
@@ -184,13 +189,19 @@ func decodeApplication(t *testing.T, object map[string]any) *sparkv1.SparkApplic
 
 func decodeObject(t *testing.T, object map[string]any) *sparkv1.SparkApplication {
 	t.Helper()
+	application := &sparkv1.SparkApplication{}
+	decodeInto(t, object, application)
+	return application
+}
+
+// decodeInto decodes an object as a client does.
+func decodeInto(t *testing.T, object map[string]any, into any) {
+	t.Helper()
 	text, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	application := &sparkv1.SparkApplication{}
-	if err := json.Unmarshal(text, application); err != nil {
+	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatal(err)
 	}
-	return application
 }
