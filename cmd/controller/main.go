@@ -27,10 +27,12 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
 
@@ -52,13 +54,13 @@ func main() {
 		log.Fatal(err)
 	}
 	debug.SetGCPercent(heapGrowth)
-	ctx := filteredfactory.WithSelectors(signals.NewContext(), sparkapplication.DriverSelector, sparkapplication.ExecutorSelector)
+	ctx := filteredfactory.WithSelectors(signals.NewContext(), selectors()...)
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
-	sparkapplication.WithoutHiddenCreates(config)
+	application.WithoutHiddenCreates(config)
 	counted, err := metrics.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)
@@ -77,6 +79,9 @@ func main() {
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
 }
 
+// selectors select the Pods to watch.
+func selectors() []string { return []string{apache.API.DriverSelector, apache.API.ExecutorSelector} }
+
 // checkKnatives checks what Knative is about to read.
 func checkKnatives(ctx context.Context, cluster *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cluster)
@@ -91,7 +96,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		impl := construct(ctx, watcher)
 		applications := appinformer.Get(ctx).Informer().HasSynced
-		drivers := podinformer.Get(ctx, sparkapplication.DriverSelector).Informer().HasSynced
+		drivers := podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced
 		go func() {
 			if !cache.WaitForCacheSync(ctx.Done(), applications, drivers) {
 				return
@@ -106,7 +111,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 
 func (e environment) newRelay(
 	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
-) sparkapplication.Teller {
+) application.Teller {
 	logger := logging.FromContext(ctx)
 	sink, err := e.newSink()
 	if err != nil {

@@ -26,14 +26,16 @@ type Facts struct {
 	// Created are the objects of the launch as the API server has them, the driver Pod among them. They are known in the
 	// write that records the launch, and in no other.
 	Created []submission.Object
-	// Executors are those of the current launch that are known of, by the names of their Pods, where the API shows them.
-	// One that went long ago is among them no more. They are gathered: news of them comes once a second, and with every
-	// transition.
+	// Executors are those of the current launch that are known of, by the names of their Pods, where the API shows them;
+	// nil while they are not known yet. One that is gone is among them for a while. They are gathered: news of them comes
+	// once a second, and with every transition.
 	Executors map[string]Executor
 }
 
 // Executor is what was last seen of an executor Pod.
 type Executor struct {
+	// ID is the number that the driver gave it, Spark's label spark-exec-id.
+	ID    string
 	Phase corev1.PodPhase
 	// Gone says that the Pod exists no more.
 	Gone bool

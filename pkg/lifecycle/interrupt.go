@@ -23,10 +23,13 @@ func (m *machine) noteSpec() {
 }
 
 // edited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
-// each state, even where the application has ended.
+// each state, even where the application has ended, but not where it is deleted.
 func (m *machine) edited(state State) bool {
+	if !m.policy.Interrupts || m.policy.SpecHash == "" || !m.seen.Deleted.IsZero() || state == Invalidating {
+		return false
+	}
 	known := SpecHash(m.record)
-	return m.policy.Interrupts && m.policy.SpecHash != "" && known != "" && known != m.policy.SpecHash && state != Invalidating
+	return known != "" && known != m.policy.SpecHash
 }
 
 // suspends says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
@@ -53,7 +56,7 @@ func (m *machine) resume() bool {
 		m.held = HeldSuspended
 		return false
 	}
-	if m.crowded() {
+	if !m.released(Current(m.record).Time.Time) || m.crowded() { // released already, unless somebody edited the record
 		return false
 	}
 	m.record.Verdict = nil

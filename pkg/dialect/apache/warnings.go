@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // Warnings name what is not done as the spec asks, one sentence each.
@@ -26,5 +27,5 @@ func edited(app *sparkv1.SparkApplication) bool {
 		return false
 	}
 	hash, err := SpecHash(app)
-	return err == nil && hash != record.Launch.SpecHash
+	return err == nil && hash != lifecycle.SpecHash(record)
 }
