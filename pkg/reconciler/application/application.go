@@ -64,7 +64,9 @@ type Reconciler struct {
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments
-	executors   *executors
+	// metrics are those that only this API has; nil for none.
+	metrics   Metrics
+	executors *executors
 	// roster is nil where the API's status does not tell of executors.
 	roster *roster
 	// executorsSynced says that all executors that there were at the start are counted.

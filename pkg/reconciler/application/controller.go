@@ -2,6 +2,7 @@ package application
 
 import (
 	"context"
+	"iter"
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,8 @@ type Kind struct {
 	// NewRelay makes the relay of its events, and Fetch fetches pod templates.
 	NewRelay NewRelay
 	Fetch    podtemplate.Fetch
+	// NewMetrics makes metrics that only this API has, of the applications that this replica works for; nil for none.
+	NewMetrics func(ctx context.Context, led iter.Seq[dialect.Application]) Metrics
 }
 
 // NewController makes the controller of an API's applications.
@@ -95,9 +98,13 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	must(ctx, err)
-	impl.Reconciler = &gate{
+	gate := &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
+	}
+	impl.Reconciler = gate
+	if kind.NewMetrics != nil {
+		r.metrics = kind.NewMetrics(ctx, gate.led)
 	}
 	watchApplications(ctx, r, impl, kind.Informer, census)
 	watchDrivers(ctx, r, impl)

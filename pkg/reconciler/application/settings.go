@@ -39,6 +39,9 @@ func (r *Reconciler) follow(logger *zap.SugaredLogger, before, after *config.Con
 	if before.Scope.Selector() != after.Scope.Selector() {
 		logger.Infof("Updating operator label selector to %q", after.Scope.Selector())
 	}
+	if r.metrics != nil {
+		r.metrics.Follow(after)
+	}
 	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
 	r.resync(func(object any) bool {
 		app, is := object.(dialect.Application)

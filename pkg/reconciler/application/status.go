@@ -42,6 +42,7 @@ func (r *Reconciler) persist(
 		return app, err
 	}
 	r.measure(ctx, app, stored)
+	r.countWrite(app, stored)
 	announce(ctx, d, app, stored)
 	announceObstacle(ctx, app, stored, facts.Obstacle)
 	return stored, nil
