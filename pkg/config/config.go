@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // The config maps.
@@ -20,6 +21,7 @@ const (
 	DefaultsName = "config-defaults"
 	HandlersName = "config-handlers"
 	EventsName   = "config-events"
+	KubeflowName = "config-kubeflow"
 )
 
 // Config is a snapshot of all settings. None of its parts is nil, and none changes.
@@ -28,6 +30,7 @@ type Config struct {
 	Defaults *apache.Defaults
 	Handlers *Handlers
 	Events   *Events
+	Kubeflow *kubeflow.Defaults
 }
 
 // readers read each config map into a snapshot.
@@ -36,6 +39,7 @@ var readers = map[string]func(*corev1.ConfigMap, *Config) error{
 	DefaultsName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
 	HandlersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
 	EventsName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Events, err = NewEvents(m); return err },
+	KubeflowName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Kubeflow, err = NewKubeflow(m); return err },
 }
 
 // Names are the names of all config maps.

@@ -36,27 +36,34 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 		},
 		"applicationTolerations": func(key, value string) error {
 			tolerations := &defaults.Tolerations
-			if err := decode(key, value, tolerations); err != nil {
+			if err := decode(key, value, "write it as spec.applicationTolerations of an application", tolerations); err != nil {
 				return err
 			}
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
 			return checkTolerations(key, tolerations)
 		},
-		"driver-log-lines": func(key, value string) (err error) {
-			if defaults.DriverLogLines, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
-				defaults.DriverLogLines < 0 || defaults.DriverLogLines > maxDriverLogLines {
-				return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
-			}
-			return nil
-		},
-		"pod-template-urls": func(key, value string) (err error) {
-			if defaults.PodTemplates, err = podtemplate.ParseAllowed(value); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-			return nil
-		},
+		"driver-log-lines":  driverLogLines(&defaults.DriverLogLines),
+		"pod-template-urls": podTemplateURLs(&defaults.PodTemplates),
 	}.read(DefaultsName, configMap)
 	return defaults, err
+}
+
+func driverLogLines(into *int) func(key, value string) error {
+	return func(key, value string) (err error) {
+		if *into, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || *into < 0 || *into > maxDriverLogLines {
+			return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+		}
+		return nil
+	}
+}
+
+func podTemplateURLs(into *podtemplate.Allowed) func(key, value string) error {
+	return func(key, value string) (err error) {
+		if *into, err = podtemplate.ParseAllowed(value); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	}
 }
 
 // perApplication are the properties of which no value is good for all applications.
@@ -88,9 +95,8 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	return conf, errors.Join(errs...)
 }
 
-// decode reads what is written as in the spec of an application.
-func decode(key, text string, into *sparkv1.ApplicationTolerations) error {
-	const remedy = "write it as spec.applicationTolerations of an application"
+// decode reads YAML into a value of Go, which has every field that is there.
+func decode(key, text, remedy string, into any) error {
 	encoded, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
 		return refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))

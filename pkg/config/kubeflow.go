@@ -1,0 +1,204 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
+)
+
+// NewKubeflow reads config-kubeflow.
+func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
+	defaults := kubeflow.NewDefaults()
+	ingress, shown := &defaults.Ingress, &defaults.Metrics
+	err := keys{
+		"spark-defaults.conf": func(key, value string) (err error) {
+			defaults.Properties, err = sparkProperties(key, value)
+			return err
+		},
+		"denied-spark-properties":      propertyKeys(&defaults.DeniedProperties),
+		"discouraged-spark-properties": propertyKeys(&defaults.DiscouragedProperties),
+		"default-time-to-live":         timeToLive(&defaults.TimeToLive),
+		"max-tracked-executors": func(key, value string) (err error) {
+			if defaults.MaxTrackedExecutors, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
+				defaults.MaxTrackedExecutors < 0 || defaults.MaxTrackedExecutors > maxTrackedExecutors {
+				return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxTrackedExecutors))
+			}
+			return nil
+		},
+		"driver-pod-disruption-budget": enabled(&defaults.DriverPodDisruptionBudget),
+		"batch-schedulers": func(key, value string) (err error) {
+			defaults.BatchSchedulers, err = schedulers(key, value)
+			return err
+		},
+		"default-batch-scheduler": func(_, value string) error {
+			defaults.DefaultBatchScheduler = strings.TrimSpace(value)
+			return nil
+		},
+		"ui-service":                     enabled(&defaults.UIService),
+		"ingress-url-format":             urlFormat(&ingress.URLFormat),
+		"ingress-class-name":             className(&ingress.ClassName),
+		"ingress-tls":                    inYAML("write a list as spec.tls of an Ingress", &ingress.TLS),
+		"ingress-annotations":            annotations(&ingress.Annotations),
+		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
+		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
+		"metrics-prefix":                 prefix(&shown.Prefix),
+		"metrics-labels":                 metricsLabels(&shown.Labels),
+		"metrics-submit-latency-buckets": buckets(&shown.SubmitLatencyBuckets),
+		"metrics-start-latency-buckets":  buckets(&shown.StartLatencyBuckets),
+	}.read(KubeflowName, configMap)
+	if err != nil {
+		return nil, err
+	}
+	if name := defaults.DefaultBatchScheduler; name != "" && !slices.Contains(defaults.BatchSchedulers, name) {
+		return nil, fmt.Errorf("%s: %w", KubeflowName, refuse("default-batch-scheduler", name, "write it into batch-schedulers, too"))
+	}
+	return &defaults, nil
+}
+
+// maxTrackedExecutors is what a status has room for, at some 100 bytes each.
+const maxTrackedExecutors = 5000
+
+// separated are words between commas or white space.
+func separated(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) })
+}
+
+// propertyKeys reads keys of Spark properties, which take the place of the default's. Nothing is none.
+func propertyKeys(into *[]string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = separated(value)
+		for _, its := range *into {
+			if prefix, _ := strings.CutSuffix(its, "*"); !strings.HasPrefix(its, "spark.") || strings.Contains(prefix, "*") {
+				return refuse(key, value, fmt.Sprintf(
+					"write keys of Spark properties, separated by commas, with a * at the end or without (%q is none)", its))
+			}
+		}
+		return nil
+	}
+}
+
+func timeToLive(into *time.Duration) func(key, value string) error {
+	return func(key, value string) (err error) {
+		if *into, err = time.ParseDuration(strings.TrimSpace(value)); err != nil || *into < 0 {
+			return refuse(key, value, "write a time with its unit, such as 24h, or 0s for ever")
+		}
+		return nil
+	}
+}
+
+func enabled(into *bool) func(key, value string) error {
+	return func(key, value string) error {
+		*into = value == "enabled"
+		return choice("enabled", "disabled")(key, value)
+	}
+}
+
+func schedulers(key, value string) ([]string, error) {
+	names := separated(value)
+	for _, name := range names {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return nil, refuse(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
+		}
+	}
+	return names, nil
+}
+
+var placeholder = regexp.MustCompile(`{{\s*[$](appName|appNamespace|appId)\s*}}`)
+
+// urlFormat reads a host and a path with placeholders.
+func urlFormat(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		format := strings.TrimSpace(value)
+		example := placeholder.ReplaceAllString(format, "a")
+		if !strings.Contains(example, "://") {
+			example = "http://" + example
+		}
+		address, err := url.Parse(example)
+		if format != "" && (err != nil || address.Port() != "" || len(validation.IsDNS1123Subdomain(address.Host)) > 0 ||
+			strings.ContainsAny(example, "{}$")) {
+			return refuse(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
+				"example.com/{{$appNamespace}}/{{$appName}}")
+		}
+		*into = format
+		return nil
+	}
+}
+
+func className(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
+			return refuse(key, value, "write the name of an IngressClass")
+		}
+		return nil
+	}
+}
+
+func annotations(into *map[string]string) func(key, value string) error {
+	const remedy = "write annotations, a key: value on each line"
+	return func(key, value string) error {
+		if err := inYAML(remedy, into)(key, value); err != nil {
+			return err
+		}
+		for name := range *into {
+			if problems := metav1validation.ValidateLabelName(name, field.NewPath("")); len(problems) > 0 {
+				return refuse(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
+			}
+		}
+		return nil
+	}
+}
+
+// inYAML reads YAML, of which JSON is a part.
+func inYAML(remedy string, into any) func(key, value string) error {
+	return func(key, value string) error { return decode(key, value, remedy, into) }
+}
+
+func prefix(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = strings.TrimSpace(value)
+		if err := metrics.CheckPrefix(*into); err != nil {
+			return refuse(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
+		}
+		return nil
+	}
+}
+
+func metricsLabels(into *[]string) func(key, value string) error {
+	return func(key, value string) error {
+		*into = separated(value)
+		if err := metrics.CheckLabels(*into); err != nil {
+			return refuse(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
+		}
+		return nil
+	}
+}
+
+func buckets(into *[]float64) func(key, value string) error {
+	const remedy = "write rising numbers of seconds, separated by commas"
+	return func(key, value string) error {
+		*into = nil
+		for _, text := range separated(value) {
+			bound, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return refuse(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
+			}
+			*into = append(*into, bound)
+		}
+		if err := metrics.CheckBuckets(*into); err != nil {
+			return refuse(key, value, fmt.Sprintf("%s (%v)", remedy, err))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,45 @@
+package kubeflow
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+// executorTemplate is what the driver makes executors from: the user's template with what else the spec asks of their
+// Pods, as far as no property says it; nil where there is neither.
+func executorTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
+	given := app.Spec.Executor.Template
+	template := given.DeepCopy()
+	if template == nil {
+		template = &corev1.PodTemplateSpec{}
+	}
+	at := sparkContainer(&template.Spec, executorRole)
+	plain := template.DeepCopy()
+	dress(app, executorRole, &template.Spec, at)
+	switch {
+	case !equality.Semantic.DeepEqual(template, plain):
+		return template
+	case given != nil:
+		return given.DeepCopy()
+	default:
+		return nil
+	}
+}
+
+// sparkContainer is where in a template the container is that Spark completes: the one of its name if there is exactly
+// one, else the first. A template without containers gets one, so that no sidecar is taken for it.
+func sparkContainer(pod *corev1.PodSpec, r role) int {
+	named := func(container corev1.Container) bool { return container.Name == r.container() }
+	if len(pod.Containers) == 0 {
+		pod.Containers = []corev1.Container{{Name: r.container()}}
+	}
+	at := slices.IndexFunc(pod.Containers, named)
+	if at < 0 || slices.ContainsFunc(pod.Containers[at+1:], named) {
+		return 0
+	}
+	return at
+}

@@ -1,0 +1,160 @@
+package kubeflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// sentences are what is said of an application.
+type sentences []string
+
+func (s *sentences) say(format string, values ...any) {
+	*s = append(*s, fmt.Sprintf(format, values...)+".")
+}
+
+// Neglected names what the spec asks for and does not get, one sentence each. The application runs all the same; what
+// would run the wrong code is refused by Plan instead.
+func Neglected(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var said sentences
+	version := app.Spec.SparkVersion
+	if rules, known := submission.RulesFor(version); !known {
+		said.say("spec.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0",
+			version, rules.Major, rules.Minor)
+	}
+	said = slices.Concat(said, overruled(app, defaults), neglectedOfExecutors(app, defaults))
+	for _, r := range []role{driverRole, executorRole} {
+		said = append(said, neglectedOfPods(app, r)...)
+	}
+	said = append(said, neglectedOfApplication(app, defaults)...)
+	for _, unknown := range app.UnknownFields {
+		said.say("%s is dropped: correct its spelling", unknown)
+	}
+	return said
+}
+
+// overruled speaks of properties whose value another gets: a field's, or the operator's.
+func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var said sentences
+	p := propertiesOf(app, defaults)
+	for _, key := range sortedKeys(app.Spec.SparkConf) {
+		given, effective := app.Spec.SparkConf[key], p[key]
+		switch {
+		case !strings.HasPrefix(key, "spark."):
+			said.say("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
+				"if it is a property of Hadoop's", key)
+		case defaults.Discourages(key):
+			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, given, insteadOf(key))
+		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
+		case effective.field == "metadata":
+			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, given, effective.value)
+		default:
+			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, given, effective.field, effective.value)
+		}
+	}
+	for _, labelled := range []struct {
+		field  string
+		labels map[string]string
+		role   role
+	}{
+		{"metadata.labels", app.Labels, driverRole},
+		{"spec.driver.labels", app.Spec.Driver.Labels, driverRole},
+		{"spec.executor.labels", app.Spec.Executor.Labels, executorRole},
+	} {
+		own := ownLabels(app, labelled.role)
+		for _, key := range sortedKeys(labelled.labels) {
+			if value := own[key]; value != "" && labelled.labels[key] != value {
+				said.say("%s %s %q has no effect, it is always %q: leave it out", labelled.field, key, labelled.labels[key], value)
+			}
+		}
+	}
+	return said
+}
+
+// neglectedOfExecutors speaks of what Spark gives to no executor, whatever a template says.
+func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var said sentences
+	spec, p := app.Spec.Executor, propertiesOf(app, defaults)
+	if given := spec.MemoryLimit; given != "" && !isExecutorMemory(app, p, given) {
+		said.say("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
+			"raise spec.executor.memoryOverhead instead", given)
+	}
+	for i, port := range spec.Ports {
+		said.say("spec.executor.ports[%d] %d is not declared, Spark declares its own ports of executors alone: "+
+			"whoever connects to it needs its number, not its name %q", i, port.ContainerPort, port.Name)
+	}
+	if exposes(app, executorRole) && app.Spec.Monitoring.Prometheus != nil && app.Spec.Monitoring.Prometheus.PortName != "" {
+		said.say("spec.monitoring.prometheus.portName %q is not declared of executors, Spark declares its own ports of them alone: "+
+			"find the port by the annotation prometheus.io/port", app.Spec.Monitoring.Prometheus.PortName)
+	}
+	if spec.Lifecycle != nil && strings.EqualFold(p[decommissionKey].value, "true") {
+		said.say("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
+	}
+	for i, variable := range spec.Env {
+		if variable.ValueFrom != nil && slices.Contains(executorVariables, variable.Name) {
+			said.say("spec.executor.env[%d] %s has no effect, Spark sets it after what comes from elsewhere: write its value", i, variable.Name)
+		}
+	}
+	return said
+}
+
+// isExecutorMemory says that a limit is what Spark sets by itself.
+func isExecutorMemory(app *v1beta2.SparkApplication, p properties, given string) bool {
+	limit, err := memoryLimit(given)
+	executors, planErr := submission.PlannedExecutors(submission.Plan{
+		SparkVersion: app.Spec.SparkVersion, Properties: p.values(), Resource: mainResource(app.Spec),
+	})
+	return err == nil && planErr == nil && limit.Cmp(executors.Requests["memory"]) == 0
+}
+
+// neglectedOfPods speaks of what says nothing that a Pod could have.
+func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
+	var said sentences
+	spec := r.pods(&app.Spec)
+	if gpu := spec.GPU; gpu != nil && (gpu.Name == "" || gpu.Quantity <= 0) {
+		said.say("%s %q of %d has no effect: write the name of a resource such as nvidia.com/gpu, and how many", r.field("gpu"), gpu.Name, gpu.Quantity)
+	}
+	for i, mount := range spec.VolumeMounts {
+		if volumeNamed(app, mount.Name) == nil && !templateHasVolume(spec, mount.Name) {
+			said.say("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
+		}
+	}
+	if name := app.Spec.BatchScheduler; name != "" && spec.SchedulerName != "" && spec.SchedulerName != name {
+		said.say("%s %q has no effect, spec.batchScheduler says %q: leave one of them out", r.field("schedulerName"), spec.SchedulerName, name)
+	}
+	return said
+}
+
+func templateHasVolume(spec *v1beta2.SparkPodSpec, name string) bool {
+	if spec.Template == nil {
+		return false
+	}
+	for _, volume := range spec.Template.Spec.Volumes {
+		if volume.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// neglectedOfApplication speaks of what the operator's settings do not allow, and of what has nothing to act on.
+func neglectedOfApplication(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var said sentences
+	if isTrue(app.Spec.DriverPodDisruptionBudget) && !defaults.DriverPodDisruptionBudget {
+		said.say("spec.driverPodDisruptionBudget true has no effect, the operator's settings do not allow it: leave it out")
+	}
+	if app.Spec.BatchSchedulerOptions != nil && toldScheduler(app, defaults) == "" {
+		said.say("spec.batchSchedulerOptions has no effect but for its priorityClassName, the operator's settings know no batch scheduler %q: "+
+			"leave it out, or have that scheduler added to them", batchScheduler(app, defaults))
+	}
+	if app.Spec.Monitoring != nil && !exposes(app, driverRole) && !exposes(app, executorRole) {
+		said.say("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
+	}
+	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
+		said.say("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
+	}
+	return said
+}

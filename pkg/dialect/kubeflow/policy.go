@@ -1,0 +1,100 @@
+package kubeflow
+
+import (
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// defaultRetryInterval is the Kubeflow operator's, in seconds.
+const defaultRetryInterval = 5
+
+// never is a time that does not come.
+const never = -1 * time.Second
+
+// Policy is what a spec says about the lifecycle. The Kubeflow operator bounds no wait and keeps every driver Pod until
+// the next run or the application's deletion.
+func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
+	hash, _ := SpecHash(app) // what was decoded can be encoded
+	return lifecycle.Policy{
+		Restart:       restart(app.Spec.RestartPolicy),
+		Retain:        lifecycle.RetainAlways,
+		RetainFor:     never,
+		TTL:           timeToLive(app.Spec.TimeToLiveSeconds, defaults),
+		MainContainer: mainContainerName(app),
+		Suspend:       app.Spec.Suspend,
+		SpecHash:      hash,
+		Interrupts:    true,
+		TellsUnknown:  true,
+		Refused:       refused(app, defaults),
+	}
+}
+
+// restart bounds retries after a failed run and after a failed submission apart. What succeeded is run again at once.
+func restart(policy v1beta2.RestartPolicy) lifecycle.Restart {
+	result := lifecycle.Restart{
+		Policy:              lifecycle.RestartNever,
+		MaxAttempts:         lifecycle.Unlimited,
+		Linear:              true,
+		CountsApart:         true,
+		ResetAfter:          never,
+		OnFailure:           retries(policy.OnFailureRetries, policy.OnFailureRetryInterval),
+		OnSchedulingFailure: retries(policy.OnSubmissionFailureRetries, policy.OnSubmissionFailureRetryInterval),
+	}
+	switch policy.Type {
+	case v1beta2.RestartAlways:
+		result.Policy = lifecycle.RestartAlways
+		result.OnFailure.MaxAttempts, result.OnSchedulingFailure.MaxAttempts = nil, nil
+	case v1beta2.RestartOnFailure:
+		result.Policy = lifecycle.RestartOnFailure
+	}
+	return result
+}
+
+func retries(number *int32, interval *int64) lifecycle.Limit {
+	var most int64
+	if number != nil {
+		most = int64(*number)
+	}
+	wait := int64(defaultRetryInterval)
+	if interval != nil {
+		wait = *interval
+	}
+	backoff := inSeconds(wait)
+	return lifecycle.Limit{MaxAttempts: &most, Backoff: &backoff}
+}
+
+func timeToLive(given *int64, defaults Defaults) time.Duration {
+	switch {
+	case given != nil:
+		return inSeconds(*given)
+	case defaults.TimeToLive > 0:
+		return defaults.TimeToLive
+	default:
+		return never
+	}
+}
+
+// inSeconds is a duration that is neither below zero nor too long to count with.
+func inSeconds(number int64) time.Duration {
+	const most = math.MaxInt32 // 68 years
+	return time.Duration(max(0, min(number, most))) * time.Second
+}
+
+// mainContainerName is the name of Spark's container, which a template may give.
+func mainContainerName(app *v1beta2.SparkApplication) string {
+	template := app.Spec.Driver.Template
+	if template == nil {
+		return driverContainer
+	}
+	pod := corev1.PodSpec{Containers: template.Spec.Containers}
+	at := sparkContainer(&pod, driverRole)
+	if name := pod.Containers[at].Name; name != "" {
+		return name
+	}
+	return driverContainer
+}

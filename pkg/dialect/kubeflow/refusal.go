@@ -1,0 +1,82 @@
+package kubeflow
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Refusal says why an attempt cannot be submitted, in the terms of the spec, or of the operator's settings, that it came
+// from.
+func Refusal(err error, app *v1beta2.SparkApplication, defaults Defaults) string {
+	var said []string
+	for _, part := range partsOf(err) {
+		// Two fields of a plan may be one of the spec.
+		if sentence := inTermsOfSource(part, app, defaults); !slices.Contains(said, sentence) {
+			said = append(said, sentence)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+// partsOf are the errors that were joined.
+func partsOf(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{err}
+	}
+	var parts []error
+	for _, part := range joined.Unwrap() {
+		parts = append(parts, partsOf(part)...)
+	}
+	return parts
+}
+
+func inTermsOfSource(err error, app *v1beta2.SparkApplication, defaults Defaults) string {
+	var field *submission.FieldError
+	if !errors.As(err, &field) {
+		return err.Error()
+	}
+	told := *field
+	told.Field = place(field.Field, app, defaults)
+	return told.Error()
+}
+
+// planFields are fields of a plan that have another name in the API.
+var planFields = map[string]string{
+	"properties": "spec.sparkConf", "resource": "spec.mainApplicationFile", "namespace": "metadata.namespace",
+	"ingressURLFormat": "the operator's setting of the Ingress's address",
+}
+
+// place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by
+// both names: its value may be made of several.
+func place(field string, app *v1beta2.SparkApplication, defaults Defaults) string {
+	if its, set := propertiesOf(app, defaults)[field]; set {
+		return placeOfProperty(field, its.field)
+	}
+	part, rest, _ := strings.Cut(field, ".")
+	switch part {
+	case "spark":
+		return confField + field
+	case "driverTemplate", "executorTemplate":
+		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+".template."+rest, ".")
+	case "names":
+		return "metadata.name"
+	case "spec":
+		return field
+	}
+	if named := planFields[field]; named != "" {
+		return named
+	}
+	return "spec." + field
+}
+
+func placeOfProperty(key, field string) string {
+	if strings.HasSuffix(field, key) { // of sparkConf, or a default
+		return field
+	}
+	return field + " (" + key + ")"
+}
