@@ -64,15 +64,16 @@ type Reconciler struct {
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments
-	// metrics are those that only this API has; nil for none.
-	metrics   Metrics
-	executors *executors
+	executors   *executors
 	// roster is nil where the API's status does not tell of executors.
 	roster *roster
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
-	templates       *podtemplate.Keeper
+	// wrote and follows are the kind's Wrote and Follow.
+	wrote     func(before, after dialect.Application)
+	follows   func(*config.Config)
+	templates *podtemplate.Keeper
 }
 
 // Reconcile takes a live application further.

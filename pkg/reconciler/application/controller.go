@@ -2,7 +2,6 @@ package application
 
 import (
 	"context"
-	"iter"
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
@@ -46,8 +45,10 @@ type Kind struct {
 	// NewRelay makes the relay of its events, and Fetch fetches pod templates.
 	NewRelay NewRelay
 	Fetch    podtemplate.Fetch
-	// NewMetrics makes metrics that only this API has, of the applications that this replica works for; nil for none.
-	NewMetrics func(ctx context.Context, led iter.Seq[dialect.Application]) Metrics
+	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	Wrote func(before, after dialect.Application)
+	// Follow is told of each change of the settings; nil for nobody.
+	Follow func(*config.Config)
 }
 
 // NewController makes the controller of an API's applications.
@@ -63,6 +64,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
+		wrote:     kind.Wrote,
+		follows:   kind.Follow,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 	}
 	if kind.API.ShowsExecutors {
@@ -98,13 +101,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	must(ctx, err)
-	gate := &gate{
+	impl.Reconciler = &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
-	}
-	impl.Reconciler = gate
-	if kind.NewMetrics != nil {
-		r.metrics = kind.NewMetrics(ctx, gate.led)
 	}
 	watchApplications(ctx, r, impl, kind.Informer, census)
 	watchDrivers(ctx, r, impl)

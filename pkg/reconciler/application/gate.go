@@ -16,8 +16,6 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
-
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // generated is what injection-gen makes of a Reconciler.
@@ -96,16 +94,6 @@ func (g *gate) serves(name types.NamespacedName) bool {
 	}
 	g.relay.Forget(app.GetUID())
 	return false
-}
-
-// led goes through the applications that are this replica's to take further, as the cache has them.
-func (g *gate) led(yield func(dialect.Application) bool) {
-	for _, object := range g.census.applications.List() {
-		app, is := object.(dialect.Application)
-		if is && g.census.serves(app) && g.IsLeaderFor(keyOf(app)) && !yield(app) {
-			return
-		}
-	}
 }
 
 // failed says that an error is one, and not a way to be asked again.

@@ -9,8 +9,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // The attributes of the metrics.
@@ -76,19 +74,4 @@ func (i *Instruments) moved(record *v1alpha1.Record, after int64) {
 
 func (i *Instruments) detected(state string, after time.Duration) {
 	i.detections.Record(context.Background(), after.Seconds(), metric.WithAttributes(attributeTo.String(state)))
-}
-
-// Metrics are those that only one API has.
-type Metrics interface {
-	// Written counts what a write of a status brought. before is the application as it was read, after as it was stored.
-	Written(before, after dialect.Application, now time.Time)
-	// Follow has them follow the settings.
-	Follow(settings *config.Config)
-}
-
-// countWrite has the API's own metrics count what a write brought.
-func (r *Reconciler) countWrite(before, after dialect.Application) {
-	if r.metrics != nil {
-		r.metrics.Written(before, after, r.clock.Now())
-	}
 }

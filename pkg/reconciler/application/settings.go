@@ -39,8 +39,8 @@ func (r *Reconciler) follow(logger *zap.SugaredLogger, before, after *config.Con
 	if before.Scope.Selector() != after.Scope.Selector() {
 		logger.Infof("Updating operator label selector to %q", after.Scope.Selector())
 	}
-	if r.metrics != nil {
-		r.metrics.Follow(after)
+	if r.follows != nil {
+		r.follows(after)
 	}
 	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
 	r.resync(func(object any) bool {

@@ -42,7 +42,6 @@ func (r *Reconciler) persist(
 		return app, err
 	}
 	r.measure(ctx, app, stored)
-	r.countWrite(app, stored)
 	announce(ctx, d, app, stored)
 	announceObstacle(ctx, app, stored, facts.Obstacle)
 	return stored, nil
@@ -89,6 +88,9 @@ func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, re
 
 // measure counts the transitions that were written.
 func (r *Reconciler) measure(ctx context.Context, before, after dialect.Application) {
+	if r.wrote != nil {
+		r.wrote(before, after)
+	}
 	var told int64
 	if before.GetRecord() != nil {
 		told = before.GetRecord().Sequence
