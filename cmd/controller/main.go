@@ -69,7 +69,7 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(env.newRelay, remote.New().Fetch)
+	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch))
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {

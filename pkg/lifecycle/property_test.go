@@ -139,6 +139,9 @@ func (w *world) happen() {
 	w.steps++
 	if w.hasty && !w.one(20) {
 		w.proceed()
+		if w.interrupts && w.one(40) {
+			w.edit()
+		}
 		return
 	}
 	switch w.rng.Intn(16) {
@@ -235,9 +238,9 @@ func (w *world) meddle() {
 	case 3:
 		w.regain(pod)
 	case 6:
-		if pod.lost && pod.Status.Reason == "" {
-			w.note("%s is known to be lost", pod.UID)
-			pod.Status.Reason = "NodeLost"
+		if pod.Status.Reason == "" && pod.alive() {
+			w.note("%s is lost, and known to be", pod.UID)
+			pod.lost, pod.Status.Reason = true, "NodeLost"
 		}
 	}
 }
@@ -261,6 +264,9 @@ func (w *world) taint(pod *simPod) {
 // edit is what a user does to the application.
 func (w *world) edit() {
 	switch {
+	case w.interrupts && w.one(3):
+		w.policy.SpecHash += "'"
+		w.note("the spec is edited: %s", w.policy.SpecHash)
 	case w.one(4) && w.deleted.IsZero():
 		w.note("the application is deleted")
 		w.deleted = w.now

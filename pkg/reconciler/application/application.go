@@ -70,10 +70,9 @@ type Reconciler struct {
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
-	// wrote and follows are the kind's Wrote and Follow.
-	wrote     func(before, after dialect.Application)
-	follows   func(*config.Config)
-	templates *podtemplate.Keeper
+	templates       *podtemplate.Keeper
+	// wrote is the kind's Wrote.
+	wrote func(before, after dialect.Application)
 }
 
 // Reconcile takes a live application further.
