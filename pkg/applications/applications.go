@@ -8,10 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // API is an API that Firesteel serves, with the client of its applications.
@@ -34,10 +36,21 @@ func Apache(clients versioned.Interface) *API {
 	}
 }
 
+// Kubeflow is sparkoperator.k8s.io.
+func Kubeflow(clients versioned.Interface) *API {
+	return &API{
+		API:     kubeflow.API,
+		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.Dialect{Defaults: *settings.Kubeflow} },
+		client: func(namespace string) client {
+			return typed[*v1beta2.SparkApplication]{clients.SparkoperatorV1beta2().SparkApplications(namespace)}
+		},
+	}
+}
+
 // All are the APIs by their groups.
 func All(clients versioned.Interface) map[string]*API {
 	apis := map[string]*API{}
-	for _, api := range []*API{Apache(clients)} {
+	for _, api := range []*API{Apache(clients), Kubeflow(clients)} {
 		apis[api.Group] = api
 	}
 	return apis

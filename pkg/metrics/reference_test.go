@@ -10,13 +10,21 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/otlptranslator"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 )
@@ -43,7 +51,10 @@ func TestReference(t *testing.T) {
 	}
 	slices.SortFunc(provider.instruments, func(a, b instrument) int { return strings.Compare(a.Name, b.Name) })
 	var want bytes.Buffer
-	if err := template.Must(template.New("").Parse(page)).Execute(&want, provider.instruments); err != nil {
+	err := template.Must(template.New("").Parse(page)).Execute(&want, map[string]any{
+		"Own": provider.instruments, "Kubeflow": kubeflows(t),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if *update {
@@ -55,6 +66,55 @@ func TestReference(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want.Bytes()) {
 		t.Errorf("%s is stale: run go generate ./pkg/metrics (-want +got):\n%s", reference, cmp.Diff(want.String(), string(got)))
 	}
+}
+
+// family is a metric under a name of the Kubeflow operator.
+type family struct{ Name, Kind, Help string }
+
+// kubeflows are the metrics of which applications leave a trace: one that completes after a submission that failed, and
+// one that fails.
+func kubeflows(t *testing.T) []family {
+	t.Helper()
+	now := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	ended := func(states ...lifecycle.State) *v1beta2.SparkApplication {
+		app := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: now}}
+		record := &v1alpha1.Record{Launch: &v1alpha1.Launch{}}
+		for i, state := range states {
+			transition := v1alpha1.Transition{Sequence: int64(i + 1), State: string(state)}
+			if state.Stopping() {
+				transition.End = &v1alpha1.AttemptEnd{Outcome: string(state)}
+			}
+			record.Transitions = append(record.Transitions, transition)
+		}
+		app.Status = v1beta2.SparkApplicationStatus{
+			Firesteel: record, LastSubmissionAttemptTime: now, TerminationTime: now, ExecutionAttempts: 1,
+			ExecutorState: map[string]v1beta2.ExecutorState{"1": v1beta2.ExecutorCompletedState, "2": v1beta2.ExecutorFailedState},
+		}
+		return app
+	}
+	apps := []*v1beta2.SparkApplication{
+		ended(lifecycle.SchedulingFailure, lifecycle.ScheduledToRestart, lifecycle.DriverRequested, lifecycle.DriverStarted,
+			lifecycle.Succeeded, lifecycle.ResourceReleased),
+		ended(lifecycle.DriverRequested, lifecycle.Failed, lifecycle.ResourceReleased),
+	}
+	m, err := kubeflowmetrics.New(slices.Values(apps), kubeflow.NewDefaults().Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, app := range apps {
+		m.Changed(&v1beta2.SparkApplication{}, app, now.Time)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m)
+	gathered, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var families []family
+	for _, g := range gathered {
+		families = append(families, family{g.GetName(), strings.ToLower(g.GetType().String()), g.GetHelp()})
+	}
+	return families
 }
 
 // instrument is what somebody had made.

@@ -41,7 +41,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(r.newRelay(t, sink, inProcess), nil)(ctx, &configmap.ManualWatcher{})
+	impl := sparkapplication.NewController(application.NewProcess(r.newRelay(t, sink, inProcess), nil))(ctx, &configmap.ManualWatcher{})
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {

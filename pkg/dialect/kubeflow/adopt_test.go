@@ -14,7 +14,9 @@ import (
 )
 
 // ownDriver is the driver of the submission that a status shows.
-func ownDriver(app *v1beta2.SparkApplication) *corev1.Pod { return driverOf(app, app.Status.SubmissionID) }
+func ownDriver(app *v1beta2.SparkApplication) *corev1.Pod {
+	return driverOf(app, app.Status.SubmissionID)
+}
 
 // lostDriver is the driver of a submission whose status was never written.
 func lostDriver(app *v1beta2.SparkApplication) *corev1.Pod {

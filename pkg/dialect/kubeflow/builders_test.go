@@ -114,3 +114,9 @@ func executorOf(t *testing.T, app *v1beta2.SparkApplication) (corev1.PodSpec, co
 	t.Fatalf("no container of %v is Spark's", template.Spec.Containers)
 	return corev1.PodSpec{}, corev1.Container{}
 }
+
+// With changes the application in whatever other way.
+func (a *application) With(change func(*v1beta2.SparkApplication)) *application {
+	change(&a.app)
+	return a
+}

@@ -56,7 +56,9 @@ func driverFirst(pod *corev1.Pod) {
 }
 
 // mainContainer is Spark's, in a driver Pod that Complete has begun with.
-func mainContainer(objects *submission.Objects) *corev1.Container { return &objects.Driver.Spec.Containers[0] }
+func mainContainer(objects *submission.Objects) *corev1.Container {
+	return &objects.Driver.Spec.Containers[0]
+}
 
 // checkDriver refuses a limit of memory below what the driver requests.
 func checkDriver(app *v1beta2.SparkApplication, objects *submission.Objects) error {

@@ -88,7 +88,7 @@ func (d *dressing) configMaps() {
 
 func (d *dressing) mountConfigMap(volume, name, path string) {
 	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
-	d.addVolume(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
+	addVolume(d.pod, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
 	d.mount(corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true})
 }
 
@@ -100,7 +100,7 @@ func (d *dressing) secrets() {
 		}
 		volume := volumeName(secret.Name, "-volume")
 		source := &corev1.SecretVolumeSource{SecretName: secret.Name}
-		d.addVolume(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}})
+		addVolume(d.pod, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}})
 		d.mount(corev1.VolumeMount{Name: volume, MountPath: secret.Path})
 	}
 }
@@ -110,22 +110,20 @@ func mountedBySpark(secret v1beta2.SecretInfo) bool {
 	return len(validation.IsDNS1123Label(secret.Name+"-volume")) == 0
 }
 
-// volumes adds those of the application's that are mounted, by Spark's container or by another of the spec's.
+// volumes adds those of the application's that are mounted, by Spark's container or by another of the spec's. Spark has
+// its scratch directories already.
 func (d *dressing) volumes() {
-	bySpark := map[string]bool{}
+	scratch := map[string]bool{}
 	for _, mount := range d.spec.VolumeMounts {
-		if localDirOf(d.app, mount) != nil {
-			bySpark[mount.Name] = true
-		}
-	}
-	for _, mount := range d.spec.VolumeMounts {
-		if d.hasVolume(mount.Name) && !bySpark[mount.Name] {
-			d.mount(mount)
+		if isLocalDir(mount) {
+			scratch[mount.Name] = true
+		} else if d.hasVolume(mount.Name) {
+			d.mount(*mount.DeepCopy())
 		}
 	}
 	for _, mount := range slices.Concat(d.spec.VolumeMounts, mountsOf(d.spec.InitContainers), mountsOf(d.spec.Sidecars)) {
-		if volume := volumeNamed(d.app, mount.Name); volume != nil && !bySpark[mount.Name] {
-			d.addVolume(*volume.DeepCopy())
+		if volume := volumeNamed(d.app, mount.Name); volume != nil && !scratch[mount.Name] {
+			addVolume(d.pod, *volume.DeepCopy())
 		}
 	}
 }
@@ -141,13 +139,6 @@ func mountsOf(containers []corev1.Container) []corev1.VolumeMount {
 // hasVolume says that the Pod has a volume, or gets it from the application.
 func (d *dressing) hasVolume(name string) bool {
 	return volumeNamed(d.app, name) != nil || slices.ContainsFunc(d.pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })
-}
-
-// addVolume adds a volume, once.
-func (d *dressing) addVolume(volume corev1.Volume) {
-	if !slices.ContainsFunc(d.pod.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name }) {
-		d.pod.Volumes = append(d.pod.Volumes, volume)
-	}
 }
 
 func (d *dressing) mount(mount corev1.VolumeMount) {

@@ -63,13 +63,14 @@ func terminatedDriver(status *corev1.PodStatus) *corev1.ContainerStateTerminated
 	if status == nil {
 		return nil
 	}
+	name := lifecycle.DriverContainer(status, driverContainer)
 	for _, container := range status.ContainerStatuses {
-		if container.Name == driverContainer {
+		if container.Name == name {
 			return container.State.Terminated
 		}
 	}
 	return nil
 }
 
-// driverContainer is the container whose end is the driver's.
+// driverContainer is Spark's name for the container whose end is the driver's.
 const driverContainer = "spark-kubernetes-driver"

@@ -173,7 +173,7 @@ func TestAnInheritedHistoryIsTold(t *testing.T) {
 
 func TestAStatusThatCannotBeUnderstoodIsNotInherited(t *testing.T) {
 	for want, change := range map[string]func(*v1beta2.SparkApplicationStatus){
-		`applicationState.state "RETIRED" is not known`:              func(s *v1beta2.SparkApplicationStatus) { s.AppState.State = "RETIRED" },
+		`applicationState.state "RETIRED" is not known`:           func(s *v1beta2.SparkApplicationStatus) { s.AppState.State = "RETIRED" },
 		"executionAttempts -1 or submissionAttempts 1 is below 0": func(s *v1beta2.SparkApplicationStatus) { s.ExecutionAttempts = -1 },
 	} {
 		app := leftIn(t, "running")
@@ -238,7 +238,7 @@ func TestTheEndOfAnInheritedRunIsExplained(t *testing.T) {
 			Message: "driver container failed with ExitCode: 1, Reason: Error"},
 		"failing-last": {Outcome: "Failed", Class: "application", ExitCode: new(int32(137)), Reason: "OOMKilled",
 			Message: "driver container failed with ExitCode: 137, Reason: OOMKilled"},
-		"failed-ttl": {Outcome: "Failed", Class: "infrastructure", Reason: "DriverLost", Message: "driver pod not found"},
+		"failed-ttl":        {Outcome: "Failed", Class: "infrastructure", Reason: "DriverLost", Message: "driver pod not found"},
 		"submission-failed": {Outcome: "Failed", RestartAllowed: true, Class: "scheduling", Message: "driver pod already exist"},
 		"succeeding":        {Outcome: "Succeeded"},
 		"succeeding-always": {Outcome: "Succeeded", RestartAllowed: true},

@@ -242,7 +242,9 @@ func TestStatesComeInUpstreamsOrder(t *testing.T) {
 			states{"", "SUBMISSION_FAILED", "FAILED"},
 		},
 		"a failure and then a submission that fails": {
-			func(l *life) { l.Retrying(3, 1).Go().DriverRuns().Refused(1).DriverFails().DriverRuns().DriverSucceeds() },
+			func(l *life) {
+				l.Retrying(3, 1).Go().DriverRuns().Refused(1).DriverFails().DriverRuns().DriverSucceeds()
+			},
 			states{"", "SUBMITTED", "RUNNING", "FAILING", "PENDING_RERUN", "SUBMISSION_FAILED", "SUBMITTED", "RUNNING", "SUCCEEDING",
 				"COMPLETED"},
 		},
@@ -255,7 +257,9 @@ func TestStatesComeInUpstreamsOrder(t *testing.T) {
 			states{"", "SUSPENDING", "SUSPENDED", "RESUMING", "SUBMITTED", "RUNNING"},
 		},
 		"a suspension of a run": {
-			func(l *life) { l.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds() },
+			func(l *life) {
+				l.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds()
+			},
 			states{"", "SUBMITTED", "RUNNING", "SUSPENDING", "SUSPENDED", "RESUMING", "SUBMITTED", "RUNNING", "SUCCEEDING", "COMPLETED"},
 		},
 		"a suspension after the end": {

@@ -3,12 +3,12 @@ package kubeflow
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // localDirPrefix begins the names of volumes that Spark takes for its scratch directories.
@@ -32,7 +32,7 @@ func (p properties) setLocalDirs(r role, app *v1beta2.SparkApplication) {
 		field := r.field(fmt.Sprintf("volumeMounts[%d]", i))
 		p.set(prefix+"mount.path", mount.MountPath, field)
 		p.set(prefix+"mount.subPath", mount.SubPath, field)
-		if mount.ReadOnly {
+		if dir.mount.ReadOnly {
 			p.set(prefix+"mount.readOnly", "true", field)
 		}
 		for option, value := range dir.options {
@@ -41,11 +41,10 @@ func (p properties) setLocalDirs(r role, app *v1beta2.SparkApplication) {
 	}
 }
 
-// localDirOf is a scratch directory that properties can describe; nil for any other mount. Those that they cannot, and
-// mounts that say what no property can, go the way of all volumes, by which Spark finds them as well.
+// localDirOf is a scratch directory that properties can describe; nil for any other mount.
 func localDirOf(app *v1beta2.SparkApplication, mount corev1.VolumeMount) *localDir {
 	volume := volumeNamed(app, mount.Name)
-	if volume == nil || !strings.HasPrefix(mount.Name, localDirPrefix) ||
+	if volume == nil || !isLocalDir(mount) ||
 		mount.SubPathExpr != "" || mount.MountPropagation != nil || strings.Contains(mount.Name, ".") {
 		return nil
 	}
@@ -60,28 +59,46 @@ func localDirOf(app *v1beta2.SparkApplication, mount corev1.VolumeMount) *localD
 	case source.HostPath != nil:
 		dir.kind = "hostPath"
 		dir.options["path"] = source.HostPath.Path
-		if kind := source.HostPath.Type; kind != nil {
+		if kind := source.HostPath.Type; kind != nil && *kind != "" {
+			if rules, _ := submission.RulesFor(app.Spec.SparkVersion); !rules.VolumeExtras {
+				return nil
+			}
 			dir.options["type"] = string(*kind)
 		}
 	case source.NFS != nil:
 		dir.kind = "nfs"
 		dir.options["path"], dir.options["server"] = source.NFS.Path, source.NFS.Server
-		dir.options["readOnly"] = trueOrNothing(source.NFS.ReadOnly)
+		dir.mount.ReadOnly = mount.ReadOnly || source.NFS.ReadOnly
 	case source.PersistentVolumeClaim != nil:
 		dir.kind = "persistentVolumeClaim"
 		dir.options["claimName"] = source.PersistentVolumeClaim.ClaimName
-		dir.options["readOnly"] = trueOrNothing(source.PersistentVolumeClaim.ReadOnly)
+		dir.mount.ReadOnly = mount.ReadOnly || source.PersistentVolumeClaim.ReadOnly
 	default:
 		return nil
 	}
 	return dir
 }
 
-func trueOrNothing(value bool) string {
-	if !value {
-		return ""
+func isLocalDir(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.Name, localDirPrefix) }
+
+// addLocalDirs gives a template the scratch directories that no properties can describe: Spark finds those that its
+// container mounts already.
+func addLocalDirs(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
+	for _, mount := range r.pods(&app.Spec).VolumeMounts {
+		volume := volumeNamed(app, mount.Name)
+		if !isLocalDir(mount) || volume == nil || localDirOf(app, mount) != nil {
+			continue
+		}
+		addVolume(pod, *volume.DeepCopy())
+		pod.Containers[at].VolumeMounts = append(pod.Containers[at].VolumeMounts, *mount.DeepCopy())
 	}
-	return strconv.FormatBool(value)
+}
+
+// addVolume adds a volume, once.
+func addVolume(pod *corev1.PodSpec, volume corev1.Volume) {
+	if !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name }) {
+		pod.Volumes = append(pod.Volumes, volume)
+	}
 }
 
 func volumeNamed(app *v1beta2.SparkApplication, name string) *corev1.Volume {

@@ -123,4 +123,3 @@ func prometheusPort(prometheus *v1beta2.PrometheusSpec) int32 {
 func prometheusPortName(prometheus *v1beta2.PrometheusSpec) string {
 	return cmp.Or(prometheus.PortName, "jmx-exporter")
 }
-

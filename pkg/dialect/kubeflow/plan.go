@@ -3,8 +3,9 @@ package kubeflow
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -26,16 +27,19 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		Resource:         mainResource(app.Spec),
 		Arguments:        app.Spec.Arguments,
 		ProxyUser:        app.Spec.ProxyUser,
-		DriverTemplate:   app.Spec.Driver.Template.DeepCopy(),
+		DriverTemplate:   driverTemplate(app),
 		ExecutorTemplate: executorTemplate(app),
 		Names:            names,
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	if plan.ExecutorTemplate != nil {
-		plan.Properties["spark.kubernetes.executor.podTemplateContainerName"] = executorContainer
+	for r, template := range map[role]*corev1.PodTemplateSpec{driverRole: plan.DriverTemplate, executorRole: plan.ExecutorTemplate} {
+		if template != nil {
+			plan.Properties[r.property("podTemplateContainerName")] = r.container()
+		}
 	}
-	return plan, errors.Join(checkSpec(app), besideRemoteTemplate(app, plan), dialect.SettleTemplates(plan, fields))
+	_, err := submission.PlannedExecutors(plan) // or the driver would fail to make any
+	return plan, errors.Join(err, checkSpec(app), besideRemoteTemplates(app, plan), dialect.SettleTemplates(plan, fields))
 }
 
 // mainResource is what runs. Its suffix says in which language: Spark goes by that, too.
@@ -43,18 +47,21 @@ func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
 	return submission.Resource{URI: spec.MainApplicationFile}
 }
 
-// besideRemoteTemplate refuses an executors' template that a property names by a URL, where fields need one as well.
-func besideRemoteTemplate(app *v1beta2.SparkApplication, plan submission.Plan) error {
-	const key = "spark.kubernetes.executor.podTemplateFile"
-	location, named := plan.Properties[key]
-	if !named || app.Spec.Executor.Template != nil || plan.ExecutorTemplate == nil {
-		return nil
+// besideRemoteTemplates refuses templates that properties name by a URL where fields need one of their own.
+func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) error {
+	var errs []error
+	made := map[role]*corev1.PodTemplateSpec{driverRole: plan.DriverTemplate, executorRole: plan.ExecutorTemplate}
+	for _, r := range []role{driverRole, executorRole} {
+		key := r.property("podTemplateFile")
+		if location, named := plan.Properties[key]; named && r.pods(&app.Spec).Template == nil && made[r] != nil {
+			errs = append(errs, &submission.FieldError{
+				Field: confField + key, Value: location,
+				Problem: "cannot go with fields of spec." + string(r) + " that no Spark property stands for",
+				Remedy:  "write the template into " + r.field("template"),
+			})
+		}
 	}
-	return &submission.FieldError{
-		Field: confField + key, Value: location,
-		Problem: "cannot go with fields of spec.executor that no Spark property stands for",
-		Remedy:  "write the template into spec.executor.template",
-	}
+	return errors.Join(errs...)
 }
 
 // checkSpec refuses what neither Spark nor the Kubeflow operator could do.
@@ -63,7 +70,7 @@ func checkSpec(app *v1beta2.SparkApplication) error {
 	for _, r := range []role{driverRole, executorRole} {
 		spec := r.pods(&app.Spec)
 		for i, mount := range spec.VolumeMounts {
-			if strings.HasPrefix(mount.Name, localDirPrefix) && volumeNamed(app, mount.Name) == nil {
+			if isLocalDir(mount) && volumeNamed(app, mount.Name) == nil {
 				errs = append(errs, &submission.FieldError{
 					Field: r.field(fmt.Sprintf("volumeMounts[%d].name", i)), Value: mount.Name,
 					Problem: "names no volume of spec.volumes", Remedy: "add the volume",

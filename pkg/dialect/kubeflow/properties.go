@@ -191,9 +191,6 @@ func (p properties) setDriver(spec v1beta2.DriverSpec) {
 	p.set("spark.kubernetes.driver.master", spec.KubernetesMaster, "spec.driver.kubernetesMaster")
 	p.setAll("spark.kubernetes.driver.service.label.", spec.ServiceLabels, "spec.driver.serviceLabels")
 	p.setAll("spark.kubernetes.driver.service.annotation.", spec.ServiceAnnotations, "spec.driver.serviceAnnotations")
-	if spec.Template != nil {
-		p.set("spark.kubernetes.driver.podTemplateContainerName", driverContainer, "spec.driver.template")
-	}
 }
 
 // setExecutor sets what only executors have, and what the template that they are made from needs beside it.

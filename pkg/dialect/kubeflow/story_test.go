@@ -100,6 +100,8 @@ func (s *story) With(change func(*v1alpha1.Record)) *story {
 	return s
 }
 
-func (s *story) last() *v1alpha1.Transition { return &s.record.Transitions[len(s.record.Transitions)-1] }
+func (s *story) last() *v1alpha1.Transition {
+	return &s.record.Transitions[len(s.record.Transitions)-1]
+}
 
 func (s *story) Obj() *v1alpha1.Record { return s.record.DeepCopy() }

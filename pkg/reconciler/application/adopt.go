@@ -95,6 +95,9 @@ func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialec
 	if err != nil {
 		return app, false, err
 	}
+	if r.wrote != nil {
+		r.wrote(app, stored)
+	}
 	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
 		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, lifecycle.Current(record).State)
 	return stored, true, nil

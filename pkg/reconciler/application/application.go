@@ -71,6 +71,8 @@ type Reconciler struct {
 	executorsSynced func() bool
 	logs            *driverLogs
 	templates       *podtemplate.Keeper
+	// wrote is the kind's Wrote.
+	wrote func(before, after dialect.Application)
 }
 
 // Reconcile takes a live application further.

@@ -42,13 +42,14 @@ type Kind struct {
 	Informer cache.SharedIndexInformer
 	// Generate makes the controller that injection-gen generates for the type, which asks the reconciler.
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
-	// NewRelay makes the relay of its events, and Fetch fetches pod templates.
-	NewRelay NewRelay
-	Fetch    podtemplate.Fetch
+	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	Wrote func(before, after dialect.Application)
+	// Follow is told of each change of the settings; nil for nobody.
+	Follow func(*config.Config)
 }
 
 // NewController makes the controller of an API's applications.
-func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *controller.Impl {
+func NewController(ctx context.Context, cmw configmap.Watcher, process *Process, kind Kind) *controller.Impl {
 	pods := podinformer.Get(ctx, kind.API.DriverSelector)
 	r := &Reconciler{
 		api:       kind.API,
@@ -60,6 +61,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
+		wrote:     kind.Wrote,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 	}
 	if kind.API.ShowsExecutors {
@@ -68,7 +70,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 	if controller.GetEventRecorder(ctx) == nil {
 		ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
 	}
-	store := r.newStore(ctx, cmw)
+	store := process.settings(ctx, cmw, func(before, after *config.Config) {
+		if kind.Follow != nil {
+			kind.Follow(after)
+		}
+		r.follow(before, after)
+	})
 	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
 	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameShown(a, b) })
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
@@ -86,8 +93,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
 		impl.FilteredGlobalResync(concerned, kind.Informer)
 	}
-	r.relay = kind.NewRelay(ctx, store, impl.EnqueueKey)
-	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
+	r.relay = process.newRelay(ctx, store, impl.EnqueueKey)
+	r.templates = podtemplate.NewKeeper(ctx, process.fetch, impl.EnqueueKey)
 	known := shelf{kind.Informer.GetStore()}
 	census := newCensus(known,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app) },
@@ -102,7 +109,6 @@ func NewController(ctx context.Context, cmw configmap.Watcher, kind Kind) *contr
 	watchApplications(ctx, r, impl, kind.Informer, census)
 	watchDrivers(ctx, r, impl)
 	watchExecutors(ctx, r, impl, known, speak)
-	store.WatchConfigs(cmw)
 	return impl
 }
 

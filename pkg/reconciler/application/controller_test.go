@@ -125,13 +125,14 @@ func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
 		labels map[string]string
 		want   bool
 	}{
-		"Firesteel":                        {owner("spark.apache.org/v1", "SparkApplication", &yes), nil, true},
-		"the Apache operator":              {owner("spark.apache.org/v1", "SparkApplication", nil), nil, true},
-		"the Apache operator, long ago":    {owner("spark.apache.org/v1alpha1", "SparkApplication", nil), nil, true},
-		"another operator":                 {owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes), nil, false},
-		"the Apache operator of a cluster": {owner("spark.apache.org/v1", "SparkCluster", nil), nil, false},
-		"one whose Pods were orphaned":     {nil, label, true},
-		"nobody":                           {nil, nil, false},
+		"Firesteel":                                     {owner("spark.apache.org/v1", "SparkApplication", &yes), nil, true},
+		"the Apache operator":                           {owner("spark.apache.org/v1", "SparkApplication", nil), nil, true},
+		"the Apache operator, long ago":                 {owner("spark.apache.org/v1alpha1", "SparkApplication", nil), nil, true},
+		"another operator":                              {owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes), nil, false},
+		"the Apache operator of a cluster":              {owner("spark.apache.org/v1", "SparkCluster", nil), nil, false},
+		"one whose Pods were orphaned":                  {nil, label, true},
+		"another operator, for whatever the labels say": {owner("sparkoperator.k8s.io/v1beta2", "SparkApplication", &yes), label, false},
+		"nobody": {nil, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners, Labels: test.labels}}

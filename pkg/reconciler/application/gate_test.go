@@ -310,7 +310,7 @@ func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
 				resynced = strings.Join(names, " ")
 			}
 			store := config.NewStore(logtesting.TestLogger(t), func(before, after *config.Config) {
-				r.follow(logtesting.TestLogger(t), before, after)
+				r.follow(before, after)
 			}, nil)
 			for _, data := range []map[string]string{test.before, test.after} {
 				resynced, relay.moved = "", 0
@@ -332,6 +332,6 @@ func concernedByDefaults(t *testing.T) (concerned func(any) bool) {
 	r := &Reconciler{api: applications.Apache(nil), relay: &listener{}, resync: func(c func(any) bool) { concerned = c }}
 	after := config.Default()
 	after.Defaults.Image = "ours"
-	r.follow(logtesting.TestLogger(t), config.Default(), after)
+	r.follow(config.Default(), after)
 	return concerned
 }

@@ -312,6 +312,18 @@ func TestNewcomers(t *testing.T) {
 	}
 }
 
+// Where an operator sets no finalizer, it may have begun with whatever was there before Firesteel.
+func TestNewcomersOfAnAPIWithoutFinalizer(t *testing.T) {
+	s := newSightings(&dialect.API{Finalizer: "firesteel.dev/driver"}, clockAt(start))
+	s.sawArrival(pi().UID("there before").Obj(), true)
+	s.sawArrival(pi().UID("came since").Obj(), false)
+	for uid, want := range map[types.UID]bool{"there before": false, "came since": true} {
+		if got := s.newcomer(uid); got != want {
+			t.Errorf("%s is a newcomer: %t", uid, got)
+		}
+	}
+}
+
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(apache.API, clock)

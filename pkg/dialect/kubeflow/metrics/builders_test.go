@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func newClusterWith(t *testing.T, settings kubeflow.Metrics) *cluster {
 	t.Helper()
 	c := &cluster{T: t, registry: prometheus.NewRegistry()}
 	var err error
-	if c.Metrics, err = metrics.New(func() []*v1beta2.SparkApplication { return c.cache }, settings); err != nil {
+	if c.Metrics, err = metrics.New(func(yield func(*v1beta2.SparkApplication) bool) { slices.Values(c.cache)(yield) }, settings); err != nil {
 		t.Fatal(err)
 	}
 	c.registry.MustRegister(c.Metrics)

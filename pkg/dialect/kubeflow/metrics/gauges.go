@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"iter"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,7 +13,7 @@ import (
 // this process began or to another's applications that it took over.
 type gauges struct {
 	labels                                labels
-	applications                          func() []*v1beta2.SparkApplication
+	applications                          iter.Seq[*v1beta2.SparkApplication]
 	runningApplications, runningExecutors *prometheus.Desc
 
 	mutex sync.Mutex
@@ -39,7 +40,7 @@ func (g *gauges) Collect(into chan<- prometheus.Metric) {
 	for _, its := range g.counts {
 		its.applications, its.executors = 0, 0
 	}
-	for _, app := range g.applications() {
+	for app := range g.applications {
 		g.count(app)
 	}
 	for _, its := range g.counts {

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"iter"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -44,7 +46,7 @@ type latency struct {
 }
 
 // newInstruments makes the metrics of settings that were checked.
-func newInstruments(settings kubeflow.Metrics, cached func() []*v1beta2.SparkApplication) *instruments {
+func newInstruments(settings kubeflow.Metrics, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
 	m := maker{registry: prometheus.NewRegistry(), prefix: settings.Prefix, labels: newLabels(settings.Labels)}
 	m.registry.MustRegister(&gauges{
 		labels: m.labels, applications: cached, counts: map[string]*running{},

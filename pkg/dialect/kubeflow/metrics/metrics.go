@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 // Metrics are the metrics of the applications that this process works for. They are those of a prometheus.Collector, and
 // not OpenTelemetry's, whose exporter would give each the labels of its scope, and each counter the suffix _total.
 type Metrics struct {
-	applications func() []*v1beta2.SparkApplication
+	applications iter.Seq[*v1beta2.SparkApplication]
 
 	mutex    sync.Mutex
 	settings kubeflow.Metrics
@@ -27,7 +28,7 @@ type Metrics struct {
 
 // New makes the metrics. applications are those that the process works for, as its cache has them; the gauges count them
 // whenever they are read.
-func New(applications func() []*v1beta2.SparkApplication, settings kubeflow.Metrics) (*Metrics, error) {
+func New(applications iter.Seq[*v1beta2.SparkApplication], settings kubeflow.Metrics) (*Metrics, error) {
 	m := &Metrics{applications: applications}
 	_, err := m.Configure(settings)
 	return m, err

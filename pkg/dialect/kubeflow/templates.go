@@ -19,15 +19,29 @@ func executorTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	}
 	at := sparkContainer(&template.Spec, executorRole)
 	plain := template.DeepCopy()
+	addLocalDirs(app, executorRole, &template.Spec, at)
 	dress(app, executorRole, &template.Spec, at)
-	switch {
-	case !equality.Semantic.DeepEqual(template, plain):
-		return template
-	case given != nil:
+	if equality.Semantic.DeepEqual(template, plain) {
 		return given.DeepCopy()
-	default:
-		return nil
 	}
+	return template
+}
+
+// driverTemplate is the user's, with what has to be in the driver's Pod before Spark completes that; nil where there is
+// neither.
+func driverTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
+	given := app.Spec.Driver.Template
+	template := given.DeepCopy()
+	if template == nil {
+		template = &corev1.PodTemplateSpec{}
+	}
+	at := sparkContainer(&template.Spec, driverRole)
+	plain := template.DeepCopy()
+	addLocalDirs(app, driverRole, &template.Spec, at)
+	if equality.Semantic.DeepEqual(template, plain) {
+		return given.DeepCopy()
+	}
+	return template
 }
 
 // sparkContainer is where in a template the container is that Spark completes: the one of its name if there is exactly

@@ -1,0 +1,145 @@
+package kubeflow_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+)
+
+func TestNeglected(t *testing.T) {
+	for name, test := range map[string]struct {
+		app  *application
+		want []string // parts of the sentences
+	}{
+		"nothing":                   {pi(), nil},
+		"a Spark that nobody knows": {pi().Spark("9.0.0"), []string{`spec.sparkVersion "9.0.0" is not known`}},
+		"a limit of executors' memory": {
+			pi().Executor("{memory: 1g, memoryLimit: 4g}"),
+			[]string{`spec.executor.memoryLimit "4g" has no effect, Spark limits executors to the memory that they request`},
+		},
+		"a limit that Spark sets anyway":      {pi().Executor("{memory: 1g, memoryLimit: 1408Mi}"), nil},
+		"a limit that Spark sets of overhead": {pi().Executor("{memory: 1g, memoryOverhead: 1g, memoryLimit: 2g}"), nil},
+		"ports of executors": {
+			pi().Executor("ports: [{name: debug, containerPort: 5005}]"), []string{"spec.executor.ports[0] 5005 is not declared"},
+		},
+		"a lifecycle where Spark has one": {
+			pi().Conf("spark.decommission.enabled", "true").Executor("lifecycle: {}"),
+			[]string{"spec.executor.lifecycle has no effect with spark.decommission.enabled"},
+		},
+		"a variable of Spark's that comes from elsewhere": {
+			pi().Executor("env: [{name: SPARK_USER, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]"),
+			[]string{"spec.executor.env[0] SPARK_USER has no effect"},
+		},
+		"properties over which fields win": {
+			pi().Conf("spark.driver.memory", "9g").Driver("memory: 1g"),
+			[]string{`spec.sparkConf spark.driver.memory "9g" has no effect, spec.driver.memory says "1g"`},
+		},
+		"properties that agree with fields": {pi().Conf("spark.driver.memory", "1g").Driver("memory: 1g"), nil},
+		"properties that are the operator's": {
+			pi().Conf("spark.app.name", "mine"), []string{`spec.sparkConf spark.app.name "mine" has no effect, it is always "pi"`},
+		},
+		"labels that are the operator's": {
+			pi().Driver("labels: {sparkoperator.k8s.io/app-name: mine}"),
+			[]string{`spec.driver.labels sparkoperator.k8s.io/app-name "mine" has no effect, it is always "pi"`},
+		},
+		"a property of nobody's":  {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf "fs.defaultFS" is dropped`}},
+		"an image by a property":  {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
+		"devices without a name":  {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
+		"a mount without volume":  {pi().Driver("volumeMounts: [{name: v, mountPath: /v}]"), []string{`spec.driver.volumeMounts[0] "v" is not mounted`}},
+		"a mount of a template's": {pi().Driver("{volumeMounts: [{name: v, mountPath: /v}], template: {spec: {volumes: [{name: v}]}}}"), nil},
+		"a disruption budget":     {pi().Spec("driverPodDisruptionBudget: true"), []string{"spec.driverPodDisruptionBudget true has no effect"}},
+		"a queue of no scheduler": {pi().Spec("{batchScheduler: volcano, batchSchedulerOptions: {queue: q}}"), []string{"spec.batchSchedulerOptions has no effect"}},
+		"a role's scheduler": {
+			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
+		},
+		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
+		"the name of a port that executors don't declare": {
+			pi().Spec("monitoring: {exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, portName: p}}"),
+			[]string{`spec.monitoring.prometheus.portName "p" is not declared of executors`},
+		},
+		"the older of two modes": {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"what has no effect anywhere": {
+			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, deps: {jarsDownloadDir: /j}}"), nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantSaid(t, kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults()), test.want...)
+		})
+	}
+}
+
+func TestNeglectedNamesUnknownFields(t *testing.T) {
+	app := pi().Obj()
+	app.UnknownFields = []string{`unknown field "spec.drivers"`}
+	wantSaid(t, kubeflow.Neglected(app, kubeflow.NewDefaults()), `unknown field "spec.drivers" is dropped`)
+}
+
+// wantSaid wants a sentence of each part, and no more.
+func wantSaid(t *testing.T, said []string, parts ...string) {
+	t.Helper()
+	if len(said) != len(parts) {
+		t.Errorf("want %d sentences, got %q", len(parts), said)
+	}
+	for _, part := range parts {
+		if !slices.ContainsFunc(said, func(sentence string) bool {
+			return strings.Contains(sentence, part) && strings.HasSuffix(sentence, ".")
+		}) {
+			t.Errorf("want %q, got %q", part, said)
+		}
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	defaults := kubeflow.NewDefaults()
+	for name, test := range map[string]struct {
+		app  *application
+		want string
+	}{
+		"a property":               {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
+		"a field":                  {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
+		"a field of executors":     {pi().Executor("coreRequest: many"), `spec.executor.coreRequest (spark.kubernetes.executor.request.cores)`},
+		"no main class":            {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
+		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spark.kubernetes.container.image is missing"},
+		"a file of the operator's": {pi().Spec("mainApplicationFile: /tmp/a.py"), `spec.mainApplicationFile "/tmp/a.py"`},
+		"a mount of nothing":       {pi().Executor("volumeMounts: [{name: spark-local-dir-1, mountPath: /a}]"), `spec.executor.volumeMounts[0].name "spark-local-dir-1" names no volume of spec.volumes`},
+		"a limit below the request": {
+			pi().Driver("{memory: 4g, memoryLimit: 1g}"), `spec.driver.memoryLimit "1g" is less than the 4505Mi that the driver requests`,
+		},
+		"a limit that is none": {pi().Driver("memoryLimit: much"), `spec.driver.memoryLimit "much" is not a size`},
+		"a label that no object can have": {
+			pi().Driver("labels: {'a b': c}"), `spec.driver.labels.a b (spark.kubernetes.driver.label.a b) "c"`,
+		},
+		"a template by a URL beside fields that need one": {
+			pi().Conf("spark.kubernetes.executor.podTemplateFile", "https://t").Executor("priorityClassName: p"),
+			`spec.sparkConf.spark.kubernetes.executor.podTemplateFile "https://t" cannot go with fields of spec.executor`,
+		},
+		"a template that is a file": {
+			pi().Conf("spark.kubernetes.driver.podTemplateFile", "/t.yaml"),
+			`spec.sparkConf.spark.kubernetes.driver.podTemplateFile "/t.yaml" is a file, which Firesteel does not read: write the template into spec.driver.template`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := test.app.Obj()
+			_, err := build(app, defaults)
+			if err == nil {
+				t.Fatal("it is not refused")
+			}
+			if got := kubeflow.Refusal(err, app, defaults); !strings.Contains(got, test.want) {
+				t.Errorf("want %q in %q", test.want, got)
+			}
+		})
+	}
+}
+
+func TestRefusalNamesTheOperatorsDefault(t *testing.T) {
+	defaults := kubeflow.NewDefaults()
+	defaults.Properties = map[string]string{"spark.executor.cores": "none"}
+	_, err := build(pi().Obj(), defaults)
+	const want = `the operator's default spark.executor.cores "none" is not a positive whole number`
+	if got := kubeflow.Refusal(err, pi().Obj(), defaults); !strings.Contains(got, want) {
+		t.Errorf("want %q in %q", want, got)
+	}
+}

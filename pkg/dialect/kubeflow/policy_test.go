@@ -1,0 +1,170 @@
+package kubeflow_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func limit(most int64, backoff time.Duration) lifecycle.Limit {
+	return lifecycle.Limit{MaxAttempts: &most, Backoff: &backoff}
+}
+
+func TestPolicy(t *testing.T) {
+	const never = -1 * time.Second
+	unlimited := func(backoff time.Duration) lifecycle.Limit { return lifecycle.Limit{Backoff: &backoff} }
+	// plain is the policy of an application that says nothing.
+	plain := func() lifecycle.Policy {
+		return lifecycle.Policy{
+			Restart: lifecycle.Restart{
+				Policy: lifecycle.RestartNever, MaxAttempts: math.MaxInt64, Linear: true, CountsApart: true, ResetAfter: never,
+				OnFailure: limit(0, 5*time.Second), OnSchedulingFailure: limit(0, 5*time.Second),
+			},
+			Retain: lifecycle.RetainAlways, RetainFor: never, TTL: never, MainContainer: "spark-kubernetes-driver",
+			Interrupts: true, TellsUnknown: true,
+		}
+	}
+	for name, test := range map[string]struct {
+		app  *application
+		want func(*lifecycle.Policy)
+	}{
+		"nothing said": {pi(), func(*lifecycle.Policy) {}},
+		"retries without intervals": {
+			pi().Spec("restartPolicy: {type: OnFailure, onFailureRetries: 3, onSubmissionFailureRetries: 5}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartOnFailure
+				want.Restart.OnFailure, want.Restart.OnSchedulingFailure = limit(3, 5*time.Second), limit(5, 5*time.Second)
+			},
+		},
+		"intervals without retries": {
+			pi().Spec("restartPolicy: {type: OnFailure, onFailureRetryInterval: 10, onSubmissionFailureRetryInterval: 20}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartOnFailure
+				want.Restart.OnFailure, want.Restart.OnSchedulingFailure = limit(0, 10*time.Second), limit(0, 20*time.Second)
+			},
+		},
+		"always, however often it fails": {
+			pi().Spec("restartPolicy: {type: Always, onFailureRetries: 1, onFailureRetryInterval: 10}"),
+			func(want *lifecycle.Policy) {
+				want.Restart.Policy = lifecycle.RestartAlways
+				want.Restart.OnFailure, want.Restart.OnSchedulingFailure = unlimited(10*time.Second), unlimited(5*time.Second)
+			},
+		},
+		"an interval longer than a life": {
+			pi().Spec("restartPolicy: {onFailureRetryInterval: 9223372036854775807}"),
+			func(want *lifecycle.Policy) { want.Restart.OnFailure = limit(0, math.MaxInt32*time.Second) },
+		},
+		"a time to live":            {pi().Spec("timeToLiveSeconds: 60"), func(want *lifecycle.Policy) { want.TTL = time.Minute }},
+		"no time to live":           {pi().Spec("timeToLiveSeconds: 0"), func(want *lifecycle.Policy) { want.TTL = 0 }},
+		"a time to live below zero": {pi().Spec("timeToLiveSeconds: -9"), func(want *lifecycle.Policy) { want.TTL = 0 }},
+		"suspended":                 {pi().Spec("suspend: true"), func(want *lifecycle.Policy) { want.Suspend = true }},
+		"a template that names Spark's container otherwise": {
+			pi().Driver("template: {spec: {containers: [{name: mine}, {name: sidecar}]}}"),
+			func(want *lifecycle.Policy) { want.MainContainer = "mine" },
+		},
+		"a template whose second container is Spark's": {
+			pi().Driver("template: {spec: {containers: [{name: sidecar}, {name: spark-kubernetes-driver}]}}"),
+			func(*lifecycle.Policy) {},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := plain()
+			test.want(&want)
+			got := kubeflow.Policy(test.app.Obj(), kubeflow.NewDefaults())
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(lifecycle.Policy{}, "SpecHash")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {
+	defaults := kubeflow.NewDefaults()
+	defaults.TimeToLive = time.Hour
+	for app, want := range map[*application]time.Duration{pi(): time.Hour, pi().Spec("timeToLiveSeconds: 60"): time.Minute} {
+		if got := kubeflow.Policy(app.Obj(), defaults).TTL; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestSpecHash(t *testing.T) {
+	hash := func(app *application) string {
+		t.Helper()
+		hash, err := kubeflow.SpecHash(app.Obj())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	for text, same := range map[string]bool{
+		"suspend: true": true, "timeToLiveSeconds: 7": true, "arguments: [a]": false, "executor: {instances: 2}": false,
+		"restartPolicy: {type: Always}": false,
+	} {
+		if got := hash(pi()) == hash(pi().Spec(text)); got != same {
+			t.Errorf("with %s the hash is the same: %t", text, got)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		app            *application
+		reason         string
+		message, field string
+	}{
+		"a name that no Service could have": {pi().Named("7-samurai"), "InvalidName", `invalid SparkApplication name "7-samurai": `, "metadata.name"},
+		"a name that is too long":           {pi().Named(strings.Repeat("a", 64)), "InvalidName", "must be no more than 63", "metadata.name"},
+		"client mode":                       {pi().Spec("mode: client"), "ClientModeUnsupported", `"client" is not supported`, "spec.mode"},
+		"client mode of old":                {pi().Spec("deployMode: client"), "ClientModeUnsupported", `"client" is not supported`, "spec.deployMode"},
+		"a template for Spark 2":            {pi().Spark("2.4.8").Executor("template: {spec: {}}"), "TemplateUnsupported", "pod template feature requires Spark version 3.0.0 or higher", "spec.executor.template"},
+		"node selectors of all and of one":  {pi().Spec("nodeSelector: {a: b}").Driver("nodeSelector: {c: d}"), "NodeSelectorTwice", "node selector cannot be defined at both SparkApplication and Driver/Executor", "spec.driver.nodeSelector"},
+		"an Ingress without port":           {pi().Spec("driverIngressOptions: [{ingressURLFormat: a}]"), "InvalidDriverIngress", "DriverIngressOptions has nil ServicePort", "spec.driverIngressOptions[0].servicePort"},
+		"an Ingress without address":        {pi().Spec("driverIngressOptions: [{servicePort: 80}]"), "InvalidDriverIngress", "DriverIngressOptions has empty IngressURLFormat", "spec.driverIngressOptions[0].ingressURLFormat"},
+		"two Ingresses of a port":           {pi().Spec("driverIngressOptions: [{servicePort: 80, ingressURLFormat: a}, {servicePort: 80, ingressURLFormat: b}]"), "InvalidDriverIngress", "DriverIngressOptions has duplicate ServicePort: 80", "spec.driverIngressOptions[1].servicePort"},
+		"two Ingresses of an address":       {pi().Spec("driverIngressOptions: [{servicePort: 80, ingressURLFormat: a}, {servicePort: 81, ingressURLFormat: a}]"), "InvalidDriverIngress", "DriverIngressOptions has duplicate IngressURLFormat: a", "spec.driverIngressOptions[1].ingressURLFormat"},
+		"an Ingress of no address":          {pi().Spec(`driverIngressOptions: [{servicePort: 80, ingressURLFormat: "a b%zz"}]`), "InvalidDriverIngress", "is no address", "spec.driverIngressOptions[0].ingressURLFormat"},
+		"another service account by a property": {pi().Conf("spark.kubernetes.authenticate.driver.serviceAccountName", "admin"), "DeniedProperty",
+			`sparkConf key "spark.kubernetes.authenticate.driver.serviceAccountName" is not allowed: configure the service account via the CRD spec instead`, "spec.sparkConf"},
+		"another master by a property": {pi().Conf("spark.master", "k8s://other"), "DeniedProperty", `sparkConf key "spark.master" is not allowed: this value is managed by the operator`, "spec.sparkConf.spark.master"},
+		"another namespace": {pi().Conf("spark.kubernetes.namespace", "other"), "DeniedProperty",
+			`sparkConf key "spark.kubernetes.namespace" is not allowed: must equal the application namespace "team-a", got "other"`, "spec.sparkConf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cause := kubeflow.Policy(test.app.Obj(), kubeflow.NewDefaults()).Refused
+			if cause == nil {
+				t.Fatal("it is not refused")
+			}
+			if cause.Class != lifecycle.ClassApplication || cause.Reason != test.reason {
+				t.Errorf("refused as %s, %s", cause.Class, cause.Reason)
+			}
+			for _, part := range []string{test.message, test.field} {
+				if !strings.Contains(cause.Message, part) {
+					t.Errorf("the message has not %q: %s", part, cause.Message)
+				}
+			}
+		})
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	for name, app := range map[string]*application{
+		"the application's own namespace":     pi().Conf("spark.kubernetes.namespace", "team-a"),
+		"an image by a property":              pi().Conf("spark.kubernetes.container.image", "i"),
+		"a template for an unreadable Spark":  pi().Spark("latest").Driver("template: {spec: {}}"),
+		"a template for Spark without number": pi().Spark("").Driver("template: {spec: {}}"),
+		"cluster mode over client mode":       pi().Spec("{mode: cluster, deployMode: client}"),
+		"node selectors of the roles":         pi().Driver("nodeSelector: {a: b}").Executor("nodeSelector: {c: d}"),
+	} {
+		if cause := kubeflow.Policy(app.Obj(), kubeflow.NewDefaults()).Refused; cause != nil {
+			t.Errorf("%s is refused: %s", name, cause.Message)
+		}
+	}
+}
