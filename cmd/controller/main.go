@@ -72,18 +72,26 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch))
+	process := application.NewProcess(env.newRelay, remote.New().Fetch)
+	constructors := []injection.ControllerConstructor{
+		sparkapplication.NewController(process), sparkoperator.NewController(process),
+	}
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
-		construct = env.probed(construct)
+		last := len(constructors) - 1
+		constructors[last] = env.probed(constructors[last])
 	}
 	// Its own probes have a port that cannot be chosen.
-	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
+	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
 }
 
 // selectors select the Pods to watch.
-func selectors() []string { return []string{apache.API.DriverSelector, apache.API.ExecutorSelector} }
+func selectors() []string {
+	return []string{
+		apache.API.DriverSelector, apache.API.ExecutorSelector, kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector,
+	}
+}
 
 // checkKnatives checks what Knative is about to read.
 func checkKnatives(ctx context.Context, cluster *rest.Config) error {
