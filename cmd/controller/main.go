@@ -25,15 +25,18 @@ import (
 	"knative.dev/pkg/system"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
-	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
+	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
+	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
 
 // environment is what the process is told by variables; a SinkBinding sets the first two.
@@ -69,18 +72,26 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch))
+	process := application.NewProcess(env.newRelay, remote.New().Fetch)
+	constructors := []injection.ControllerConstructor{
+		sparkapplication.NewController(process), sparkoperator.NewController(process),
+	}
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
-		construct = env.probed(construct)
+		last := len(constructors) - 1
+		constructors[last] = env.probed(constructors[last])
 	}
 	// Its own probes have a port that cannot be chosen.
-	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
+	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
 }
 
 // selectors select the Pods to watch.
-func selectors() []string { return []string{apache.API.DriverSelector, apache.API.ExecutorSelector} }
+func selectors() []string {
+	return []string{
+		apache.API.DriverSelector, apache.API.ExecutorSelector, kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector,
+	}
+}
 
 // checkKnatives checks what Knative is about to read.
 func checkKnatives(ctx context.Context, cluster *rest.Config) error {
@@ -91,14 +102,17 @@ func checkKnatives(ctx context.Context, cluster *rest.Config) error {
 	return config.CheckKnatives(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
 }
 
-// probed serves the health, from when the controller knows what there is.
+// probed serves the health, from when the controllers know what there is. The others are constructed before.
 func (e environment) probed(construct injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		impl := construct(ctx, watcher)
-		applications := appinformer.Get(ctx).Informer().HasSynced
-		drivers := podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced
+		known := []cache.InformerSynced{
+			apacheinformer.Get(ctx).Informer().HasSynced, kubeflowinformer.Get(ctx).Informer().HasSynced,
+			podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced,
+			podinformer.Get(ctx, kubeflow.API.DriverSelector).Informer().HasSynced,
+		}
 		go func() {
-			if !cache.WaitForCacheSync(ctx.Done(), applications, drivers) {
+			if !cache.WaitForCacheSync(ctx.Done(), known...) {
 				return
 			}
 			if err := injection.ServeHealthProbes(ctx, e.ProbePort); err != nil {

@@ -13,47 +13,42 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 )
 
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 
-// NewController makes the constructor of the controller. Pod templates are fetched by fetch.
-func NewController(
-	newRelay application.NewRelay, fetch podtemplate.Fetch,
-) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller.
+func NewController(process *application.Process) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		return application.NewController(ctx, cmw, application.Kind{
+		return application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Kubeflow(sparkclient.Get(ctx)),
 			Scope:    scope,
 			Informer: appinformer.Get(ctx).Informer(),
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
-				return appreconciler.NewImpl(ctx, kind{r}, options)
+				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			NewRelay: newRelay,
-			Fetch:    fetch,
 		})
 	}
 }
 
-// kind answers the generated reconciler.
-type kind struct{ applications *application.Reconciler }
+// Reconciler answers the generated reconciler. Its work queue and its leader election are named after it.
+type Reconciler struct{ applications *application.Reconciler }
 
 var (
-	_ appreconciler.Interface = kind{}
-	_ appreconciler.Finalizer = kind{}
+	_ appreconciler.Interface = (*Reconciler)(nil)
+	_ appreconciler.Finalizer = (*Reconciler)(nil)
 )
 
 // ReconcileKind takes a live application further.
-func (k kind) ReconcileKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
-	return k.applications.Reconcile(ctx, app)
+func (r *Reconciler) ReconcileKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
+	return r.applications.Reconcile(ctx, app)
 }
 
 // FinalizeKind stops the driver of a deleted application, then lets go of it.
-func (k kind) FinalizeKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
-	current, err := k.applications.Finalize(ctx, app)
+func (r *Reconciler) FinalizeKind(ctx context.Context, app *v1beta2.SparkApplication) reconciler.Event {
+	current, err := r.applications.Finalize(ctx, app)
 	*app = *current.(*v1beta2.SparkApplication)
 	return err
 }
