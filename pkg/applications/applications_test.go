@@ -10,6 +10,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -25,7 +26,8 @@ func metadata() metav1.ObjectMeta {
 // examples are an application of each API, by its group.
 func examples() map[string]dialect.Application {
 	return map[string]dialect.Application{
-		"spark.apache.org": &sparkv1.SparkApplication{ObjectMeta: metadata()},
+		"spark.apache.org":     &sparkv1.SparkApplication{ObjectMeta: metadata()},
+		"sparkoperator.k8s.io": &v1beta2.SparkApplication{ObjectMeta: metadata()},
 	}
 }
 

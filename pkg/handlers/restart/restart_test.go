@@ -119,8 +119,8 @@ func TestNothingIsDone(t *testing.T) {
 	reborn.UID = "uid-of-another"
 	elsewhere := pi
 	elsewhere.Name = "another"
-	kubeflows := pi
-	kubeflows.Group = "sparkoperator.k8s.io"
+	others := pi
+	others.Group = "spark.example.com"
 	cluster := pi
 	cluster.Resource, cluster.Kind = "sparkclusters", "SparkCluster"
 	for name, test := range map[string]struct {
@@ -128,7 +128,7 @@ func TestNothingIsDone(t *testing.T) {
 		about events.Object
 		calls int // of the API server
 	}{
-		"for an event of another API":            {failed(), kubeflows, 0},
+		"for an event of another API":            {failed(), others, 0},
 		"for an event of another kind":           {failed(), cluster, 0},
 		"for an application that is gone":        {failed(), elsewhere, 1},
 		"for an earlier one of the same name":    {failed(), reborn, 1},

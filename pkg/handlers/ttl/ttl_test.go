@@ -143,16 +143,16 @@ func restarting(app *sparkv1.SparkApplication) {
 func deleting(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: ended} }
 
 func TestOtherObjectsAreLeftAlone(t *testing.T) {
-	reborn, elsewhere, kubeflows, cluster := pi, pi, pi, pi
+	reborn, elsewhere, others, cluster := pi, pi, pi, pi
 	reborn.UID = "uid-of-another"
 	elsewhere.Name = "another"
-	kubeflows.Group = "sparkoperator.k8s.io"
+	others.Group = "spark.example.com"
 	cluster.Resource, cluster.Kind = "sparkclusters", "SparkCluster"
 	for name, test := range map[string]struct {
 		about events.Object
 		calls int // of the API server
 	}{
-		"of another API":           {kubeflows, 0},
+		"of another API":           {others, 0},
 		"of another kind":          {cluster, 0},
 		"that is gone":             {elsewhere, 1},
 		"that had the name before": {reborn, 1},

@@ -4,6 +4,8 @@ package sparkoperator
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/utils/clock"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
@@ -22,14 +24,20 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 // NewController makes the constructor of the controller.
 func NewController(process *application.Process) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		return application.NewController(ctx, cmw, process, application.Kind{
+		informer := appinformer.Get(ctx).Informer()
+		metrics := newMetrics(ctx, informer.GetStore(), clock.RealClock{})
+		impl := application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Kubeflow(sparkclient.Get(ctx)),
 			Scope:    scope,
-			Informer: appinformer.Get(ctx).Informer(),
+			Informer: informer,
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
+			Wrote:  metrics.wrote,
+			Follow: metrics.follow,
 		})
+		metrics.serve(prometheus.DefaultRegisterer, impl)
+		return impl
 	}
 }
 

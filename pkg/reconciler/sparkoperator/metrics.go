@@ -42,12 +42,12 @@ func newMetrics(ctx context.Context, applications cache.Store, clock clock.Passi
 
 // serve has the metrics served where the others are, whose exporter collects into the same registry:
 // prometheus.DefaultRegisterer.
-func (m *kubeflowMetrics) serve(registry prometheus.Registerer, impl *controller.Impl) error {
+func (m *kubeflowMetrics) serve(registry prometheus.Registerer, impl *controller.Impl) {
 	leads := impl.Reconciler.(interface {
 		IsLeaderFor(app types.NamespacedName) bool
 	}).IsLeaderFor
 	m.leads.Store(&leads)
-	return registry.Register(m.metrics)
+	registry.MustRegister(m.metrics)
 }
 
 // led goes through the applications that are this replica's to take further, as the cache has them.

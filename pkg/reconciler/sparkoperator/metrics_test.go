@@ -8,14 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 	"knative.dev/pkg/controller"
 	logtesting "knative.dev/pkg/logging/testing"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -65,9 +64,7 @@ func TestMetricsAreOfWhatTheReplicaLeads(t *testing.T) {
 	}
 	registry := prometheus.NewRegistry()
 	m := newMetrics(logtesting.TestContextWithLogger(t), store, clocktesting.NewFakePassiveClock(start.Add(time.Second)))
-	if err := m.serve(registry, &controller.Impl{Reconciler: leader("pi")}); err != nil {
-		t.Fatal(err)
-	}
+	m.serve(registry, &controller.Impl{Reconciler: leader("pi")})
 	if got := served(t, registry); len(got) != 0 {
 		t.Errorf("before the settings are read: %v", got)
 	}
