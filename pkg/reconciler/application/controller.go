@@ -70,6 +70,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	if controller.GetEventRecorder(ctx) == nil {
 		ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
 	}
+	recorder := controller.GetEventRecorder(ctx)
 	store := process.settings(ctx, cmw, func(before, after *config.Config) {
 		if kind.Follow != nil {
 			kind.Follow(after)
@@ -105,6 +106,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	impl.Reconciler = &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
+		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
+			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
+		},
 	}
 	watchApplications(ctx, r, impl, kind.Informer, census)
 	watchDrivers(ctx, r, impl)
