@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
 )
 
@@ -43,6 +45,26 @@ func TestApacheOperatorsPiRunsUnedited(t *testing.T) {
 	}
 	expectTold(t, c, "pi", whole)
 	expectGone(t, c, "pods", "services", "networkpolicies")
+}
+
+// The manifest names the namespace in which its own operator looks for it.
+func TestKubeflowOperatorsPiRunsUneditedButForTheNamespace(t *testing.T) {
+	c := cluster.New(t)
+	manifest, err := os.ReadFile("../../examples/kubeflow/spark-pi.yaml")
+	cluster.Must(t, err)
+	c.ApplyText(t, strings.Replace(string(manifest), "namespace: default", "namespace: "+c.Namespace, 1))
+	app := c.AwaitKubeflow(t, "spark-pi", "completed", cluster.InKubeflowState(v1beta2.CompletedState))
+	if text := <-c.FollowLog(t, app.Status.DriverInfo.PodName); !strings.Contains(text, "Pi is roughly 3.1") {
+		t.Errorf("the driver's log has no result:\n%s", text)
+	}
+	expectTold(t, c, "spark-pi", []string{"Submitted", "DriverRequested", "DriverStarted", "DriverReady", "Succeeded"})
+	for executor, state := range app.Status.ExecutorState {
+		if state != v1beta2.ExecutorCompletedState {
+			t.Errorf("the executor %s is %s", executor, state)
+		}
+	}
+	c.Run(t, "", "kubectl", "-n", c.Namespace, "delete", "sparkapplications.sparkoperator.k8s.io", "spark-pi")
+	expectGone(t, c, "pods", "services")
 }
 
 func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testing.T) {

@@ -9,13 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // kubeflowPi is the Kubeflow operator's first example, under a name and with labels of its own.
@@ -27,41 +24,14 @@ func kubeflowPi(name string, labels map[string]string) *v1beta2.SparkApplication
 	return app
 }
 
-// untilShown waits for the state that an application of the Kubeflow kind shows.
-func (s *scene) untilShown(name string, state v1beta2.ApplicationStateType) {
-	s.Helper()
-	until(s, s.spark.SparkoperatorV1beta2().SparkApplications(s.ns), name, fmt.Sprintf("be %q", state),
-		func(app *v1beta2.SparkApplication) bool { return app.Status.AppState.State == state })
-}
-
 // runKubeflow creates an application, and has its driver run.
 func (s *scene) runKubeflow(app *v1beta2.SparkApplication) *driver {
 	s.Helper()
-	_, err := s.spark.SparkoperatorV1beta2().SparkApplications(s.ns).Create(s.Context(), app, metav1.CreateOptions{})
+	_, err := s.kubeflowApps().Create(s.Context(), app, metav1.CreateOptions{})
 	s.must(err)
-	pod := until(s, s.kube.CoreV1().Pods(s.ns), app.Name+"-driver", "be bound", func(pod *corev1.Pod) bool {
-		return pod.Spec.NodeName != ""
-	})
-	d := (&driver{Pod: pod, scene: s}).start()
+	d := s.kubeflowDriver(app.Name).start()
 	s.untilShown(app.Name, v1beta2.RunningState)
 	return d
-}
-
-// kubeflowExecutor makes an executor of the driver, as the driver would.
-func (d *driver) kubeflowExecutor(id int) *driver {
-	d.scene.Helper()
-	labels := map[string]string{"spark-role": "executor", "spark-exec-id": fmt.Sprint(id)}
-	for _, key := range []string{"spark-app-selector", kubeflow.LabelApplication, kubeflow.LabelSubmission, kubeflow.LabelLaunched} {
-		labels[key] = d.Labels[key]
-	}
-	made, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-exec-%d", d.Name, id), Labels: labels, OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
-	}, metav1.CreateOptions{})
-	d.scene.must(err)
-	return &driver{Pod: made, scene: d.scene}
 }
 
 // kubeflowSamples are what Prometheus reads of the Kubeflow operator's metrics, but for the sums of times and the buckets.
@@ -149,8 +119,8 @@ func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 		`application_running_count team="etl"`: "0", `executor_running_count team="etl"`: "0",
 		`application_running_count team="ml"`: "1", `executor_running_count team="ml"`: "1",
 	})
-	s.must(s.spark.SparkoperatorV1beta2().SparkApplications(s.ns).Delete(t.Context(), "lasting", metav1.DeleteOptions{}))
-	untilGone(s, s.spark.SparkoperatorV1beta2().SparkApplications(s.ns), "lasting")
+	s.must(s.kubeflowApps().Delete(t.Context(), "lasting", metav1.DeleteOptions{}))
+	untilGone(s, s.kubeflowApps(), "lasting")
 	s.untilMeasured("after a deletion", second, map[string]string{
 		`application_running_count team="etl"`: "0", `executor_running_count team="etl"`: "0",
 		`application_running_count team="ml"`: "0", `executor_running_count team="ml"`: "0",

@@ -2,13 +2,19 @@ package application
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -56,5 +62,50 @@ func TestLaunched(t *testing.T) {
 				t.Errorf("launched %q, %v; want %q", got, err, test.want)
 			}
 		})
+	}
+}
+
+// What the API server made of a launch's objects is told to the API's dialect, and nothing of what was not made.
+func TestWhatIsCreated(t *testing.T) {
+	routes := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
+	routes.PrependReactor("create", "httproutes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		kind := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
+		return true, nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "POST", kind, "", "404 page not found", 0, true)
+	})
+	client := fake.NewClientset()
+	client.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made := action.(clienttesting.CreateAction).GetObject().DeepCopyObject().(*corev1.Service)
+		made.Spec.ClusterIP = "10.0.0.1"
+		return true, made, nil
+	})
+	metadata := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "team-a", Name: name} }
+	route := &unstructured.Unstructured{}
+	route.SetAPIVersion("gateway.networking.k8s.io/v1")
+	route.SetKind("HTTPRoute")
+	route.SetName("web")
+	objects := &submission.Objects{
+		Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metadata("settings")}},
+		Driver: &corev1.Pod{ObjectMeta: metadata("pi-driver")},
+		Owned: []submission.Object{
+			route, &corev1.Service{ObjectMeta: metadata("pi-ui-svc")}, &policyv1.PodDisruptionBudget{ObjectMeta: metadata("pi-driver-pdb")},
+		},
+	}
+	r := &Reconciler{api: applications.Apache(nil), kube: client, dynamic: routes}
+	made, err := r.create(t.Context(), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range made.objects {
+		names = append(names, object.GetName())
+		if service, is := object.(*corev1.Service); is && service.Spec.ClusterIP != "10.0.0.1" {
+			t.Errorf("the Service is not what the API server made of it: %+v", service.Spec)
+		}
+	}
+	if diff := cmp.Diff([]string{"settings", "pi-driver", "pi-ui-svc", "pi-driver-pdb"}, names); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"HTTPRoute", "", ""}, made.missing); diff != "" || made.driver.Name != "pi-driver" {
+		t.Errorf("the driver is %s, and missing kinds (-want +got):\n%s", made.driver.Name, diff)
 	}
 }

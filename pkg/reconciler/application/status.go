@@ -117,7 +117,7 @@ func (r *Reconciler) facts(
 		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, Created: created,
 		Warnings: d.Warnings(app),
 	}
-	if r.roster != nil && record.Launch != nil && r.executorsSynced() {
+	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()
 		moved := before == nil || before.Sequence != record.Sequence
 		facts.Executors = r.roster.gather(app, record.Launch, record.Attempt.Since.Time, moved)

@@ -93,7 +93,7 @@ func (c *Cluster) tell(ctx context.Context, t *testing.T) {
 		output, _ := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput()
 		t.Logf("kubectl %s\n%s", strings.Join(args, " "), output)
 	}
-	show("describe", "sparkapplications,pods")
+	show("describe", "sparkapplications.spark.apache.org,sparkapplications.sparkoperator.k8s.io,pods")
 	show("get", "events,services,configmaps,persistentvolumeclaims")
 	pods, err := c.Kube.CoreV1().Pods(c.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -137,18 +137,25 @@ var ended = InState("ResourceReleased", "TerminatedWithoutReleaseResources")
 // Await waits until an application is as it should be, or has ended otherwise.
 func (c *Cluster) Await(t *testing.T, name, what string, is func(*sparkv1.SparkApplication) bool) *sparkv1.SparkApplication {
 	t.Helper()
-	var app *sparkv1.SparkApplication
-	var itIs bool
-	err := wait.PollUntilContextTimeout(t.Context(), interval, RunTime, true, func(ctx context.Context) (bool, error) {
-		var err error
-		app, err = c.Spark.SparkV1().SparkApplications(c.Namespace).Get(ctx, name, metav1.GetOptions{})
-		itIs = err == nil && is(app)
-		return itIs || ended(app), nil
+	app, itIs := await(t, is, ended, func(ctx context.Context) (*sparkv1.SparkApplication, error) {
+		return c.Spark.SparkV1().SparkApplications(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 	})
-	if err != nil || !itIs {
+	if !itIs {
 		t.Fatalf("application %s never was %s; its state: %+v", name, what, app.Status.CurrentState)
 	}
 	return app
+}
+
+// await looks at an application until it is as it should be, or has ended otherwise.
+func await[A any](t *testing.T, is, ended func(A) bool, get func(context.Context) (A, error)) (app A, itIs bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), interval, RunTime, true, func(ctx context.Context) (bool, error) {
+		var err error
+		app, err = get(ctx)
+		itIs = err == nil && is(app)
+		return itIs || err == nil && ended(app), nil
+	})
+	return app, itIs && err == nil
 }
 
 // InState holds for an application that is in one of these states.

@@ -6,6 +6,8 @@
 //   - allocation_test.go: dynamic allocation
 //   - failure_test.go: what is told of a package that cannot be had, and of an exception
 //   - servers_test.go: the Connect, Thrift and History servers
+//   - kubeflow_pods_test.go: every field of the Kubeflow kind that pods have
+//   - kubeflow_test.go: monitoring, suspension, edits, retries and the time to live of the Kubeflow kind
 //
 // The executors that it looks at are those that a real driver made.
 package features

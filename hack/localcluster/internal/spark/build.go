@@ -58,7 +58,7 @@ func (r Release) Layer() string { return "images/spark-" + r.Version }
 
 // BuildLayer has that layer in the cache. The release is installed.
 func (r Release) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) error {
-	key := cache.Key(append([]string{r.homeKey(), "layer 3"}, sources()...)...)
+	key := cache.Key(append([]string{r.homeKey(), exporterDigest, "layer 4"}, sources()...)...)
 	_, err := c.Ensure(r.Layer(), key, func(dest string) error {
 		t.Say("compiling the examples and writing the image of Spark %s", r.Version)
 		over, err := os.MkdirTemp("", "spark-over-")
@@ -74,7 +74,7 @@ func (r Release) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) erro
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(w, home, over), w.Close())
+		return errors.Join(fill(w, home, over), w.Tree(c.Path(r.exporter()), exporterFolder, 0), w.Close())
 	})
 	return err
 }

@@ -27,9 +27,17 @@ func (r Release) home() string { return filepath.Join("spark", r.Version) }
 
 func (r Release) homeKey() string { return cache.Key(r.digest, "layout 3") }
 
-// Install has the release's folder in the cache, laid out as in a binary
-// release: the source archive keeps it under deps, and the Python library beside.
+// Install has in the cache all of the release's image that comes from elsewhere.
 func (r Release) Install(ctx context.Context, t *step.Task, c cache.Dir) error {
+	if err := r.unpackHome(ctx, t, c); err != nil {
+		return err
+	}
+	return r.fetchExporter(ctx, t, c)
+}
+
+// unpackHome has the release's folder in the cache, laid out as in a binary
+// release: the source archive keeps it under deps, and the Python library beside.
+func (r Release) unpackHome(ctx context.Context, t *step.Task, c cache.Dir) error {
 	_, err := c.Ensure(r.home(), r.homeKey(), func(dest string) error {
 		download := dest + ".download"
 		defer os.RemoveAll(download)

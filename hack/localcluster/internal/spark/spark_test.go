@@ -201,6 +201,20 @@ func TestZipFolder(t *testing.T) {
 	}
 }
 
+func TestChangedDownloadIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jar")
+	if err := os.WriteFile(file, []byte("agent"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const digest = "d4f0bc5a29de06b510f9aa428f1eedba926012b591fef7a518e776a7c9bd1824"
+	if err := checkDigest(file, digest); err != nil {
+		t.Error(err)
+	}
+	if err := checkDigest(file, exporterDigest); err == nil || !strings.Contains(err.Error(), "a.jar has the SHA-256 digest "+digest) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestScriptsAreExecutable(t *testing.T) {
 	home := t.TempDir()
 	if err := writeScripts(home); err != nil {

@@ -52,6 +52,7 @@ func scalas(version string) []string {
 // others are images under names of their own that manifests of users hold.
 var others = []string{
 	"gcr.io/spark/spark:v3.0.0",
+	"gcr.io/spark/spark:v3.1.1",
 	"gcr.io/spark-operator/spark:v2.4.0",
 	"gcr.io/spark-operator/spark:v2.4.4",
 	"gcr.io/spark-operator/spark:v2.4.5",
@@ -62,10 +63,14 @@ var others = []string{
 	"gcr.io/spark-operator/spark:v3.0.0-gcs-prometheus",
 	"gcr.io/spark-operator/spark:v3.1.1",
 	"gcr.io/spark-operator/spark:v3.1.1-gcs-prometheus",
+	"gcr.io/spark-operator/spark:v3.2.0",
+	"gcr.io/spark-operator/spark:v3.3.0",
 	"gcr.io/spark-operator/spark-py:v2.4.0",
 	"gcr.io/spark-operator/spark-py:v3.0.0",
 	"gcr.io/spark-operator/spark-py:v3.1.1",
 	"ghcr.io/apache/spark-docker/spark:3.5.0",
+	"ghcr.io/apache/spark-docker/spark:3.5.3",
+	"ghcr.io/apache/spark-docker/spark:3.5.4",
 	"kubespark/spark-driver:v2.2.0-kubernetes-0.5.0",
 	"kubespark/spark-executor:v2.2.0-kubernetes-0.5.0",
 }
