@@ -96,6 +96,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 		t.Run("on Spark "+version, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
+			untilServed(t)
 			_, err := s.kubectl(sparkPi(version), "apply", "--filename=-")
 			s.must(err)
 			began := time.Now()
@@ -179,6 +180,15 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 			return app.Status.AppState.State == v1beta2.SubmittedState && len(app.Finalizers) == 1
 		})
 	})
+}
+
+// untilServed waits until the controller takes up what is new: what there was before, it looks into.
+func untilServed(t *testing.T) {
+	t.Helper()
+	s := newScene(t)
+	_, err := s.kubectl(sparkPi("4.0.1")+"  suspend: true\n", "apply", "--filename=-")
+	s.must(err)
+	s.untilShown("spark-pi", v1beta2.SuspendedState)
 }
 
 // wantRunning checks what clients read of an application that runs.
