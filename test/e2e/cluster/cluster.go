@@ -189,7 +189,8 @@ func (c *Cluster) FollowLog(t *testing.T, pod string) <-chan string {
 	log := make(chan string, 1)
 	go func() {
 		defer close(log)
-		stream, err := c.Kube.CoreV1().Pods(c.Namespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(t.Context())
+		options := &corev1.PodLogOptions{Follow: true, Container: "spark-kubernetes-driver"}
+		stream, err := c.Kube.CoreV1().Pods(c.Namespace).GetLogs(pod, options).Stream(t.Context())
 		if err != nil {
 			log <- fmt.Sprintf("no log of %s: %v", pod, err)
 			return

@@ -25,7 +25,11 @@ func TestPodsOfTheKubeflowKindHaveWhatItsFieldsSay(t *testing.T) {
 	manifest, err := os.ReadFile("testdata/kubeflow-pods.yaml")
 	cluster.Must(t, err)
 	c.ApplyText(t, strings.NewReplacer("PRIORITY", makePriority(t, c), "DEVICE", makeDevice(t, c)).Replace(string(manifest)))
-	app := c.AwaitKubeflow(t, "pods", "completed", completed)
+	app := c.AwaitKubeflow(t, "pods", "running with a UI", func(app *v1beta2.SparkApplication) bool {
+		return app.Status.AppState.State == v1beta2.RunningState && app.Status.DriverInfo.WebUIServiceName != ""
+	})
+	expectServices(t, c, app)
+	app = c.AwaitKubeflow(t, "pods", "completed", completed)
 	const found = `(['red', 'mine', 'autumn', 'still', 'hush', '/gcp/key.json', '/token/hadoop.token'], ` +
 		`['begun', 'started', 'from-a-config-map', 'own=1', '<configuration></configuration>', 'gcp-key', 'HDTS\x00\x00\x00', 'hush'], ` +
 		`['10.1.2.3'], True)`
@@ -37,10 +41,10 @@ func TestPodsOfTheKubeflowKindHaveWhatItsFieldsSay(t *testing.T) {
 		t.Run(pod.Labels["spark-role"], func(t *testing.T) { expectFields(t, pod, app) })
 	}
 	t.Run("memory", func(t *testing.T) { expectMemory(t, driver, executor, app) })
-	t.Run("services", func(t *testing.T) { expectServices(t, c, app) })
 }
 
-// expectFields checks the fields that the manifest has alike for driver and executor.
+// expectFields checks the fields that the manifest has alike for driver and executor. Sidecars follow the driver's container;
+// that of an executor Spark puts last.
 func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 	t.Helper()
 	role := pod.Labels["spark-role"]
@@ -58,7 +62,7 @@ func expectFields(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 		"nodeSelector":                  pod.Spec.NodeSelector["kubernetes.io/os"] == "linux",
 		"podSecurityContext":            pod.Spec.SecurityContext.FSGroup != nil && *pod.Spec.SecurityContext.FSGroup == 185,
 		"securityContext":               main.SecurityContext.AllowPrivilegeEscalation != nil && !*main.SecurityContext.AllowPrivilegeEscalation,
-		"sidecars":                      pod.Spec.Containers[0].Name == main.Name && runs(pod, "beside") && mounts(sidecar, "shared", "/shared"),
+		"sidecars":                      (role == "executor" || pod.Spec.Containers[0].Name == main.Name) && runs(pod, "beside") && mounts(sidecar, "shared", "/shared"),
 		"initContainers":                len(pod.Spec.InitContainers) == 1 && pod.Spec.InitContainers[0].Name == "begin",
 		"lifecycle":                     main.Lifecycle != nil && main.Lifecycle.PostStart != nil,
 		"ports":                         hasPort(main, "extra", 9999),
@@ -90,7 +94,7 @@ func expectMemory(t *testing.T, driver, executor corev1.Pod, app *v1beta2.SparkA
 		&driver:   "896Mi to 1200Mi", // 512m, and an overhead of 384m at least
 		&executor: "712Mi to 712Mi",  // 512m and 200m
 	} {
-		resources := pod.Spec.Containers[0].Resources
+		resources := containerOf(t, *pod, "spark-kubernetes-"+pod.Labels["spark-role"]).Resources
 		if got := resources.Requests.Memory().String() + " to " + resources.Limits.Memory().String(); got != want {
 			t.Errorf("%s has a memory of %s, not %s", pod.Name, got, want)
 		}
@@ -119,6 +123,7 @@ func expectLabels(t *testing.T, pod corev1.Pod, app *v1beta2.SparkApplication) {
 	}
 }
 
+// expectServices checks the Services of a driver that runs: its own is deleted by Spark with the end.
 func expectServices(t *testing.T, c *cluster.Cluster, app *v1beta2.SparkApplication) {
 	t.Helper()
 	services, err := c.Kube.CoreV1().Services(c.Namespace).List(t.Context(), metav1.ListOptions{})
