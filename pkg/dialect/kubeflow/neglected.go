@@ -82,14 +82,6 @@ func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []st
 		said.say("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
 			"raise spec.executor.memoryOverhead instead", given)
 	}
-	for i, port := range spec.Ports {
-		said.say("spec.executor.ports[%d] %d is not declared, Spark declares its own ports of executors alone: "+
-			"whoever connects to it needs its number, not its name %q", i, port.ContainerPort, port.Name)
-	}
-	if exposes(app, executorRole) && app.Spec.Monitoring.Prometheus != nil && app.Spec.Monitoring.Prometheus.PortName != "" {
-		said.say("spec.monitoring.prometheus.portName %q is not declared of executors, Spark declares its own ports of them alone: "+
-			"find the port by the annotation prometheus.io/port", app.Spec.Monitoring.Prometheus.PortName)
-	}
 	if spec.Lifecycle != nil && strings.EqualFold(p[decommissionKey].value, "true") {
 		said.say("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
 	}

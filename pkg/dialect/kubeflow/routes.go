@@ -90,7 +90,7 @@ var Routes = []Route{
 	{"monitoring.metricsPropertiesFile", ByProperty, ByProperty, "`spark.metrics.conf`"},
 	{"monitoring.prometheus.jmxExporterJar", ByProperty, ByProperty, "`-javaagent` in `spark.<role>.extraJavaOptions`"},
 	{"monitoring.prometheus.port", ByProperty, ByProperty, "of that agent, and the annotation `prometheus.io/port`"},
-	{"monitoring.prometheus.portName", AfterBuild, Impossible, "Spark declares its own ports of executors alone"},
+	{"monitoring.prometheus.portName", AfterBuild, ByTemplate, "the name of that port of the container"},
 	{"monitoring.prometheus.configFile", ByProperty, ByProperty, "of that agent"},
 	{"monitoring.prometheus.configuration", ByObject, ByObject, "in the config map `<name>-prom-conf`"},
 	{"batchScheduler", ByProperty, ByProperty, "`spark.kubernetes.<role>.scheduler.name`; a pod group, or annotations and labels, for one that the operator's settings name"},
@@ -159,6 +159,6 @@ var PodRoutes = []Route{
 	{"runtimeClassName", AfterBuild, ByTemplate, "the Pod's"},
 	{"javaOptions", ByProperty, ByProperty, "`spark.<role>.extraJavaOptions`, in the place of what `sparkConf` says"},
 	{"lifecycle", AfterBuild, ByTemplate, "the container's; with `spark.decommission.enabled` Spark sets one of its own for executors"},
-	{"ports", AfterBuild, Impossible, "Spark declares its own ports of executors alone"},
+	{"ports", AfterBuild, ByTemplate, "the container's, besides Spark's own"},
 	{"priorityClassName", AfterBuild, ByTemplate, "the Pod's"},
 }
