@@ -3,11 +3,19 @@ package integration
 import (
 	"context"
 	"strings"
+	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 var (
@@ -91,9 +99,103 @@ func (s *scene) withBatchSchedulers() {
 	}))
 }
 
+// untyped makes a dynamic client look like a typed one.
+type untyped struct{ dynamic.ResourceInterface }
+
+func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
+	return u.ResourceInterface.Get(ctx, name, options)
+}
+
 const coscheduler = "scheduler-plugins-scheduler"
 
 func (s *scene) toldSchedulers() {
 	s.Helper()
 	s.configured("config-kubeflow", "batch-schedulers", strings.Join([]string{"volcano", "yunikorn", coscheduler}, ","))
+}
+
+// gangOf is a manifest of a driver and three executors for a batch scheduler.
+func gangOf(scheduler, more string) string {
+	return strings.Replace(sparkPi("4.1.1"), "spec:\n", "spec:\n  batchScheduler: "+scheduler+"\n"+more, 1)
+}
+
+// What a driver of 512m and two executors of 512m need: with the 384 MiB at least that Spark adds to each, and no
+// thousandths of a byte.
+func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
+	s := newScene(t)
+	s.withBatchSchedulers()
+	s.ownController(controller{sink: s.sink.url()})
+	for scheduler, group := range map[string]struct {
+		kind schema.GroupVersionResource
+		name string
+		want string
+	}{
+		"volcano":   {volcanoGroups, "spark-volcano-pg", `{minMember: 1, queue: research, minResources: {cpu: "3", memory: 2688Mi}}`},
+		coscheduler: {coschedulingGroups, coscheduler + "-pg", `{minMember: 1, minResources: {cpu: "3", memory: 2688Mi}}`},
+	} {
+		_, err := s.kubectl(strings.Replace(gangOf(scheduler, "  batchSchedulerOptions: {queue: research}\n"), "name: spark-pi", "name: "+scheduler, 1),
+			"create", "--filename=-")
+		s.must(err)
+		app := s.untilShown(scheduler, v1beta2.SubmittedState)
+		groups := untyped{s.dynamic.Resource(group.kind).Namespace(s.ns)}
+		made, err := groups.Get(t.Context(), group.name, metav1.GetOptions{})
+		s.must(err)
+		var want any
+		s.must(yaml.Unmarshal([]byte(group.want), &want))
+		if missing := lacking(made.Object["spec"], want, "spec"); missing != "" || !metav1.IsControlledBy(made, app) {
+			t.Errorf("%s: %s; it is owned by %v", scheduler, missing, made.GetOwnerReferences())
+		}
+		d := s.kubeflowDriver(scheduler)
+		if label := d.Labels["scheduling.x-k8s.io/pod-group"]; scheduler == coscheduler && label != group.name {
+			t.Errorf("the driver's group is %q", label)
+		}
+		d.start().ready()
+		s.untilShown(scheduler, v1beta2.RunningState)
+		s.suspend(scheduler, true)
+		s.untilShown(scheduler, v1beta2.SuspendedState)
+		untilGone(s, groups, group.name)
+		s.suspend(scheduler, false)
+		s.untilShown(scheduler, v1beta2.SubmittedState)
+		if _, err = groups.Get(t.Context(), group.name, metav1.GetOptions{}); err != nil {
+			t.Errorf("what is resumed has no group: %v", err)
+		}
+		s.kubeflowDriver(scheduler).start().succeed()
+		s.untilShown(scheduler, v1beta2.CompletedState)
+		untilGone(s, groups, group.name)
+	}
+}
+
+func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
+	s := newScene(t)
+	s.toldSchedulers()
+	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
+	s.ownController(controller{sink: s.sink.url()})
+	_, err := s.kubectl(sparkPi("4.1.1"), "create", "--filename=-")
+	s.must(err)
+	d := s.kubeflowDriver("spark-pi")
+	const want = `[{"name":"spark-driver","minMember":1,"minResource":{"cpu":"1","memory":"896Mi"},"labels":{"version":"4.1.1"}},` +
+		`{"name":"spark-executor","minMember":2,"minResource":{"cpu":"1","memory":"896Mi"},"labels":{"version":"4.1.1"}}]`
+	if groups := d.Annotations["yunikorn.apache.org/task-groups"]; groups != want || d.Spec.SchedulerName != "yunikorn" {
+		t.Errorf("the driver's scheduler is %s, and its task groups are %s", d.Spec.SchedulerName, groups)
+	}
+}
+
+// Without its kind of pod group a scheduler cannot be told, and an application that would never start says so.
+func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
+	s := newScene(t)
+	s.toldSchedulers()
+	s.ownController(controller{sink: s.sink.url()})
+	for scheduler, group := range map[string]string{"volcano": "spark-volcano-pg", coscheduler: coscheduler + "-pg"} {
+		_, err := s.kubectl(strings.Replace(gangOf(scheduler, ""), "name: spark-pi", "name: "+scheduler, 1), "create", "--filename=-")
+		s.must(err)
+		app := s.untilShown(scheduler, v1beta2.FailedState)
+		condition := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
+		for _, part := range []string{"PodGroup", group, "install what defines it"} {
+			if !strings.Contains(condition.Message, part) || !strings.Contains(app.Status.AppState.ErrorMessage, part) || condition.Reason != "NotInstalled" {
+				t.Errorf("%s is told %s: %q, %q", scheduler, condition.Reason, condition.Message, app.Status.AppState.ErrorMessage)
+			}
+		}
+		if drivers := s.witness.driversOf(s.ns, scheduler); len(drivers) > 0 {
+			t.Errorf("it had the drivers %v", drivers)
+		}
+	}
 }

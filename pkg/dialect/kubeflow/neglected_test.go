@@ -53,9 +53,9 @@ func TestNeglected(t *testing.T) {
 			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
 		},
 		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
-		"the older of two modes": {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"the older of two modes":   {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
 		"what has no effect anywhere": {
-			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, "+
+			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
 				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
 			[]string{
 				"spec.initContainerImage has no effect", "spec.deps.jarsDownloadDir has no effect", "spec.deps.filesDownloadDir has no effect",
