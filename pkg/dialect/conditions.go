@@ -173,7 +173,9 @@ func clipped(message string) string {
 }
 
 // runsAnew says that what has ended is to run again, since its spec was edited.
-func runsAnew(current v1alpha1.Transition) bool { return current.State == string(lifecycle.Invalidating) }
+func runsAnew(current v1alpha1.Transition) bool {
+	return current.State == string(lifecycle.Invalidating)
+}
 
 // awaitsRestart says that another attempt may follow this end.
 func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
