@@ -101,15 +101,15 @@ func named(record *v1alpha1.Record) string {
 	return record.Launch.ID
 }
 
-// miscounted says what is wrong with the numbers of attempts. Both begin anew with an edit only, that of submissions
-// with each execution as well.
+// miscounted says what is wrong with the numbers of attempts. That of executions begins anew with an edit only, that of
+// submissions with each execution: where nothing runs, or another launch is named.
 func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transition) (wrong []string) {
 	edited := count(begun, lifecycle.Invalidating) > 0 || lifecycle.CurrentState(was.Firesteel) == lifecycle.Invalidating
 	executions := is.ExecutionAttempts - was.ExecutionAttempts
 	if most := count(begun, lifecycle.DriverRequested); executions > max(most, 1) || executions < 0 && !edited {
 		wrong = append(wrong, fmt.Sprintf("the executions go from %d to %d with %d drivers", was.ExecutionAttempts, is.ExecutionAttempts, most))
 	}
-	anew := edited || count(begun, lifecycle.ScheduledToRestart, lifecycle.Resuming) > 0
+	anew := edited || is.DriverInfo.PodName == "" || named(was.Firesteel) != named(is.Firesteel)
 	submissions := is.SubmissionAttempts - was.SubmissionAttempts
 	if submissions > int32(len(begun))+1 || submissions < 0 && !anew {
 		wrong = append(wrong, fmt.Sprintf("the submissions go from %d to %d", was.SubmissionAttempts, is.SubmissionAttempts))
@@ -149,9 +149,9 @@ func contradicted(s v1beta2.SparkApplicationStatus) (wrong []string) {
 	}
 	switch shown {
 	case v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.CompletedState, v1beta2.FailedState:
-		check("a time of its end", s.TerminationTime.IsZero(), false)
+		check("a time of its end", !s.TerminationTime.IsZero(), true)
 	case v1beta2.SubmittedState, v1beta2.RunningState, v1beta2.PendingRerunState, v1beta2.ResumingState:
-		check("no time of its end", s.TerminationTime.IsZero(), true)
+		check("a time of its end", !s.TerminationTime.IsZero(), false)
 	}
 	switch shown {
 	case v1beta2.FailedState, v1beta2.FailingState, v1beta2.FailedSubmissionState:

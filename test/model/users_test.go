@@ -60,8 +60,19 @@ func (w *world) use(its user, random *rand.Rand) {
 		}
 	}
 	for n := range names {
-		w.edit(key{its.resource, "team-a", fmt.Sprintf("app-%d", n)}, func(suspended *bool, _ map[string]string) { *suspended = false })
+		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", n)}
+		w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = false })
+		w.expect(w.server.change(k, metav1.Preconditions{}, letEnd))
 	}
+}
+
+// letEnd has an application come to an end that would run for ever.
+func letEnd(stored object) error {
+	if app, is := stored.(*v1beta2.SparkApplication); is && app.Spec.RestartPolicy.Type == v1beta2.RestartAlways {
+		app.Spec.RestartPolicy.Type = v1beta2.RestartNever
+		app.Generation++
+	}
+	return nil
 }
 
 // edit changes whether an application is suspended, or its properties.

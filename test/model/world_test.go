@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // stories is how many are played where FIRESTEEL_STORIES does not say.
-const stories = 25
+const stories = 15
 
 func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) {
 	first, last := uint64(1), uint64(stories)
