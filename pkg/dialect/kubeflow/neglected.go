@@ -145,8 +145,34 @@ func neglectedOfApplication(app *v1beta2.SparkApplication, defaults Defaults) []
 	if app.Spec.Monitoring != nil && !exposes(app, driverRole) && !exposes(app, executorRole) {
 		said.say("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
 	}
+	said = append(said, neglectedForAges(app.Spec)...)
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
 		said.say("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
+	}
+	return said
+}
+
+// neglectedForAges speaks of fields that the Kubeflow operator's oldest documents have and its present code does not read.
+func neglectedForAges(spec v1beta2.SparkApplicationSpec) []string {
+	var said sentences
+	download := "no Spark since 2.3 has an init container that downloads, the driver and executors fetch by themselves: leave it out"
+	retries := "the Kubeflow operator does not read it either: write spec.restartPolicy"
+	for _, old := range []struct {
+		field string
+		given bool
+		why   string
+	}{
+		{"spec.initContainerImage", spec.InitContainerImage != "", download},
+		{"spec.deps.jarsDownloadDir", spec.Deps.JarsDownloadDir != "", download},
+		{"spec.deps.filesDownloadDir", spec.Deps.FilesDownloadDir != "", download},
+		{"spec.deps.downloadTimeout", spec.Deps.DownloadTimeout != nil, download},
+		{"spec.deps.maxSimultaneousDownloads", spec.Deps.MaxSimultaneousDownloads != nil, download},
+		{"spec.failureRetries", spec.FailureRetries != nil, retries},
+		{"spec.retryInterval", spec.RetryInterval != nil, retries},
+	} {
+		if old.given {
+			said.say("%s has no effect, %s", old.field, old.why)
+		}
 	}
 	return said
 }

@@ -55,7 +55,14 @@ func TestNeglected(t *testing.T) {
 		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
 		"the older of two modes":   {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
 		"what has no effect anywhere": {
-			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, deps: {jarsDownloadDir: /j}}"), nil,
+			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
+				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
+			[]string{
+				"spec.initContainerImage has no effect", "spec.deps.jarsDownloadDir has no effect", "spec.deps.filesDownloadDir has no effect",
+				"spec.deps.downloadTimeout has no effect", "spec.deps.maxSimultaneousDownloads has no effect",
+				"spec.failureRetries has no effect, the Kubeflow operator does not read it either: write spec.restartPolicy",
+				"spec.retryInterval has no effect",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -142,6 +142,9 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 				continue
 			}
 		}
+		if err = r.retire(ctx, d, app, record); err != nil {
+			return app, err
+		}
 		if app, err = r.persist(ctx, d, app, record, r.facts(d, app, record, decision, created)); err != nil {
 			return app, err
 		}
