@@ -133,7 +133,7 @@ func TestFailureOfTheKubeflowKindIsRetriedAndTold(t *testing.T) {
 	c := cluster.New(t)
 	c.Apply(t, "testdata/kubeflow-failure.yaml")
 	app := c.AwaitKubeflow(t, "fails", "failed", cluster.InKubeflowState(v1beta2.FailedState))
-	if app.Status.ExecutionAttempts != 2 || app.Status.SubmissionAttempts != 2 || app.Status.TerminationTime.IsZero() {
+	if app.Status.ExecutionAttempts != 2 || app.Status.TerminationTime.IsZero() {
 		t.Errorf("the status is %+v", app.Status)
 	}
 	const message = "driver container failed with ExitCode: 101, Reason: Error"
