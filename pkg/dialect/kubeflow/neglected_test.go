@@ -102,7 +102,7 @@ func TestRefusal(t *testing.T) {
 		"a field":                  {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
 		"a field of executors":     {pi().Executor("coreRequest: many"), `spec.executor.coreRequest (spark.kubernetes.executor.request.cores)`},
 		"no main class":            {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
-		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spark.kubernetes.container.image is missing"},
+		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
 		"a file of the operator's": {pi().Spec("mainApplicationFile: /tmp/a.py"), `spec.mainApplicationFile "/tmp/a.py"`},
 		"a mount of nothing":       {pi().Executor("volumeMounts: [{name: spark-local-dir-1, mountPath: /a}]"), `spec.executor.volumeMounts[0].name "spark-local-dir-1" names no volume of spec.volumes`},
 		"a limit below the request": {
@@ -111,6 +111,12 @@ func TestRefusal(t *testing.T) {
 		"a limit that is none": {pi().Driver("memoryLimit: much"), `spec.driver.memoryLimit "much" is not a size`},
 		"a label that no object can have": {
 			pi().Driver("labels: {'a b': c}"), `spec.driver.labels.a b (spark.kubernetes.driver.label.a b) "c"`,
+		},
+		"an executor's label that no Pod can have": {
+			pi().Executor("labels: {a: b c}"), `spec.executor.labels.a "b c" is no label value`,
+		},
+		"an executor's annotation that no Pod can have": {
+			pi().Executor("annotations: {a b: c}"), `spec.executor.annotations.a b "a b" is no annotation key`,
 		},
 		"a template by a URL beside fields that need one": {
 			pi().Conf("spark.kubernetes.executor.podTemplateFile", "https://t").Executor("priorityClassName: p"),
