@@ -12,7 +12,7 @@ CLUSTER ?= local
 export CLUSTER
 
 # Packages whose tests need nothing but Go.
-UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/model/... ./test/parity/... \
+UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/model/... ./test/clientview/... ./test/parity/... \
 	$(addprefix ./test/chaos/,dice gateway journal sink verdict)
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 

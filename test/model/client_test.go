@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 var errRefused = errors.New("dial tcp 127.0.0.1:6443: connection refused")
@@ -105,6 +107,8 @@ func (c *connection) RoundTrip(request *http.Request) (*http.Response, error) {
 	case trouble == 4 && writes:
 		c.kill() // before the write
 		return nil, errRefused
+	case trouble == 6 && request.Method == http.MethodPost:
+		return answer(nil, apierrors.NewForbidden(groupResource(key{}), "", errors.New("somebody's webhook does not like it")))
 	case trouble == 5 && writes:
 		_, _ = c.perform(request)
 		c.kill() // right after it
@@ -136,18 +140,19 @@ func answer(result any, err error) (*http.Response, error) {
 	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(bytes.NewReader(text))}, nil
 }
 
-// parse reads /api/v1/namespaces/a/pods/b/status, or the same under /apis/group/version; a list has no name.
+// parse reads /api/v1/namespaces/a/pods/b/status, or the same under /apis/group/version; a list has no name. Resources
+// of a group are named with it: sparkapplications.spark.apache.org.
 func parse(path string) (k key, subresource string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	skip := 2
+	skip, group := 2, ""
 	if parts[0] == "apis" {
-		skip = 3
+		skip, group = 3, "."+parts[1]
 	}
 	parts = parts[skip:]
 	if parts[0] == "namespaces" && len(parts) > 2 {
 		k.namespace, parts = parts[1], parts[2:]
 	}
-	k.resource = parts[0]
+	k.resource = parts[0] + group
 	if len(parts) > 1 {
 		k.name = parts[1]
 	}
@@ -198,8 +203,7 @@ func (c *connection) perform(request *http.Request) (any, error) {
 }
 
 func decode(resource string, body []byte) (object, error) {
-	if resource == applications {
-		app := &sparkv1.SparkApplication{}
+	if app := newApplication(resource); app != nil {
 		return app, json.Unmarshal(body, app)
 	}
 	decoded, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
@@ -224,8 +228,21 @@ func (c *connection) list(resource string, request *http.Request) (any, error) {
 
 // kinds are those of the resources that are listed and watched.
 var kinds = map[string]metav1.TypeMeta{
-	applications: {Kind: "SparkApplication", APIVersion: sparkv1.SchemeGroupVersion.String()},
-	pods:         {Kind: "Pod", APIVersion: "v1"},
+	apaches:   {Kind: "SparkApplication", APIVersion: sparkv1.SchemeGroupVersion.String()},
+	kubeflows: {Kind: "SparkApplication", APIVersion: v1beta2.SchemeGroupVersion.String()},
+	pods:      {Kind: "Pod", APIVersion: "v1"},
+}
+
+// newApplication is an empty one of a resource; nil where that is not one of applications.
+func newApplication(resource string) dialect.Application {
+	switch resource {
+	case apaches:
+		return &sparkv1.SparkApplication{}
+	case kubeflows:
+		return &v1beta2.SparkApplication{}
+	default:
+		return nil
+	}
 }
 
 func selecting(request *http.Request) (func(object) bool, error) {

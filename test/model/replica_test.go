@@ -17,10 +17,12 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
 
 // replica is a controller process: all that cmd/controller runs, and none of it shared with another.
@@ -36,16 +38,21 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	r := &replica{connection: connection, stop: stop}
 	ctx = logging.WithLogger(ctx, zap.NewNop().Sugar())
 	ctx = controller.WithEventRecorder(ctx, silent{})
-	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector)
+	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector,
+		kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector)
 	config := connection.config()
 	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(application.NewProcess(r.newRelay(t, sink, inProcess), nil))(ctx, &configmap.ManualWatcher{})
+	process := application.NewProcess(r.newRelay(t, sink, inProcess), nil)
+	impls := []*controller.Impl{
+		sparkapplication.NewController(process)(ctx, &configmap.ManualWatcher{}),
+		sparkoperator.NewController(process)(ctx, &configmap.ManualWatcher{}),
+	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {
-			_ = impl.RunContext(ctx, impl.Concurrency)
+			_ = controller.StartAll(ctx, impls...)
 		}
 		wait()
 	})

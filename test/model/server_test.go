@@ -19,11 +19,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
+// Resources, with their groups where they have one.
 const (
-	applications = "sparkapplications"
-	pods         = "pods"
+	apaches   = "sparkapplications.spark.apache.org"
+	kubeflows = "sparkapplications.sparkoperator.k8s.io"
+	pods      = "pods"
 )
 
 // object is anything that the server stores.
@@ -181,27 +185,39 @@ func (s *server) update(k key, given object, subresource string) (object, error)
 }
 
 func (s *server) merge(stored, given object, subresource string) error {
-	app, is := stored.(*sparkv1.SparkApplication)
-	if !is {
+	wanted := clone(given)
+	switch app := stored.(type) {
+	case *sparkv1.SparkApplication:
+		wanted := wanted.(*sparkv1.SparkApplication)
+		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
+	case *v1beta2.SparkApplication:
+		wanted := wanted.(*v1beta2.SparkApplication)
+		return mergeParts(app, wanted, subresource, part(&app.Spec, wanted.Spec), part(&app.Status, wanted.Status))
+	default:
 		return fmt.Errorf("nobody updates a %T", stored)
 	}
-	wanted := given.(*sparkv1.SparkApplication)
-	if subresource == "status" {
-		wanted.Status.DeepCopyInto(&app.Status)
-		return nil
-	}
-	app.Finalizers = slices.Clone(wanted.Finalizers)
-	if !sameSpec(app, wanted) {
-		wanted.Spec.DeepCopyInto(&app.Spec)
-		app.Generation++
-	}
-	return nil
 }
 
-func sameSpec(a, b *sparkv1.SparkApplication) bool {
-	one, _ := json.Marshal(a.Spec)
-	other, _ := json.Marshal(b.Spec)
-	return string(one) == string(other)
+// part says how a part of an object is written. That says whether it is another than before.
+func part[T any](stored *T, wanted T) func() bool {
+	return func() bool {
+		before, _ := json.Marshal(stored)
+		after, _ := json.Marshal(wanted)
+		*stored = wanted
+		return string(before) != string(after)
+	}
+}
+
+func mergeParts(stored, wanted object, subresource string, spec, status func() bool) error {
+	if subresource == "status" {
+		status()
+		return nil
+	}
+	stored.SetFinalizers(wanted.GetFinalizers())
+	if spec() {
+		stored.SetGeneration(stored.GetGeneration() + 1)
+	}
+	return nil
 }
 
 // patch applies a JSON merge patch to an application.
@@ -224,7 +240,7 @@ func (s *server) patch(k key, patch []byte, subresource string) (object, error) 
 		if err != nil {
 			return err
 		}
-		patched := &sparkv1.SparkApplication{}
+		patched := newApplication(k.resource)
 		if err := json.Unmarshal(after, patched); err != nil {
 			return err
 		}
@@ -290,7 +306,7 @@ func (s *server) remove(k key, gone object) {
 func (s *server) store(k key, o object, kind watch.EventType) {
 	s.objects[k] = o
 	s.enter(k, o, kind)
-	if app, is := o.(*sparkv1.SparkApplication); is {
+	if app, is := o.(dialect.Application); is {
 		s.witness.sawApplication(app)
 	}
 }

@@ -23,8 +23,8 @@ func TestAHandlerThatIsSilentForTwoMinutesIsNamed(t *testing.T) {
 		replica := startReplica(t, connection, w.sink, func(string) bool { return false })
 		defer replica.end()
 
-		app := key{applications, "team-a", "pi"}
-		given := anApplication(app, w.random(3))
+		app := key{apaches, "team-a", "pi"}
+		given := anApache(app, w.random(3)).(*sparkv1.SparkApplication)
 		given.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
 			RestartConfig: &sparkv1.RestartConfig{RestartPolicy: sparkv1.RestartOnFailure},
 		}

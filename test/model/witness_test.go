@@ -14,8 +14,10 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"k8s.io/apimachinery/pkg/types"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/test/clientview"
 )
 
 // witness knows which transitions were persisted, as the events that they are to be told with.
@@ -26,27 +28,36 @@ type witness struct {
 	persisted map[string]string
 	// last is the last sequence of each application.
 	last map[types.UID]int64
+	// shown is each application of the Kubeflow kind as it was last written.
+	shown map[types.UID]*v1beta2.SparkApplication
 }
 
 func newWitness(t *testing.T) *witness {
-	return &witness{t: t, persisted: map[string]string{}, last: map[types.UID]int64{}}
+	return &witness{t: t, persisted: map[string]string{}, last: map[types.UID]int64{}, shown: map[types.UID]*v1beta2.SparkApplication{}}
 }
 
-func (w *witness) sawApplication(app *sparkv1.SparkApplication) {
-	record := app.Status.Firesteel
+func (w *witness) sawApplication(app dialect.Application) {
+	record := app.GetRecord()
 	if record == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last[app.UID] = max(w.last[app.UID], record.Sequence)
+	w.last[app.GetUID()] = max(w.last[app.GetUID()], record.Sequence)
+	if app, is := app.(*v1beta2.SparkApplication); is {
+		for _, wrong := range clientview.Wrong(w.shown[app.UID], app) {
+			w.t.Errorf("%s (%s): %s", app.Name, app.UID, wrong)
+		}
+		w.shown[app.UID] = app.DeepCopy()
+	}
+	api := apiOf(app)
 	for _, transition := range record.Transitions {
 		event, err := events.ForTransition(events.Object{
-			Group: sparkv1.SchemeGroupVersion.Group, Resource: applications, Kind: "SparkApplication",
-			Namespace: app.Namespace, Name: app.Name, UID: app.UID,
+			Group: api.Group, Resource: api.Resource, Kind: api.Kind,
+			Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
 		}, transition)
 		if err != nil {
-			w.t.Errorf("transition %d of %s has no event: %v", transition.Sequence, app.Name, err)
+			w.t.Errorf("transition %d of %s has no event: %v", transition.Sequence, app.GetName(), err)
 			continue
 		}
 		text := textOf(w.t, event)

@@ -20,8 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // stories is how many are played where FIRESTEEL_STORIES does not say.
-const stories = 25
+const stories = 15
 
 func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) {
 	first, last := uint64(1), uint64(stories)
@@ -85,7 +84,7 @@ func (w *world) play() {
 		w.actors.Go(func() { w.keepReplica(n) })
 	}
 	w.actors.Go(w.kubelet)
-	w.users()
+	w.haveUsers()
 	deadline := time.Now().Add(recovery)
 	for !w.settled() && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Second)
@@ -117,7 +116,7 @@ func (w *world) settled() bool {
 	defer w.server.mu.Unlock()
 	for _, stored := range w.server.objects {
 		pod, isPod := stored.(*corev1.Pod)
-		app, isApplication := stored.(*sparkv1.SparkApplication)
+		app, isApplication := stored.(dialect.Application)
 		if stored.GetDeletionTimestamp() != nil || isPod && alive(pod) || isApplication && !atRest(app) {
 			return false
 		}
@@ -126,8 +125,8 @@ func (w *world) settled() bool {
 }
 
 // atRest says that an application came to an end that nothing follows, and that the sink knows it.
-func atRest(app *sparkv1.SparkApplication) bool {
-	record, policy := app.Status.Firesteel, apache.Policy(app, apache.Defaults{})
+func atRest(app dialect.Application) bool {
+	record, policy := app.GetRecord(), policyOf(app)
 	if record == nil || record.Acknowledged < record.Sequence {
 		return false
 	}
@@ -145,11 +144,11 @@ func (w *world) check() {
 	w.sink.check(w.server.witness)
 	applications := 0
 	for k, stored := range w.server.objects {
-		if app, is := stored.(*sparkv1.SparkApplication); is {
+		if app, is := stored.(dialect.Application); is {
 			applications++
-			if app.DeletionTimestamp != nil || !atRest(app) {
-				w.t.Errorf("%s/%s (%s) has not ended: deleted %v, record %+v",
-					app.Namespace, app.Name, app.UID, app.DeletionTimestamp, app.Status.Firesteel)
+			if app.GetDeletionTimestamp() != nil || !atRest(app) {
+				w.t.Errorf("%s %s/%s (%s) has not ended: deleted %v, record %+v",
+					k.resource, app.GetNamespace(), app.GetName(), app.GetUID(), app.GetDeletionTimestamp(), app.GetRecord())
 			}
 		} else if owner := ownerOf(stored); !w.server.exists(owner) {
 			w.t.Errorf("%s %s is left of %s", k.resource, k.name, owner)
@@ -159,82 +158,6 @@ func (w *world) check() {
 		len(w.server.witness.last), applications, len(w.sink.taken), w.server.revision, w.deaths.Load())
 	if len(w.server.witness.last) == 0 || w.deaths.Load() == 0 {
 		w.t.Error("nothing happened")
-	}
-}
-
-// users apply, edit, suspend and delete applications.
-func (w *world) users() {
-	random := w.random(2)
-	for !w.calm() {
-		pause(random, 30*time.Second)
-		k := key{applications, "team-a", fmt.Sprintf("app-%d", random.IntN(4))}
-		switch random.IntN(6) {
-		case 0, 1, 2:
-			w.expect(w.server.create(k, anApplication(k, random)))
-		case 3:
-			if err := w.server.delete(k, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-				w.t.Error(err)
-			}
-		case 4:
-			w.edit(k, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = !app.Spec.Suspend })
-		case 5:
-			w.edit(k, func(app *sparkv1.SparkApplication) {
-				app.Spec.SparkConf["spark.edited"] = strconv.Itoa(random.IntN(100))
-			})
-		}
-	}
-	for n := range 4 {
-		w.edit(key{applications, "team-a", fmt.Sprintf("app-%d", n)}, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = false })
-	}
-}
-
-func (w *world) edit(k key, edit func(*sparkv1.SparkApplication)) {
-	w.expect(w.server.change(k, metav1.Preconditions{}, func(stored object) error {
-		app := stored.(*sparkv1.SparkApplication)
-		edit(app)
-		app.Generation++
-		return nil
-	}))
-}
-
-// expect lets pass what a user who is late or early is told.
-func (w *world) expect(_ object, err error) {
-	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
-		w.t.Error(err)
-	}
-}
-
-func anApplication(k key, random *rand.Rand) *sparkv1.SparkApplication {
-	some := func(choices ...int64) *int64 { return ptr.To(choices[random.IntN(len(choices))]) }
-	policies := []sparkv1.RestartPolicy{sparkv1.RestartNever, sparkv1.RestartAlways, sparkv1.RestartOnFailure}
-	return &sparkv1.SparkApplication{
-		TypeMeta:   kinds[k.resource],
-		ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name},
-		Spec: sparkv1.ApplicationSpec{
-			RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.4"},
-			MainClass:       "org.example.Main", Jars: "local:///opt/app.jar",
-			SparkConf: map[string]string{"spark.kubernetes.container.image": "spark"},
-			ApplicationTolerations: &sparkv1.ApplicationTolerations{
-				RestartConfig: &sparkv1.RestartConfig{
-					RestartPolicy:        policies[random.IntN(len(policies))],
-					MaxRestartAttempts:   some(0, 1, 3),
-					RestartBackoffMillis: some(0, 1000, 20_000),
-				},
-				InstanceConfig: &sparkv1.ExecutorInstanceConfig{
-					InitExecutors: int32(random.IntN(3)), MinExecutors: int32(random.IntN(3)), MaxExecutors: int32(random.IntN(4)),
-				},
-				ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{
-					DriverStartTimeoutMillis:          some(20_000, 60_000, 300_000),
-					ExecutorStartTimeoutMillis:        some(20_000, 60_000),
-					ForceTerminationGracePeriodMillis: some(10_000, 60_000),
-				},
-				ResourceRetainPolicy: []sparkv1.RetainPolicy{
-					sparkv1.RetainNever, sparkv1.RetainOnFailure, sparkv1.RetainAlways,
-				}[random.IntN(3)],
-				ResourceRetainDurationMillis: some(-1, 30_000),
-				TTLAfterStopMillis:           some(-1, 0, 40_000),
-			},
-		},
 	}
 }
 
@@ -294,7 +217,7 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		return errTaint
 	case pod.Annotations["node"] == "lost" && !w.calm():
 		return errUnmoved
-	case pod.Status.Phase == corev1.PodPending:
+	case pod.Status.Phase == corev1.PodPending, pod.Status.Phase == corev1.PodUnknown:
 		run(pod)
 	case luck < 5, isDriver(pod) && random.IntN(4) > 0: // drivers outlive most of their executors
 		return errUnmoved
@@ -304,6 +227,8 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		end(pod, 1)
 	case !w.calm() && random.IntN(2) == 0:
 		pod.Annotations = map[string]string{"node": "lost"}
+	case !w.calm() && random.IntN(2) == 0:
+		pod.Status.Phase = corev1.PodUnknown // its node does not answer
 	default:
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
 	}
@@ -316,7 +241,7 @@ func isDriver(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "driver
 func anExecutor(driver *corev1.Pod, random *rand.Rand) (key, *corev1.Pod) {
 	k := key{pods, driver.Namespace, fmt.Sprintf("%s-exec-%d", driver.Name, random.IntN(5))}
 	labels := maps.Clone(driver.Labels)
-	labels["spark-role"] = "executor"
+	labels["spark-role"], labels[submission.LabelExecutorID] = "executor", k.name[len(k.name)-1:]
 	return k, &corev1.Pod{
 		TypeMeta: kinds[pods],
 		ObjectMeta: metav1.ObjectMeta{

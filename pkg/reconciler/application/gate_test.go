@@ -88,7 +88,9 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: newRetries(),
-		atRest:  func(_ context.Context, app dialect.Application) (bool, error) { return slices.Contains(e.atRest, app.GetName()), nil },
+		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
+			return slices.Contains(e.atRest, app.GetName()), nil
+		},
 	}
 	return e
 }

@@ -1,0 +1,163 @@
+// Package clientview knows what clients of the Kubeflow operator may see of an application, from one of its revisions
+// to the next: its states in the order of that operator's controllers, and what goes with each.
+package clientview
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+type state = v1beta2.ApplicationStateType
+
+// next are the states that may follow each, but for INVALIDATING, which may follow any.
+var next = map[state][]state{
+	v1beta2.NewState:              submitted,
+	v1beta2.SubmittedState:        {v1beta2.RunningState, v1beta2.UnknownState, v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.SuspendingState},
+	v1beta2.RunningState:          {v1beta2.UnknownState, v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.SuspendingState},
+	v1beta2.UnknownState:          {v1beta2.SubmittedState, v1beta2.RunningState, v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.SuspendingState},
+	v1beta2.SucceedingState:       {v1beta2.CompletedState, v1beta2.PendingRerunState, v1beta2.SuspendingState},
+	v1beta2.FailingState:          {v1beta2.FailedState, v1beta2.PendingRerunState, v1beta2.SuspendingState},
+	v1beta2.FailedSubmissionState: append([]state{v1beta2.FailedState}, submitted...),
+	v1beta2.PendingRerunState:     submitted,
+	v1beta2.InvalidatingState:     {v1beta2.PendingRerunState},
+	v1beta2.SuspendingState:       {v1beta2.SuspendedState},
+	v1beta2.SuspendedState:        {v1beta2.ResumingState},
+	v1beta2.ResumingState:         submitted,
+	v1beta2.CompletedState:        nil,
+	v1beta2.FailedState:           nil,
+}
+
+// submitted is what follows where the application is about to be submitted.
+var submitted = []state{v1beta2.SubmittedState, v1beta2.FailedSubmissionState, v1beta2.SuspendingState}
+
+// Wrong says what clients should not have seen of a revision of an application after the one before; before is nil
+// where the application was not looked at.
+func Wrong(before, after *v1beta2.SparkApplication) []string {
+	if before == nil {
+		before = &v1beta2.SparkApplication{}
+	}
+	was, is := before.Status, after.Status
+	begun := newTransitions(was.Firesteel, is.Firesteel)
+	steps := len(begun)
+	if named(is.Firesteel) != "" && named(was.Firesteel) != named(is.Firesteel) {
+		steps++ // what waits for its submission is PENDING_RERUN only from when that begins
+	}
+	var wrong []string
+	if !reachable(was.AppState.State, is.AppState.State, steps) {
+		wrong = append(wrong, fmt.Sprintf("%q follows %q within %d transitions", is.AppState.State, was.AppState.State, steps))
+	}
+	wrong = append(wrong, miscounted(was, is, begun)...)
+	wrong = append(wrong, unedited(was.Firesteel, after, begun)...)
+	return append(wrong, contradicted(is)...)
+}
+
+// reachable says that a state may be seen after another, with so many steps between.
+func reachable(from, to state, steps int) bool {
+	reached := map[state]bool{from: true}
+	for range steps {
+		for _, known := range slices.Collect(maps.Keys(reached)) {
+			reached[v1beta2.InvalidatingState] = true
+			for _, further := range next[known] {
+				reached[further] = true
+			}
+		}
+	}
+	return reached[to]
+}
+
+// newTransitions are those that a record has, and the one before had not.
+func newTransitions(before, after *v1alpha1.Record) []v1alpha1.Transition {
+	var told int64
+	if before != nil {
+		told = before.Sequence
+	}
+	if after == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(after.Transitions), func(t v1alpha1.Transition) bool { return t.Sequence <= told })
+}
+
+func count(transitions []v1alpha1.Transition, states ...lifecycle.State) int32 {
+	var n int32
+	for _, t := range transitions {
+		if slices.Contains(states, lifecycle.State(t.State)) {
+			n++
+		}
+	}
+	return n
+}
+
+// named is the launch that a record names.
+func named(record *v1alpha1.Record) string {
+	if record == nil || record.Launch == nil {
+		return ""
+	}
+	return record.Launch.ID
+}
+
+// miscounted says what is wrong with the numbers of attempts. That of executions begins anew with an edit only, that of
+// submissions with each execution: where nothing runs, or another launch is named.
+func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transition) (wrong []string) {
+	edited := count(begun, lifecycle.Invalidating) > 0 || lifecycle.CurrentState(was.Firesteel) == lifecycle.Invalidating
+	executions := is.ExecutionAttempts - was.ExecutionAttempts
+	if most := count(begun, lifecycle.DriverRequested); executions > max(most, 1) || executions < 0 && !edited {
+		wrong = append(wrong, fmt.Sprintf("the executions go from %d to %d with %d drivers", was.ExecutionAttempts, is.ExecutionAttempts, most))
+	}
+	anew := edited || is.DriverInfo.PodName == "" || named(was.Firesteel) != named(is.Firesteel)
+	submissions := is.SubmissionAttempts - was.SubmissionAttempts
+	if submissions > int32(len(begun))+1 || submissions < 0 && !anew {
+		wrong = append(wrong, fmt.Sprintf("the submissions go from %d to %d", was.SubmissionAttempts, is.SubmissionAttempts))
+	}
+	return wrong
+}
+
+// unedited says that an application is invalidated although nobody edited its spec.
+func unedited(before *v1alpha1.Record, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
+	hash, err := kubeflow.SpecHash(after)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if count(begun, lifecycle.Invalidating) > 0 && lifecycle.SpecHash(before) == hash {
+		return []string{"it is invalidated, and its spec is that of its attempt"}
+	}
+	return nil
+}
+
+// contradicted says what of a status does not go with its state.
+func contradicted(s v1beta2.SparkApplicationStatus) (wrong []string) {
+	shown := s.AppState.State
+	check := func(what string, has, want bool) {
+		if has != want {
+			wrong = append(wrong, fmt.Sprintf("%q has %s: %t", shown, what, has))
+		}
+	}
+	switch shown {
+	case v1beta2.SubmittedState, v1beta2.RunningState, v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.CompletedState:
+		check("a driver", s.DriverInfo.PodName != "", true)
+		check("an id", s.SparkApplicationID != "", true)
+		check("a submission", s.SubmissionID != "" && !s.LastSubmissionAttemptTime.IsZero() && s.SubmissionAttempts > 0, true)
+		check("an execution", s.ExecutionAttempts > 0, true)
+	case v1beta2.NewState, v1beta2.SuspendedState, v1beta2.ResumingState, v1beta2.PendingRerunState:
+		check("a driver", s.DriverInfo.PodName != "", false)
+		check("executors", len(s.ExecutorState) > 0, false)
+	}
+	switch shown {
+	case v1beta2.SucceedingState, v1beta2.FailingState, v1beta2.CompletedState, v1beta2.FailedState:
+		check("a time of its end", !s.TerminationTime.IsZero(), true)
+	case v1beta2.SubmittedState, v1beta2.RunningState, v1beta2.PendingRerunState, v1beta2.ResumingState:
+		check("a time of its end", !s.TerminationTime.IsZero(), false)
+	}
+	switch shown {
+	case v1beta2.FailedState, v1beta2.FailingState, v1beta2.FailedSubmissionState:
+		check("an error", s.AppState.ErrorMessage != "", true)
+	case v1beta2.CompletedState, v1beta2.RunningState, v1beta2.SucceedingState:
+		check("an error", s.AppState.ErrorMessage != "", false)
+	}
+	return wrong
+}

@@ -1,0 +1,171 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// user applies, edits, suspends and deletes the applications of an API.
+type user struct {
+	resource string
+	// make draws an application.
+	make func(k key, random *rand.Rand) object
+}
+
+var users = []user{{apaches, anApache}, {kubeflows, aKubeflow}}
+
+// haveUsers has the users of each API do what they do, until it is calm.
+func (w *world) haveUsers() {
+	var busy sync.WaitGroup
+	for n, its := range users {
+		random := w.random(20 + uint64(n))
+		busy.Go(func() { w.use(its, random) })
+	}
+	busy.Wait()
+}
+
+const names = 4
+
+func (w *world) use(its user, random *rand.Rand) {
+	for !w.calm() {
+		pause(random, 30*time.Second)
+		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", random.IntN(names))}
+		switch random.IntN(6) {
+		case 0, 1, 2:
+			w.expect(w.server.create(k, its.make(k, random)))
+		case 3:
+			if err := w.server.delete(k, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+				w.t.Error(err)
+			}
+		case 4:
+			w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = !*suspended })
+		case 5:
+			w.edit(k, func(_ *bool, properties map[string]string) {
+				properties["spark.edited"] = strconv.Itoa(random.IntN(100))
+			})
+		}
+	}
+	for n := range names {
+		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", n)}
+		w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = false })
+		w.expect(w.server.change(k, metav1.Preconditions{}, letEnd))
+	}
+}
+
+// letEnd has an application come to an end that would run for ever.
+func letEnd(stored object) error {
+	if app, is := stored.(*v1beta2.SparkApplication); is && app.Spec.RestartPolicy.Type == v1beta2.RestartAlways {
+		app.Spec.RestartPolicy.Type = v1beta2.RestartNever
+		app.Generation++
+	}
+	return nil
+}
+
+// edit changes whether an application is suspended, or its properties.
+func (w *world) edit(k key, edit func(suspended *bool, properties map[string]string)) {
+	w.expect(w.server.change(k, metav1.Preconditions{}, func(stored object) error {
+		switch app := stored.(type) {
+		case *sparkv1.SparkApplication:
+			edit(&app.Spec.Suspend, app.Spec.SparkConf)
+		case *v1beta2.SparkApplication:
+			edit(&app.Spec.Suspend, app.Spec.SparkConf)
+		}
+		stored.SetGeneration(stored.GetGeneration() + 1)
+		return nil
+	}))
+}
+
+// expect lets pass what a user who is late or early is told.
+func (w *world) expect(_ object, err error) {
+	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
+		w.t.Error(err)
+	}
+}
+
+// apiOf is the API of an application.
+func apiOf(app dialect.Application) *applications.API {
+	if _, is := app.(*sparkv1.SparkApplication); is {
+		return applications.Apache(nil)
+	}
+	return applications.Kubeflow(nil)
+}
+
+func policyOf(app dialect.Application) lifecycle.Policy {
+	return apiOf(app).Dialect(config.Default()).Policy(app)
+}
+
+func some(random *rand.Rand, choices ...int64) *int64 {
+	return ptr.To(choices[random.IntN(len(choices))])
+}
+
+func anApache(k key, random *rand.Rand) object {
+	policies := []sparkv1.RestartPolicy{sparkv1.RestartNever, sparkv1.RestartAlways, sparkv1.RestartOnFailure}
+	return &sparkv1.SparkApplication{
+		TypeMeta:   kinds[k.resource],
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name},
+		Spec: sparkv1.ApplicationSpec{
+			RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.4"},
+			MainClass:       "org.example.Main", Jars: "local:///opt/app.jar",
+			SparkConf: map[string]string{"spark.kubernetes.container.image": "spark"},
+			ApplicationTolerations: &sparkv1.ApplicationTolerations{
+				RestartConfig: &sparkv1.RestartConfig{
+					RestartPolicy:        policies[random.IntN(len(policies))],
+					MaxRestartAttempts:   some(random, 0, 1, 3),
+					RestartBackoffMillis: some(random, 0, 1000, 20_000),
+				},
+				InstanceConfig: &sparkv1.ExecutorInstanceConfig{
+					InitExecutors: int32(random.IntN(3)), MinExecutors: int32(random.IntN(3)), MaxExecutors: int32(random.IntN(4)),
+				},
+				ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{
+					DriverStartTimeoutMillis:          some(random, 20_000, 60_000, 300_000),
+					ExecutorStartTimeoutMillis:        some(random, 20_000, 60_000),
+					ForceTerminationGracePeriodMillis: some(random, 10_000, 60_000),
+				},
+				ResourceRetainPolicy: []sparkv1.RetainPolicy{
+					sparkv1.RetainNever, sparkv1.RetainOnFailure, sparkv1.RetainAlways,
+				}[random.IntN(3)],
+				ResourceRetainDurationMillis: some(random, -1, 30_000),
+				TTLAfterStopMillis:           some(random, -1, 0, 40_000),
+			},
+		},
+	}
+}
+
+func aKubeflow(k key, random *rand.Rand) object {
+	policies := []v1beta2.RestartPolicyType{v1beta2.RestartNever, v1beta2.RestartAlways, v1beta2.RestartOnFailure}
+	app := &v1beta2.SparkApplication{
+		TypeMeta:   kinds[k.resource],
+		ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.name},
+		Spec: v1beta2.SparkApplicationSpec{
+			Type: v1beta2.ScalaApplication, SparkVersion: "4.1.4", Image: "spark",
+			MainClass: "org.example.Main", MainApplicationFile: "local:///opt/app.jar",
+			Suspend:   random.IntN(6) == 0,
+			SparkConf: map[string]string{"spark.eventLog.enabled": "false"},
+			RestartPolicy: v1beta2.RestartPolicy{
+				Type:                             policies[random.IntN(len(policies))],
+				OnFailureRetries:                 ptr.To(int32(random.IntN(4))),
+				OnSubmissionFailureRetries:       ptr.To(int32(random.IntN(3))),
+				OnFailureRetryInterval:           some(random, 1, 20),
+				OnSubmissionFailureRetryInterval: some(random, 1, 20),
+			},
+		},
+	}
+	if random.IntN(2) == 0 {
+		app.Spec.TimeToLiveSeconds = some(random, 0, 40)
+	}
+	return app
+}
