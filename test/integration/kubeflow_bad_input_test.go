@@ -41,10 +41,6 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: a.example.com}, {servicePort: 81, ingressURLFormat: a.example.com}]",
 			"InvalidDriverIngress", []string{"DriverIngressOptions has duplicate IngressURLFormat: a.example.com", "[1]"},
 		},
-		"a-front-with-an-empty-address": {
-			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: ''}]", "InvalidDriverIngress",
-			[]string{"DriverIngressOptions has empty IngressURLFormat", "[0]"},
-		},
 		"an-address-that-is-no-host": {
 			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: UPPER_CASE}]", "Invalid", []string{"UPPER_CASE", "spec.rules[0].host"},
 		},
@@ -56,7 +52,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"memory-limit-too-low": {"driver: {memoryLimit: 600m}", "InvalidSpec", []string{"spec.driver.memoryLimit", `"600m"`, "is less than"}},
 		"cores-of-the-driver":  {"driver: {coreLimit: all}", "InvalidSpec", []string{"spec.driver.coreLimit", `"all"`}},
 		"cores-of-executors":   {"executor: {coreRequest: all}", "InvalidSpec", []string{"spec.executor.coreRequest", `"all"`}},
-		"a-limit-below":        {"driver: {coreRequest: '2', coreLimit: '1'}", "Invalid", []string{"resources.requests", "2"}},
+		"a-limit-below":        {"driver: {coreRequest: '2', coreLimit: '1'}", "InvalidSpec", []string{"spec.driver.coreLimit", `"1" is less than the 2 that the driver requests`}},
 		"a-file-of-the-client": {"mainApplicationFile: /home/me/my.jar", "InvalidSpec", []string{"spec.mainApplicationFile", `"/home/me/my.jar"`}},
 		"scratch-without-volume": {
 			"driver: {volumeMounts: [{name: spark-local-dir-1, mountPath: /scratch}]}", "InvalidSpec",
@@ -133,8 +129,11 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 		"a port of Prometheus":    {"monitoring: {exposeDriverMetrics: true, exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, port: 80}}", "spec.monitoring.prometheus.port"},
 		"two node selectors":      {"{nodeSelector: {a: b}, driver: {nodeSelector: {c: d}}}", "excludes driver.nodeSelector"},
 		"an old Spark":            {"{sparkVersion: 2.4.5, driver: {template: {}}}", "2.4.5"},
-		"an unknown field":        {"drivers: {}", `unknown field "spec.drivers"`},
-		"a quantity":              {"batchSchedulerOptions: {resources: {cpu: some}}", "spec.batchSchedulerOptions.resources"},
+		"a front with an empty address": {
+			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: ''}]", "spec.driverIngressOptions[0].ingressURLFormat: Invalid value",
+		},
+		"an unknown field": {"drivers: {}", `unknown field "spec.drivers"`},
+		"a quantity":       {"batchSchedulerOptions: {resources: {cpu: some}}", "spec.batchSchedulerOptions.resources"},
 	} {
 		_, err := s.kubectl(withSpec(s, sparkPi("4.1.1"), c.spec), "create", "--validate=strict", "--filename=-")
 		if err == nil || !strings.Contains(err.Error(), c.says) {
