@@ -53,7 +53,18 @@ func TestNeglected(t *testing.T) {
 			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
 		},
 		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
-		"the older of two modes":   {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"what is in front of a UI that has no Ingress": {
+			pi().Spec("sparkUIOptions: {servicePort: 80, ingressAnnotations: {a: b}}"), []string{"spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect"},
+		},
+		"retries of what is never tried again": {
+			pi().Spec("restartPolicy: {type: Never, onFailureRetries: 3, onSubmissionFailureRetries: 0}"),
+			[]string{"spec.restartPolicy.onFailureRetries 3 has no effect"},
+		},
+		"retries without a type": {
+			pi().Spec("restartPolicy: {onSubmissionFailureRetries: 2}"), []string{"spec.restartPolicy.onSubmissionFailureRetries 2 has no effect"},
+		},
+		"a volume that nothing mounts": {pi().Spec("volumes: [{name: v, emptyDir: {}}]"), []string{`spec.volumes[0] "v" is in no Pod`}},
+		"the older of two modes":       {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
 		"what has no effect anywhere": {
 			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
 				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
@@ -69,6 +80,12 @@ func TestNeglected(t *testing.T) {
 			wantSaid(t, kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults()), test.want...)
 		})
 	}
+}
+
+func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
+	defaults := kubeflow.NewDefaults()
+	defaults.UIService = false
+	wantSaid(t, kubeflow.Neglected(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults), "spec.sparkUIOptions has no effect")
 }
 
 func TestNeglectedNamesUnknownFields(t *testing.T) {
