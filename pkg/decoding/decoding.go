@@ -4,6 +4,7 @@ package decoding
 import (
 	stdjson "encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,8 +33,12 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	if metaErr != nil {
 		return bare, Findings{}, fmt.Errorf("decode metadata: %w", metaErr)
 	}
-	return bare, Findings{Undecodable: err.Error()}, nil
+	return bare, Findings{Undecodable: embedded.ReplaceAllString(err.Error(), ".")}, nil
 }
+
+// embedded is what a decoder says of an embedded type in a field's path, where a manifest has nothing. Fields of manifests
+// begin with a small letter.
+var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
 func strictly(data []byte, object any) (unknown []error, err error) {
 	if err := quantity.Check(data); err != nil {

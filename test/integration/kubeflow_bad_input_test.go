@@ -37,19 +37,9 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 			"sparkConf: {spark.kubernetes.namespace: kube-system}", "DeniedProperty",
 			[]string{`sparkConf key "spark.kubernetes.namespace" is not allowed: must equal the application namespace`, `"kube-system"`},
 		},
-		"two-fronts-of-a-port": {
-			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: a.example.com}, {servicePort: 80, ingressURLFormat: b.example.com}]",
-			"InvalidDriverIngress", []string{"DriverIngressOptions has duplicate ServicePort: 80", "spec.driverIngressOptions[1].servicePort"},
-		},
 		"two-fronts-of-an-address": {
 			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: a.example.com}, {servicePort: 81, ingressURLFormat: a.example.com}]",
 			"InvalidDriverIngress", []string{"DriverIngressOptions has duplicate IngressURLFormat: a.example.com", "[1]"},
-		},
-		"a-front-without-address": {
-			"driverIngressOptions: [{servicePort: 80}]", "InvalidDriverIngress", []string{"DriverIngressOptions has empty IngressURLFormat", "[0]"},
-		},
-		"a-front-without-port": {
-			"driverIngressOptions: [{ingressURLFormat: a.example.com}]", "InvalidDriverIngress", []string{"DriverIngressOptions has nil ServicePort", "[0]"},
 		},
 		"an-address-that-is-no-host": {
 			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: UPPER_CASE}]", "Invalid", []string{"UPPER_CASE", "spec.rules[0].host"},
@@ -62,7 +52,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"memory-limit-too-low": {"driver: {memoryLimit: 600m}", "InvalidSpec", []string{"spec.driver.memoryLimit", `"600m"`, "is less than"}},
 		"cores-of-the-driver":  {"driver: {coreLimit: all}", "InvalidSpec", []string{"spec.driver.coreLimit", `"all"`}},
 		"cores-of-executors":   {"executor: {coreRequest: all}", "InvalidSpec", []string{"spec.executor.coreRequest", `"all"`}},
-		"a-limit-below":        {"driver: {coreRequest: 2, coreLimit: 1}", "Invalid", []string{"resources.requests", "2"}},
+		"a-limit-below":        {"driver: {coreRequest: '2', coreLimit: '1'}", "InvalidSpec", []string{"spec.driver.coreLimit", `"1" is less than the 2 that the driver requests`}},
 		"a-file-of-the-client": {"mainApplicationFile: /home/me/my.jar", "InvalidSpec", []string{"spec.mainApplicationFile", `"/home/me/my.jar"`}},
 		"scratch-without-volume": {
 			"driver: {volumeMounts: [{name: spark-local-dir-1, mountPath: /scratch}]}", "InvalidSpec",
@@ -71,9 +61,13 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"a-class-that-there-is-not": {"driver: {priorityClassName: royal}", "Forbidden", []string{"royal"}},
 		"a-device-without-vendor":   {"driver: {gpu: {name: gpu, quantity: 1}}", "Invalid", []string{`"gpu"`}},
 		"a-toleration-that-is-none": {"driver: {tolerations: [{key: a, operator: Sometimes}]}", "Invalid", []string{"spec.tolerations[0].operator", `"Sometimes"`}},
-		"a-label-that-is-none":      {"driver: {labels: {a: 'b c'}}", "Invalid", []string{"metadata.labels", `"b c"`}},
-		"an-executors-label":        {"executor: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.executor.labels", `"b c"`}},
-		"a-port-beyond":             {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "Invalid", []string{"70000"}},
+		"a-label-that-is-none":      {"driver: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.driver.labels.a", `"b c" is no label value`}},
+		"an-executors-label":        {"executor: {labels: {a: 'b c'}}", "InvalidSpec", []string{"spec.executor.labels.a", `"b c" is no label value`}},
+		"an-executors-annotation": {
+			"executor: {annotations: {'a b': c}}", "InvalidSpec", []string{"spec.executor.annotations.a b", "is no annotation key"},
+		},
+		"a-drivers-name": {"driver: {podName: The_Driver}", "InvalidSpec", []string{"spec.driver.podName", `"The_Driver"`}},
+		"a-port-beyond":  {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "Invalid", []string{"70000"}},
 		"two-volumes-of-a-name": {
 			"{volumes: [{name: v, emptyDir: {}}], driver: {volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /a}]}}", "Invalid", []string{`"/a"`, "must be unique"},
 		},
@@ -118,21 +112,28 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for name, c := range map[string]struct{ spec, says string }{
-		"a type":               {"type: Go", `spec.type: Unsupported value: "Go"`},
-		"a mode":               {"mode: somewhere", `spec.mode: Unsupported value: "somewhere"`},
-		"a restart policy":     {"restartPolicy: {type: Sometimes}", `spec.restartPolicy.type: Unsupported value: "Sometimes"`},
-		"negative retries":     {"restartPolicy: {onFailureRetries: -1}", "spec.restartPolicy.onFailureRetries"},
-		"an interval of none":  {"restartPolicy: {onFailureRetryInterval: 0}", "spec.restartPolicy.onFailureRetryInterval"},
-		"no executors":         {"executor: {instances: 0}", "spec.executor.instances"},
-		"cores of none":        {"driver: {cores: 0}", "spec.driver.cores"},
-		"a name of a driver":   {"driver: {podName: The_Driver}", "spec.driver.podName"},
-		"a Python":             {"pythonVersion: '4'", "spec.pythonVersion"},
-		"a port of Prometheus": {"monitoring: {exposeDriverMetrics: true, exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, port: 80}}", "spec.monitoring.prometheus.port"},
-		"two node selectors":   {"{nodeSelector: {a: b}, driver: {nodeSelector: {c: d}}}", "excludes driver.nodeSelector"},
-		"an old Spark":         {"{sparkVersion: 2.4.5, driver: {template: {}}}", "2.4.5"},
-		"an unknown field":     {"drivers: {}", `unknown field "spec.drivers"`},
-		"no main file":         {"mainApplicationFile: null", "spec.mainApplicationFile"},
-		"a quantity":           {"batchSchedulerOptions: {resources: {cpu: some}}", "spec.batchSchedulerOptions.resources"},
+		"a type":              {"type: Go", `spec.type: Unsupported value: "Go"`},
+		"a mode":              {"mode: somewhere", `spec.mode: Unsupported value: "somewhere"`},
+		"a restart policy":    {"restartPolicy: {type: Sometimes}", `spec.restartPolicy.type: Unsupported value: "Sometimes"`},
+		"negative retries":    {"restartPolicy: {onFailureRetries: -1}", "spec.restartPolicy.onFailureRetries"},
+		"an interval of none": {"restartPolicy: {onFailureRetryInterval: 0}", "spec.restartPolicy.onFailureRetryInterval"},
+		"no executors":        {"executor: {instances: 0}", "spec.executor.instances"},
+		"cores of none":       {"driver: {cores: 0}", "spec.driver.cores"},
+		"two fronts of a port": {
+			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: a.example.com}, {servicePort: 80, ingressURLFormat: b.example.com}]",
+			"spec.driverIngressOptions[1]: Duplicate value",
+		},
+		"a front without port":    {"driverIngressOptions: [{ingressURLFormat: a.example.com}]", "spec.driverIngressOptions[0].servicePort: Required value"},
+		"a front without address": {"driverIngressOptions: [{servicePort: 80}]", "spec.driverIngressOptions[0].ingressURLFormat: Required value"},
+		"a Python":                {"pythonVersion: '4'", "spec.pythonVersion"},
+		"a port of Prometheus":    {"monitoring: {exposeDriverMetrics: true, exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, port: 80}}", "spec.monitoring.prometheus.port"},
+		"two node selectors":      {"{nodeSelector: {a: b}, driver: {nodeSelector: {c: d}}}", "excludes driver.nodeSelector"},
+		"an old Spark":            {"{sparkVersion: 2.4.5, driver: {template: {}}}", "2.4.5"},
+		"a front with an empty address": {
+			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: ''}]", "spec.driverIngressOptions[0].ingressURLFormat: Invalid value",
+		},
+		"an unknown field": {"drivers: {}", `unknown field "spec.drivers"`},
+		"a quantity":       {"batchSchedulerOptions: {resources: {cpu: some}}", "spec.batchSchedulerOptions.resources"},
 	} {
 		_, err := s.kubectl(withSpec(s, sparkPi("4.1.1"), c.spec), "create", "--validate=strict", "--filename=-")
 		if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -150,10 +151,10 @@ func TestAKubeflowTemplateThatIsNoneWaitsForItsCorrection(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "driver: {template: {spec: {containers: oops}}}"))
-	if event := s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "Undecodable"); !strings.Contains(event.Message, "spec.driver.template.spec.containers") {
+	if event := s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "Undecodable"); !strings.Contains(event.Message, "field PodSpec.spec.driver.template.spec.containers") {
 		t.Errorf("the Event says %q", event.Message)
 	}
 	s.patchKubeflow("spark-pi", `{"spec":{"driver":{"template":null}}}`)
-	s.runKubeflow().succeed()
+	s.runPi().succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -323,8 +324,8 @@ func (s *scene) comesOf(name string) map[string]any {
 	}
 	for _, kind := range besides {
 		list, err := s.dynamic.Resource(kind).Namespace(s.ns).List(s.Context(), metav1.ListOptions{})
-		if meta.IsNoMatchError(err) {
-			continue
+		if apierrors.IsNotFound(err) {
+			continue // the cluster has no such kind
 		}
 		s.must(err)
 		for _, object := range list.Items {

@@ -60,7 +60,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 			t.Errorf("%s: %s", setting, missing)
 		}
 	}
-	d := s.runKubeflow()
+	d := s.runPi()
 	for number := range 3 {
 		d.kubeflowExecutor(number + 1).start()
 	}
@@ -97,7 +97,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.kubeflowApplication(sparkPi("4.1.1"))
-	d := s.runKubeflow()
+	d := s.runPi()
 	overwrite := func() {
 		s.must(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 			app, err := s.kubeflowApps().Get(s.Context(), "spark-pi", metav1.GetOptions{})
@@ -151,7 +151,7 @@ func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
 	b.ownController(controller{sink: b.sink.url(), namespace: second.namespace})
 	for _, s := range []*scene{a, b} {
 		s.kubeflowApplication(sparkPi("4.1.1"))
-		s.runKubeflow().succeed()
+		s.runPi().succeed()
 		app := s.untilShown("spark-pi", v1beta2.CompletedState)
 		if shown := app.Status.DriverInfo.WebUIServiceName != ""; shown != (s == a) {
 			t.Errorf("%s: has a UI: %t", s.ns, shown)

@@ -25,8 +25,6 @@ var roles = map[string]string{
 var unseen = map[string]string{
 	"update sparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"list sparkapplications":              "where the API server cannot stream what exists",
-	"get podgroups":                       "Volcano is not installed",
-	"delete podgroups":                    "Volcano is not installed",
 }
 
 // withinRoles checks all requests against the roles: none was refused for want of a rule, and, where all tests ran, no

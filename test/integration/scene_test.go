@@ -308,6 +308,7 @@ func described(object any) string {
 var made = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "persistentvolumeclaims"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}, {Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 }
 
 // empty waits until nothing is left of any application.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -148,7 +150,8 @@ func neglectedOfApplication(app *v1beta2.SparkApplication, defaults Defaults) []
 	if app.Spec.Monitoring != nil && !exposes(app, driverRole) && !exposes(app, executorRole) {
 		said.say("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
 	}
-	said = append(said, neglectedForAges(app.Spec)...)
+	said = slices.Concat(said, neglectedOfUI(app.Spec.SparkUIOptions, defaults), neglectedOfRestarts(app.Spec.RestartPolicy),
+		neglectedVolumes(app.Spec), neglectedForAges(app.Spec))
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
 		said.say("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
 	}
@@ -175,6 +178,59 @@ func neglectedForAges(spec v1beta2.SparkApplicationSpec) []string {
 	} {
 		if old.given {
 			said.say("%s has no effect, %s", old.field, old.why)
+		}
+	}
+	return said
+}
+
+// neglectedOfUI speaks of what is in front of the UI where the operator's settings have nothing there.
+func neglectedOfUI(options *v1beta2.SparkUIConfiguration, defaults Defaults) []string {
+	var said sentences
+	switch {
+	case options == nil:
+	case !defaults.UIService:
+		said.say("spec.sparkUIOptions has no effect, the operator's settings have no Service for the UI: leave it out")
+	case defaults.Ingress.URLFormat == "" && (len(options.IngressAnnotations) > 0 || len(options.IngressTLS) > 0):
+		said.say("spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect, the operator's settings have no Ingress for the UI: " +
+			"leave them out, or have the address of one added to them")
+	}
+	return said
+}
+
+// neglectedOfRestarts speaks of numbers of retries of an application that is not tried again.
+func neglectedOfRestarts(policy v1beta2.RestartPolicy) []string {
+	var said sentences
+	if policy.Type != "" && policy.Type != v1beta2.RestartNever {
+		return nil
+	}
+	for _, retries := range []struct {
+		field string
+		given *int32
+	}{
+		{"onFailureRetries", policy.OnFailureRetries},
+		{"onSubmissionFailureRetries", policy.OnSubmissionFailureRetries},
+	} {
+		if retries.given != nil && *retries.given > 0 {
+			said.say("spec.restartPolicy.%s %d has no effect, what is to be tried again needs spec.restartPolicy.type %s: write it",
+				retries.field, *retries.given, v1beta2.RestartOnFailure)
+		}
+	}
+	return said
+}
+
+// neglectedVolumes speaks of volumes that no container of the spec mounts.
+func neglectedVolumes(spec v1beta2.SparkApplicationSpec) []string {
+	var said sentences
+	for i, volume := range spec.Volumes {
+		mounted := false
+		for _, r := range []role{driverRole, executorRole} {
+			pods := r.pods(&spec)
+			mounts := slices.Concat(pods.VolumeMounts, mountsOf(pods.InitContainers), mountsOf(pods.Sidecars))
+			mounted = mounted || slices.ContainsFunc(mounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume.Name })
+		}
+		if !mounted {
+			said.say("spec.volumes[%d] %q is in no Pod, neither driver nor executor mounts it: add it to their volumeMounts, or leave it out",
+				i, volume.Name)
 		}
 	}
 	return said

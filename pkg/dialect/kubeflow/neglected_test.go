@@ -57,7 +57,18 @@ func TestNeglected(t *testing.T) {
 			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
 		},
 		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
-		"the older of two modes":   {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"what is in front of a UI that has no Ingress": {
+			pi().Spec("sparkUIOptions: {servicePort: 80, ingressAnnotations: {a: b}}"), []string{"spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect"},
+		},
+		"retries of what is never tried again": {
+			pi().Spec("restartPolicy: {type: Never, onFailureRetries: 3, onSubmissionFailureRetries: 0}"),
+			[]string{"spec.restartPolicy.onFailureRetries 3 has no effect"},
+		},
+		"retries without a type": {
+			pi().Spec("restartPolicy: {onSubmissionFailureRetries: 2}"), []string{"spec.restartPolicy.onSubmissionFailureRetries 2 has no effect"},
+		},
+		"a volume that nothing mounts": {pi().Spec("volumes: [{name: v, emptyDir: {}}]"), []string{`spec.volumes[0] "v" is in no Pod`}},
+		"the older of two modes":       {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
 		"what has no effect anywhere": {
 			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
 				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
@@ -73,6 +84,12 @@ func TestNeglected(t *testing.T) {
 			wantSaid(t, kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults()), test.want...)
 		})
 	}
+}
+
+func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
+	defaults := kubeflow.NewDefaults()
+	defaults.UIService = false
+	wantSaid(t, kubeflow.Neglected(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults), "spec.sparkUIOptions has no effect")
 }
 
 func TestNeglectedNamesUnknownFields(t *testing.T) {
@@ -105,7 +122,7 @@ func TestRefusal(t *testing.T) {
 		"a property":               {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
 		"a field":                  {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
 		"no main class":            {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
-		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spark.kubernetes.container.image is missing"},
+		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
 		"a file of the operator's": {pi().Spec("mainApplicationFile: /tmp/a.py"), `spec.mainApplicationFile "/tmp/a.py"`},
 		"a mount of nothing":       {pi().Executor("volumeMounts: [{name: spark-local-dir-1, mountPath: /a}]"), `spec.executor.volumeMounts[0].name "spark-local-dir-1" names no volume of spec.volumes`},
 		"a limit below the request": {
@@ -114,6 +131,12 @@ func TestRefusal(t *testing.T) {
 		"a limit that is none": {pi().Driver("memoryLimit: much"), `spec.driver.memoryLimit "much" is not a size`},
 		"a label that no object can have": {
 			pi().Driver("labels: {'a b': c}"), `spec.driver.labels.a b (spark.kubernetes.driver.label.a b) "c"`,
+		},
+		"an executor's label that no Pod can have": {
+			pi().Executor("labels: {a: b c}"), `spec.executor.labels.a "b c" is no label value`,
+		},
+		"an executor's annotation that no Pod can have": {
+			pi().Executor("annotations: {a b: c}"), `spec.executor.annotations.a b "a b" is no annotation key`,
 		},
 		"a template by a URL beside fields that need one": {
 			pi().Conf("spark.kubernetes.executor.podTemplateFile", "https://t").Executor("priorityClassName: p"),

@@ -3,9 +3,11 @@ package kubeflow
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -82,10 +84,32 @@ func checkSpec(app *v1beta2.SparkApplication) error {
 			})
 		}
 	}
+	errs = append(errs, checkExecutorMetadata(app.Spec.Executor)...)
 	if _, err := memoryLimit(app.Spec.Driver.MemoryLimit); err != nil {
 		errs = append(errs, &submission.FieldError{
 			Field: "spec.driver.memoryLimit", Value: app.Spec.Driver.MemoryLimit, Problem: "is not a size", Remedy: "write one such as 2g or 2Gi",
 		})
 	}
 	return errors.Join(errs...)
+}
+
+// checkExecutorMetadata refuses labels and annotations with which the API server would refuse all executors, for as long
+// as the driver asks for them. Of the driver submission.Build refuses them.
+func checkExecutorMetadata(spec v1beta2.ExecutorSpec) []error {
+	var errs []error
+	refuse := func(field, value, problem string, problems []string) {
+		if len(problems) > 0 {
+			errs = append(errs, &submission.FieldError{
+				Field: executorRole.field(field), Value: value, Problem: problem, Remedy: "mend it: " + strings.Join(problems, ", "),
+			})
+		}
+	}
+	for _, key := range sortedKeys(spec.Labels) {
+		refuse("labels."+key, key, "is no label key", validation.IsQualifiedName(key))
+		refuse("labels."+key, spec.Labels[key], "is no label value", validation.IsValidLabelValue(spec.Labels[key]))
+	}
+	for _, key := range sortedKeys(spec.Annotations) {
+		refuse("annotations."+key, key, "is no annotation key", validation.IsQualifiedName(strings.ToLower(key)))
+	}
+	return errs
 }

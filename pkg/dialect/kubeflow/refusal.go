@@ -48,7 +48,7 @@ func inTermsOfSource(err error, app *v1beta2.SparkApplication, defaults Defaults
 // planFields are fields of a plan that have another name in the API.
 var planFields = map[string]string{
 	"properties": "spec.sparkConf", "resource": "spec.mainApplicationFile", "namespace": "metadata.namespace",
-	"ingressURLFormat": "the operator's setting of the Ingress's address",
+	imageKey: "spec.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
 }
 
 // place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by
@@ -56,6 +56,9 @@ var planFields = map[string]string{
 func place(field string, app *v1beta2.SparkApplication, defaults Defaults) string {
 	if its, set := propertiesOf(app, defaults)[field]; set {
 		return placeOfProperty(field, its.field)
+	}
+	if named := planFields[field]; named != "" {
+		return named
 	}
 	part, rest, _ := strings.Cut(field, ".")
 	switch part {
@@ -67,9 +70,6 @@ func place(field string, app *v1beta2.SparkApplication, defaults Defaults) strin
 		return "metadata.name"
 	case "spec":
 		return field
-	}
-	if named := planFields[field]; named != "" {
-		return named
 	}
 	return "spec." + field
 }

@@ -47,7 +47,7 @@ func TestUnmarshalJSON(t *testing.T) {
 			undecodable: "1e-2147483647",
 		},
 		"a text for a number": {
-			text: object(`{"mainClass":"Main","executor":{"terminationGracePeriodSeconds":"60"}}`, `{}`), undecodable: "terminationGracePeriodSeconds",
+			text: object(`{"mainClass":"Main","executor":{"terminationGracePeriodSeconds":"60"}}`, `{}`), undecodable: "field ExecutorSpec.spec.executor.terminationGracePeriodSeconds",
 		},
 		"a status that cannot be read": {text: object(plainSpec, `{"terminationTime":"yesterday"}`), undecodable: "yesterday"},
 	} {
