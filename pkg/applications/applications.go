@@ -3,6 +3,9 @@ package applications
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -69,7 +72,25 @@ func (a *API) UpdateStatus(ctx context.Context, app dialect.Application) (dialec
 
 // PatchStatus patches the status of an application, by a merge patch.
 func (a *API) PatchStatus(ctx context.Context, app dialect.Application, patch []byte) error {
-	return a.client(app.GetNamespace()).patchStatus(ctx, app.GetName(), patch)
+	_, err := a.client(app.GetNamespace()).patch(ctx, app.GetName(), patch, "status")
+	return err
+}
+
+// DropFinalizer takes Firesteel's finalizer from an application, where it is as it was read. It returns what the API server
+// made of it.
+func (a *API) DropFinalizer(ctx context.Context, app dialect.Application) (dialect.Application, error) {
+	kept := slices.DeleteFunc(slices.Clone(app.GetFinalizers()), func(name string) bool { return name == a.Finalizer })
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"finalizers": kept, "resourceVersion": app.GetResourceVersion()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode the finalizers that stay: %w", err)
+	}
+	released, err := a.client(app.GetNamespace()).patch(ctx, app.GetName(), patch)
+	if err != nil {
+		return nil, fmt.Errorf("drop finalizer %s: %w", a.Finalizer, err)
+	}
+	return released, nil
 }
 
 // Delete deletes an application, where it is as it was read.

@@ -1,6 +1,7 @@
 package applications_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,6 +82,26 @@ func TestDeleteHasPreconditions(t *testing.T) {
 			got := client.Actions()[0].(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions
 			if got == nil || *got.UID != "uid-of-pi" || *got.ResourceVersion != "17" {
 				t.Errorf("preconditions are %v", got)
+			}
+		})
+	}
+}
+
+func TestOnlyFiresteelsFinalizerIsDropped(t *testing.T) {
+	for group, app := range examples() {
+		t.Run(group, func(t *testing.T) {
+			client := fake.NewSimpleClientset()
+			api := applications.All(client)[group]
+			app.SetFinalizers([]string{"example.com/theirs", api.Finalizer})
+			if err := client.Tracker().Create(api.GroupVersionResource(), app.DeepCopyObject(), app.GetNamespace()); err != nil {
+				t.Fatal(err)
+			}
+			released, err := api.DropFinalizer(t.Context(), app)
+			if err != nil || !slices.Equal(released.GetFinalizers(), []string{"example.com/theirs"}) {
+				t.Errorf("%v: it holds %v", err, released)
+			}
+			if patch := string(client.Actions()[0].(clienttesting.PatchActionImpl).Patch); !strings.Contains(patch, `"resourceVersion":"17"`) {
+				t.Errorf("whatever was written since: %s", patch)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 type client interface {
 	get(ctx context.Context, name string) (dialect.Application, error)
 	updateStatus(ctx context.Context, app dialect.Application) (dialect.Application, error)
-	patchStatus(ctx context.Context, name string, patch []byte) error
+	patch(ctx context.Context, name string, patch []byte, subresources ...string) (dialect.Application, error)
 	delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
@@ -38,9 +38,8 @@ func (t typed[A]) updateStatus(ctx context.Context, app dialect.Application) (di
 	return t.client.UpdateStatus(ctx, app.(A), metav1.UpdateOptions{})
 }
 
-func (t typed[A]) patchStatus(ctx context.Context, name string, patch []byte) error {
-	_, err := t.client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	return err
+func (t typed[A]) patch(ctx context.Context, name string, patch []byte, subresources ...string) (dialect.Application, error) {
+	return t.client.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, subresources...)
 }
 
 func (t typed[A]) delete(ctx context.Context, name string, options metav1.DeleteOptions) error {

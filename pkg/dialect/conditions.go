@@ -95,7 +95,7 @@ func succeeded(record *v1alpha1.Record, facts Facts, words Words, before *metav1
 	condition.Reason, condition.Message = current.State, current.Message
 	ended, terminated := lifecycle.LastEnd(record), lifecycle.State(current.State).Terminated()
 	switch {
-	case ended != nil && (terminated || !awaitsRestart(record, ended)):
+	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !runsAnew(current):
 		conclude(&condition, ended, words)
 	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
@@ -170,6 +170,11 @@ func clipped(message string) string {
 		return message
 	}
 	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
+}
+
+// runsAnew says that what has ended is to run again, since its spec was edited.
+func runsAnew(current v1alpha1.Transition) bool {
+	return current.State == string(lifecycle.Invalidating)
 }
 
 // awaitsRestart says that another attempt may follow this end.

@@ -23,6 +23,11 @@ func driverReady(record *v1alpha1.Record) metav1.Condition {
 		return no(ConditionDriverReady, string(state), "No driver is requested yet.")
 	case state.Starting():
 		return no(ConditionDriverReady, string(state), "The driver is not ready yet.")
+	case state == lifecycle.Unknown:
+		return metav1.Condition{Type: ConditionDriverReady, Status: metav1.ConditionUnknown, Reason: string(state),
+			Message: "The driver's node does not tell what the driver does."}
+	case state == lifecycle.Suspending, state == lifecycle.Invalidating:
+		return no(ConditionDriverReady, string(state), "The driver, if there is one, is being stopped.")
 	default:
 		return no(ConditionDriverReady, string(state), "No driver runs any more.")
 	}

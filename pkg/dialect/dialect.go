@@ -47,6 +47,9 @@ type Submissions interface {
 	// NotInstalled are sentences about kinds of objects of Owned that were not made, since the cluster does not have them;
 	// empty strings don't count. Where one of Before is missing, the attempt has failed.
 	NotInstalled(kinds []string) []string
+	// Spent are objects of Before, by their kinds and names, that are of no use once no Pod of an attempt is to come. They
+	// are deleted then; the others stay until the next attempt or the application's deletion.
+	Spent(app Application) []submission.Object
 	// Refusal says in terms of the spec, or of the settings, why an attempt cannot be submitted: err is one of Plan's, of
 	// submission.Build's or of Complete's.
 	Refusal(app Application, err error) string

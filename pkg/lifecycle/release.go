@@ -63,6 +63,13 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 	return since.Add(policy.TTL), true
 }
 
+// AtRest says that an application is over: nothing follows but its deletion, unless somebody edits its spec.
+func AtRest(record *v1alpha1.Record, policy Policy) bool {
+	m := machine{record: record, policy: policy}
+	state := CurrentState(record)
+	return state.Terminated() && !m.edited(state)
+}
+
 // strays says that a driver is still to go that no launch knows of.
 func (m *machine) strays() bool {
 	if m.seen.Stray {

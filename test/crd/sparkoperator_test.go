@@ -349,7 +349,7 @@ func TestSparkOperatorTakesForeignStatus(t *testing.T) {
 		"of one that failed": `{
 			lastSubmissionAttemptTime: null, terminationTime: "2026-01-02T03:04:05Z", driverInfo: {},
 			applicationState: {state: FAILED, errorMessage: driver pod not found}}`,
-		"of one that is new": `{lastSubmissionAttemptTime: null, terminationTime: null, driverInfo: {}, applicationState: {state: ""}}`,
+		"of one that is new": `{lastSubmissionAttemptTime: null, terminationTime: null, driverInfo: {}, applicationState: {}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := decode(t, sparkOperatorApplication(t, "pi", `{}`))

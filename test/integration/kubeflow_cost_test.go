@@ -17,7 +17,7 @@ import (
 // kubeflowBudget is that of an application of the Kubeflow kind, where Spark needs no more than a ConfigMap.
 func kubeflowBudget() budget {
 	return budget{
-		"patch sparkapplications": 2, "update sparkapplications/status": 8, "delete pods": 1, "create events": 4,
+		"patch sparkapplications": 2, "update sparkapplications/status": 8, "create events": 4,
 		"create pods": 1, "create services": 2, "create configmaps": 1,
 	}
 }

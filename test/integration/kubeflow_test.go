@@ -81,6 +81,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 		t.Run("on Spark "+version, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
+			untilServed(t)
 			_, err := s.kubectl(sparkPi(version), "apply", "--filename=-")
 			s.must(err)
 			began := time.Now()
@@ -112,6 +113,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{}); err != nil {
 				t.Errorf("the driver Pod is kept for its log: %v", err)
 			}
+			s.untilReleased("spark-pi")
 			s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 			untilGone(s, s.kubeflowApps(), "spark-pi")
 			allowed := kubeflowBudget()
@@ -122,6 +124,53 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			s.within(allowed, s.requestsAtRest())
 		})
 	}
+}
+
+// untilReleased waits until an application holds no finalizer any more.
+func (s *scene) untilReleased(name string) {
+	s.Helper()
+	until(s, s.kubeflowApps(), name, "hold no finalizer", func(app *v1beta2.SparkApplication) bool { return len(app.Finalizers) == 0 })
+}
+
+func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	_, err := s.kubectl(sparkPi("4.1.0"), "apply", "--filename=-")
+	s.must(err)
+	first := s.kubeflowDriver("spark-pi")
+	first.start().ready()
+	first.succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
+	s.untilReleased("spark-pi")
+	s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
+	_, err = s.kubectl(sparkPi("4.1.0"), "create", "--filename=-")
+	s.must(err)
+	second := until(s, s.kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
+		return pod.UID != first.UID && pod.Spec.NodeName != ""
+	})
+	d := &driver{Pod: second, scene: s}
+	d.start().ready()
+	s.untilShown("spark-pi", v1beta2.RunningState)
+
+	t.Run("and has its finalizer again where an edit has it run anew", func(t *testing.T) {
+		d.succeed()
+		s.untilShown("spark-pi", v1beta2.CompletedState)
+		s.untilReleased("spark-pi")
+		_, err := s.kubectl("", "patch", "sparkapplications.sparkoperator.k8s.io/spark-pi", "--type=merge", `--patch={"spec":{"arguments":["7"]}}`)
+		s.must(err)
+		until(s, s.kubeflowApps(), "spark-pi", "run anew", func(app *v1beta2.SparkApplication) bool {
+			return app.Status.AppState.State == v1beta2.SubmittedState && len(app.Finalizers) == 1
+		})
+	})
+}
+
+// untilServed waits until the controller takes up what is new: what there was before, it looks into.
+func untilServed(t *testing.T) {
+	t.Helper()
+	s := newScene(t)
+	_, err := s.kubectl(sparkPi("4.0.1")+"  suspend: true\n", "apply", "--filename=-")
+	s.must(err)
+	s.untilShown("spark-pi", v1beta2.SuspendedState)
 }
 
 // wantRunning checks what clients read of an application that runs.

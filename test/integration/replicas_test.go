@@ -76,7 +76,8 @@ func (s *scene) untilAnswered(url string, want int) {
 	}
 }
 
-// untilLed waits until a number of replicas leads buckets, and returns how many each.
+// untilLed waits until a number of replicas leads the buckets of the Apache kind, and returns how many each. Each kind has
+// leases of its own.
 func (s *scene) untilLed(buckets, replicas int) map[string]int {
 	s.Helper()
 	var led map[string]int
@@ -88,7 +89,7 @@ func (s *scene) untilLed(buckets, replicas int) map[string]int {
 		held := 0
 		led = map[string]int{}
 		for _, lease := range leases.Items {
-			ours := strings.HasSuffix(lease.Name, fmt.Sprintf("-of-%02d", buckets))
+			ours := strings.Contains(lease.Name, ".sparkapplication.") && strings.HasSuffix(lease.Name, fmt.Sprintf("-of-%02d", buckets))
 			if holder := lease.Spec.HolderIdentity; ours && holder != nil && *holder != "" {
 				held++
 				led[*holder]++

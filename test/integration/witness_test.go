@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // witness sees every revision of every driver Pod, and remembers where two of one application were alive at once.
@@ -57,7 +59,7 @@ func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error
 func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	application := pod.Namespace + "/" + pod.Labels[apache.LabelApplication]
+	application := pod.Namespace + "/" + cmp.Or(pod.Labels[apache.LabelApplication], pod.Labels[kubeflow.LabelApplication])
 	if w.alive[application] == nil {
 		w.alive[application] = map[types.UID]string{}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +20,8 @@ import (
 // Apache is the Apache operator's API.
 const Apache = "apache"
 
-// apacheApp is the name of the application that a case is in the Apache operator's API.
-const apacheApp = "spark-pi"
+// appName is the name of the application that a case is in an API.
+const appName = "spark-pi"
 
 // Manifest returns the case as a user of the Apache operator's API writes it.
 func (c Case) Manifest(version, namespace string) ([]byte, error) {
@@ -54,7 +53,7 @@ func (c Case) Manifest(version, namespace string) ([]byte, error) {
 	}
 	return yaml.Marshal(Object{
 		"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication",
-		"metadata": Object{"name": apacheApp, "namespace": namespace}, "spec": spec,
+		"metadata": Object{"name": appName, "namespace": namespace}, "spec": spec,
 	})
 }
 
@@ -111,7 +110,7 @@ func (r *Recording) Apache(c Case) *Recording {
 		}
 	}
 	for _, labels := range labelled {
-		fields[labels+"spark-app-name"] = apacheApp
+		fields[labels+"spark-app-name"] = appName
 		for key, value := range apacheLabels {
 			fields[labels+key] = value
 		}
@@ -129,7 +128,7 @@ const (
 )
 
 // apacheLabels are those that tell the objects of the operator's applications.
-var apacheLabels = properties{"spark.operator/name": "spark-kubernetes-operator", "spark.operator/spark-app-name": apacheApp}
+var apacheLabels = properties{"spark.operator/name": "spark-kubernetes-operator", "spark.operator/spark-app-name": appName}
 
 // apacheProperties are those that the operator sets, and its defaults for those that the case does not set.
 func apacheProperties(c Case) properties {
@@ -144,7 +143,7 @@ func apacheProperties(c Case) properties {
 		set["spark.submit.pyFiles"] = c.Resource
 	}
 	maps.DeleteFunc(set, func(key, _ string) bool { _, given := c.Conf[key]; return given })
-	set[appNameKey] = apacheApp
+	set[appNameKey] = appName
 	for key, value := range apacheLabels {
 		for _, role := range []string{"driver.label", "driver.service.label", "executor.label"} {
 			set["spark.kubernetes."+role+"."+key] = value
@@ -182,38 +181,16 @@ func forbidEscalation(fields Fields) {
 	}
 }
 
-// checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
-func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
-	message := apache.Refusal(c.Refusal, c.App, apache.Defaults{})
-	var wrong []error
-	parts := said(problems)
-	switch {
-	case c.ofValue:
-		parts = append(parts, c.Refused)
-	case c.Refused != "":
-		parts = append(parts, c.place())
+// RefusalInApache is what the condition of the application says of a refusal, if there is one.
+func RefusalInApache(refusal error, app *sparkv1.SparkApplication) string {
+	if refusal == nil {
+		return ""
 	}
-	for _, part := range parts {
-		if !strings.Contains(message, part) {
-			wrong = append(wrong, fmt.Errorf("the condition does not say %s: %s", part, message))
-		}
-	}
-	return wrong
+	return apache.Refusal(refusal, app, apache.Defaults{})
 }
 
-func said(problems []*submission.FieldError) []string {
-	var parts []string
-	for _, problem := range problems {
-		parts = append(parts, problem.Remedy)
-		if problem.Value != "" {
-			parts = append(parts, strconv.Quote(problem.Value))
-		}
-	}
-	return parts
-}
-
-// place is where in the manifest the refused field is.
-func (c Case) place() string {
+// placeInApache is where in a manifest of the Apache operator's API the refused field is.
+func (c Case) placeInApache() string {
 	switch field, rest, _ := strings.Cut(c.Refused, "."); field {
 	case "spark":
 		return "spec.sparkConf." + c.Refused

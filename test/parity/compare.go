@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -78,11 +77,12 @@ type Comparison struct {
 	Version string
 	// API is the one that the case was given in; empty for the submission itself.
 	API      string
-	App      *sparkv1.SparkApplication // where it was given in that API
 	Recorded *Recording
 	// Built or Refusal is what Firesteel made of it.
 	Built   Fields
 	Refusal error
+	// Message is what the condition of an application says of the refusal.
+	Message string
 }
 
 // Wrong returns what differs, beside the deviations that are meant.

@@ -3,7 +3,7 @@
 //	                 real spark-submit ── real API server ── read back ──► testdata/<version>/<case>.yaml
 //	table of cases <                                                                  │ compare
 //	                 submission.Build ────────────────────────────────────────────────┤
-//	                 manifest ── apache.Plan ── submission.Build ── apache.Decorate ──┘
+//	                 manifest ── Plan of an API ── submission.Build ── Complete ──────┘
 //
 // The cases ([Cases]) are a table, draws from a table of keys, and single odd values. `make parity` runs spark-submit of
 // each version in test/parity/record, fails where it does otherwise than recorded, and has the same API server complete
@@ -15,9 +15,9 @@
 // one field takes the value of another; what is random gets a fixed text; maps that Spark walks in arbitrary order are
 // sorted. Two objects of the same form are the same to the server.
 //
-// Each case is compared twice: as a plan, and as an application that a user writes in the Apache operator's API. Of that
-// the same objects must come, with what that operator adds to them, which [Recording.Apache] says; and a refusal must
-// name what the manifest holds.
+// Each case is compared as a plan, and as an application that a user writes in the API of either operator. Of that the
+// same objects must come, with what that operator adds to them, which [Recording.Apache] and [Recording.Kubeflow] say;
+// and a refusal must name what the manifest holds.
 //
 // Where Firesteel differs on purpose, deviations.yaml says so and why. A deviation that nothing needs fails the test.
 //

@@ -24,7 +24,11 @@ func TestFiresteelMakesWhatSparkSubmitMakes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, comparison := range []Comparison{direct(c, version, recorded), throughApache(t, c, version, recorded)} {
+				comparisons := []Comparison{direct(c, version, recorded), throughApache(t, c, version, recorded)}
+				if c.InKubeflow() {
+					comparisons = append(comparisons, throughKubeflow(t, c, version, recorded))
+				}
+				for _, comparison := range comparisons {
 					for _, wrong := range comparison.Wrong(meant) {
 						t.Errorf("%s: %v", cmp.Or(comparison.API, "submission"), wrong)
 					}
@@ -54,7 +58,25 @@ func throughApache(t *testing.T, c Case, version string, recorded *Recording) Co
 	}
 	built, refusal := c.BuildApache(app)
 	return Comparison{
-		Case: c, Version: version, API: Apache, App: app, Recorded: recorded.Apache(c), Built: Normal(built), Refusal: refusal,
+		Case: c, Version: version, API: Apache, Recorded: recorded.Apache(c),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInApache(refusal, app),
+	}
+}
+
+func throughKubeflow(t *testing.T, c Case, version string, recorded *Recording) Comparison {
+	t.Helper()
+	manifest, err := c.KubeflowManifest(version, c.Namespace())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app, err := DecodeKubeflow(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, refusal := c.BuildKubeflow(app)
+	return Comparison{
+		Case: c, Version: version, API: Kubeflow, Recorded: recorded.Kubeflow(c),
+		Built: Normal(built), Refusal: refusal, Message: RefusalInKubeflow(refusal, app),
 	}
 }
 

@@ -48,6 +48,9 @@ func (d Dialect) Complete(app dialect.Application, objects *submission.Objects) 
 // NotInstalled says which routes were not made.
 func (d Dialect) NotInstalled(kinds []string) []string { return NotInstalled(kinds) }
 
+// Spent is nothing: an application's config maps are kept with its driver.
+func (d Dialect) Spent(dialect.Application) []submission.Object { return nil }
+
 // Refusal says why an attempt cannot be submitted.
 func (d Dialect) Refusal(app dialect.Application, err error) string {
 	return Refusal(err, typed(app), d.Defaults)

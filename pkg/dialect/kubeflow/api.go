@@ -13,6 +13,7 @@ var API = &dialect.API{
 	// The Kubeflow operator has none.
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
+	ReleasesFinished: true,
 	LabelApplication: LabelApplication,
 	DriverSelector:   labelRole + "=driver," + LabelLaunched + "=true",
 	ExecutorSelector: labelRole + "=executor," + LabelLaunched + "=true",

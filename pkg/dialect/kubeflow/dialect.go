@@ -48,6 +48,11 @@ func (d Dialect) Complete(app dialect.Application, objects *submission.Objects) 
 // NotInstalled says which objects were not made.
 func (d Dialect) NotInstalled(kinds []string) []string { return NotInstalled(kinds) }
 
+// Spent is the pod group, which would go on to ask for room.
+func (d Dialect) Spent(app dialect.Application) []submission.Object {
+	return spent(typed(app), d.Defaults)
+}
+
 // Refusal says why an attempt cannot be submitted.
 func (d Dialect) Refusal(app dialect.Application, err error) string {
 	return Refusal(err, typed(app), d.Defaults)

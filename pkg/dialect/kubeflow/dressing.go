@@ -145,11 +145,7 @@ func (d *dressing) mount(mount corev1.VolumeMount) {
 	d.main().VolumeMounts = append(d.main().VolumeMounts, mount)
 }
 
-// ports adds those of the driver. To executors Spark gives its own in their place.
 func (d *dressing) ports() {
-	if d.role == executorRole {
-		return
-	}
 	for _, port := range d.spec.Ports {
 		d.addPort(port.Name, port.Protocol, port.ContainerPort)
 	}
@@ -244,7 +240,7 @@ func (d *dressing) metrics() {
 		name := prometheusConfigMapName(d.app)
 		d.mountConfigMap(volumeName(name, "-vol"), name, metricsDir)
 	}
-	if prometheus := d.app.Spec.Monitoring.Prometheus; prometheus != nil && d.role == driverRole {
+	if prometheus := d.app.Spec.Monitoring.Prometheus; prometheus != nil {
 		d.addPort(prometheusPortName(prometheus), string(corev1.ProtocolTCP), prometheusPort(prometheus))
 	}
 }

@@ -37,6 +37,10 @@ var podFields = []struct {
 	{field: "lifecycle", text: `lifecycle: {preStop: {exec: {command: [a]}}}`, main: `lifecycle: {preStop: {exec: {command: [a]}}}`},
 	{field: "priorityClassName", text: `priorityClassName: high`, pod: `priorityClassName: high`},
 	{field: "runtimeClassName", text: `runtimeClassName: gvisor`, pod: `runtimeClassName: gvisor`},
+	{
+		field: "ports", text: `ports: [{name: debug, protocol: TCP, containerPort: 5005}]`,
+		main: `ports: [{name: debug, protocol: TCP, containerPort: 5005}]`,
+	},
 	{field: "gpu", text: `gpu: {name: nvidia.com/gpu, quantity: 2}`, main: `resources: {limits: {nvidia.com/gpu: "2"}}`},
 	{
 		field: "configMaps", text: `configMaps: [{name: rules, path: /etc/rules}]`,

@@ -82,14 +82,6 @@ func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []st
 		said.say("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
 			"raise spec.executor.memoryOverhead instead", given)
 	}
-	for i, port := range spec.Ports {
-		said.say("spec.executor.ports[%d] %d is not declared, Spark declares its own ports of executors alone: "+
-			"whoever connects to it needs its number, not its name %q", i, port.ContainerPort, port.Name)
-	}
-	if exposes(app, executorRole) && app.Spec.Monitoring.Prometheus != nil && app.Spec.Monitoring.Prometheus.PortName != "" {
-		said.say("spec.monitoring.prometheus.portName %q is not declared of executors, Spark declares its own ports of them alone: "+
-			"find the port by the annotation prometheus.io/port", app.Spec.Monitoring.Prometheus.PortName)
-	}
 	if spec.Lifecycle != nil && strings.EqualFold(p[decommissionKey].value, "true") {
 		said.say("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
 	}
@@ -153,8 +145,34 @@ func neglectedOfApplication(app *v1beta2.SparkApplication, defaults Defaults) []
 	if app.Spec.Monitoring != nil && !exposes(app, driverRole) && !exposes(app, executorRole) {
 		said.say("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
 	}
+	said = append(said, neglectedForAges(app.Spec)...)
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
 		said.say("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
+	}
+	return said
+}
+
+// neglectedForAges speaks of fields that the Kubeflow operator's oldest documents have and its present code does not read.
+func neglectedForAges(spec v1beta2.SparkApplicationSpec) []string {
+	var said sentences
+	download := "no Spark since 2.3 has an init container that downloads, the driver and executors fetch by themselves: leave it out"
+	retries := "the Kubeflow operator does not read it either: write spec.restartPolicy"
+	for _, old := range []struct {
+		field string
+		given bool
+		why   string
+	}{
+		{"spec.initContainerImage", spec.InitContainerImage != "", download},
+		{"spec.deps.jarsDownloadDir", spec.Deps.JarsDownloadDir != "", download},
+		{"spec.deps.filesDownloadDir", spec.Deps.FilesDownloadDir != "", download},
+		{"spec.deps.downloadTimeout", spec.Deps.DownloadTimeout != nil, download},
+		{"spec.deps.maxSimultaneousDownloads", spec.Deps.MaxSimultaneousDownloads != nil, download},
+		{"spec.failureRetries", spec.FailureRetries != nil, retries},
+		{"spec.retryInterval", spec.RetryInterval != nil, retries},
+	} {
+		if old.given {
+			said.say("%s has no effect, %s", old.field, old.why)
+		}
 	}
 	return said
 }

@@ -22,9 +22,6 @@ func TestNeglected(t *testing.T) {
 		},
 		"a limit that Spark sets anyway":      {pi().Executor("{memory: 1g, memoryLimit: 1408Mi}"), nil},
 		"a limit that Spark sets of overhead": {pi().Executor("{memory: 1g, memoryOverhead: 1g, memoryLimit: 2g}"), nil},
-		"ports of executors": {
-			pi().Executor("ports: [{name: debug, containerPort: 5005}]"), []string{"spec.executor.ports[0] 5005 is not declared"},
-		},
 		"a lifecycle where Spark has one": {
 			pi().Conf("spark.decommission.enabled", "true").Executor("lifecycle: {}"),
 			[]string{"spec.executor.lifecycle has no effect with spark.decommission.enabled"},
@@ -56,13 +53,16 @@ func TestNeglected(t *testing.T) {
 			pi().Spec("batchScheduler: volcano").Driver("schedulerName: mine"), []string{`spec.driver.schedulerName "mine" has no effect`},
 		},
 		"metrics that nobody sees": {pi().Spec("monitoring: {prometheus: {jmxExporterJar: j}}"), []string{"spec.monitoring exposes nothing"}},
-		"the name of a port that executors don't declare": {
-			pi().Spec("monitoring: {exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, portName: p}}"),
-			[]string{`spec.monitoring.prometheus.portName "p" is not declared of executors`},
-		},
-		"the older of two modes": {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
+		"the older of two modes":   {pi().Spec("{mode: cluster, deployMode: client}"), []string{`spec.deployMode "client" has no effect`}},
 		"what has no effect anywhere": {
-			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, deps: {jarsDownloadDir: /j}}"), nil,
+			pi().Spec("{failureRetries: 3, retryInterval: 5, initContainerImage: i, " +
+				"deps: {jarsDownloadDir: /j, filesDownloadDir: /f, downloadTimeout: 60, maxSimultaneousDownloads: 5}}"),
+			[]string{
+				"spec.initContainerImage has no effect", "spec.deps.jarsDownloadDir has no effect", "spec.deps.filesDownloadDir has no effect",
+				"spec.deps.downloadTimeout has no effect", "spec.deps.maxSimultaneousDownloads has no effect",
+				"spec.failureRetries has no effect, the Kubeflow operator does not read it either: write spec.restartPolicy",
+				"spec.retryInterval has no effect",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

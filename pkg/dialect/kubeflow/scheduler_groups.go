@@ -50,8 +50,8 @@ func (p properties) setCoscheduling(app *v1beta2.SparkApplication) {
 // podGroup is the group that the batch scheduler wants to exist before the Pods; nil where it wants none. A group of one
 // lets the driver start, and what it needs at least keeps it waiting until there is room for the executors as well.
 func podGroup(app *v1beta2.SparkApplication, defaults Defaults, objects *submission.Objects) (submission.Object, error) {
-	scheduler := toldScheduler(app, defaults)
-	if scheduler == "" || scheduler == YuniKorn || scheduler == Volcano && hasOwnGroup(app) {
+	group := namedGroup(app, defaults)
+	if group == nil {
 		return nil, nil
 	}
 	options := app.Spec.BatchSchedulerOptions
@@ -60,12 +60,8 @@ func podGroup(app *v1beta2.SparkApplication, defaults Defaults, objects *submiss
 		return nil, err
 	}
 	spec := map[string]any{"minMember": int64(1), "minResources": texts(begins.total(options))}
-	group := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	group.SetGroupVersionKind(coschedulingGroup)
-	group.SetName(coschedulingGroupName(app))
-	if scheduler == Volcano {
-		group.SetGroupVersionKind(volcanoGroup)
-		group.SetName(volcanoGroupName(app))
+	group.Object["spec"] = spec
+	if group.GroupVersionKind() == volcanoGroup {
 		if options != nil && options.Queue != "" {
 			spec["queue"] = options.Queue
 		}
@@ -76,6 +72,30 @@ func podGroup(app *v1beta2.SparkApplication, defaults Defaults, objects *submiss
 	group.SetNamespace(app.Namespace)
 	group.SetLabels(objectLabels(objects))
 	return group, nil
+}
+
+// namedGroup is the group without what it asks for; nil where there is none.
+func namedGroup(app *v1beta2.SparkApplication, defaults Defaults) *unstructured.Unstructured {
+	group := &unstructured.Unstructured{Object: map[string]any{}}
+	switch scheduler := toldScheduler(app, defaults); {
+	case scheduler == "", scheduler == YuniKorn, scheduler == Volcano && hasOwnGroup(app):
+		return nil
+	case scheduler == Volcano:
+		group.SetGroupVersionKind(volcanoGroup)
+		group.SetName(volcanoGroupName(app))
+	default:
+		group.SetGroupVersionKind(coschedulingGroup)
+		group.SetName(coschedulingGroupName(app))
+	}
+	return group
+}
+
+// spent is the group of an application none of whose Pods is to come: to the scheduler it would ask for room for ever.
+func spent(app *v1beta2.SparkApplication, defaults Defaults) []submission.Object {
+	if group := namedGroup(app, defaults); group != nil {
+		return []submission.Object{group}
+	}
+	return nil
 }
 
 // texts are quantities as manifests have them.

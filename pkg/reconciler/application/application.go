@@ -142,6 +142,9 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 				continue
 			}
 		}
+		if err = r.retire(ctx, d, app, record); err != nil {
+			return app, err
+		}
 		if app, err = r.persist(ctx, d, app, record, r.facts(d, app, record, decision, created)); err != nil {
 			return app, err
 		}
@@ -149,7 +152,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		r.tell(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
 			r.lookAgain(app, decision)
-			return app, nil
+			return app, r.layToRest(ctx, app, policy)
 		}
 		proceed, err := r.perform(ctx, app, decision, launch, &seen)
 		if launch != nil {

@@ -5,6 +5,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -68,8 +69,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 		r.roster = newRoster(clock.RealClock{})
 	}
 	if controller.GetEventRecorder(ctx) == nil {
-		ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
+		ctx = controller.WithEventRecorder(ctx, quiet{newRecorder(ctx)})
 	}
+	recorder := controller.GetEventRecorder(ctx)
 	store := process.settings(ctx, cmw, func(before, after *config.Config) {
 		if kind.Follow != nil {
 			kind.Follow(after)
@@ -105,6 +107,9 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	impl.Reconciler = &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
+		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
+			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
+		},
 	}
 	watchApplications(ctx, r, impl, kind.Informer, census)
 	watchDrivers(ctx, r, impl)
@@ -187,6 +192,16 @@ func newRecorder(ctx context.Context) record.EventRecorder {
 	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
+}
+
+// quiet leaves out what the generated reconciler tells of its finalizers: nobody asks for it, and each Event is a write.
+type quiet struct{ record.EventRecorder }
+
+// Eventf tells of an object.
+func (q quiet) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
+	if reason != "FinalizerUpdate" {
+		q.EventRecorder.Eventf(object, kind, reason, format, values...)
+	}
 }
 
 func handle(

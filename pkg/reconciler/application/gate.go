@@ -16,6 +16,8 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // generated is what injection-gen makes of a Reconciler.
@@ -34,6 +36,8 @@ type gate struct {
 	relay    Teller
 	tracer   trace.Tracer
 	retries  workqueue.TypedRateLimiter[types.NamespacedName]
+	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
+	atRest func(context.Context, dialect.Application) (bool, error)
 }
 
 // Reconcile takes an application further, where it is this replica's to do so.
@@ -44,7 +48,8 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	}
 	name := types.NamespacedName{Namespace: namespace, Name: object}
 	ctx = g.arrivals.take(ctx, name)
-	if serves := g.serves(name); !serves || !g.IsLeaderFor(name) {
+	app, serves := g.serves(name)
+	if !serves || !g.IsLeaderFor(name) {
 		return controller.NewSkipKey(key)
 	}
 	ctx, span := g.tracer.Start(ctx, "reconcile")
@@ -52,7 +57,13 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	if span.IsRecording() {
 		span.SetAttributes(attribute.String("k8s.namespace.name", namespace), attribute.String("firesteel.application", object))
 	}
-	err = g.generated.Reconcile(ctx, key)
+	rests := false
+	if app != nil {
+		rests, err = g.atRest(ctx, app)
+	}
+	if !rests {
+		err = g.generated.Reconcile(ctx, key)
+	}
 	if failed(err) {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
@@ -86,14 +97,14 @@ func (g *gate) again(ctx context.Context, name types.NamespacedName, err error) 
 }
 
 // serves says whether this installation serves an application, and has the relay forget it where it does not. One that
-// exists no more may pass: nothing is done for it.
-func (g *gate) serves(name types.NamespacedName) bool {
+// exists no more, and is nil, may pass: nothing is done for it.
+func (g *gate) serves(name types.NamespacedName) (dialect.Application, bool) {
 	app, served := g.census.look(name)
 	if app == nil || served {
-		return true
+		return app, true
 	}
 	g.relay.Forget(app.GetUID())
-	return false
+	return app, false
 }
 
 // failed says that an error is one, and not a way to be asked again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,8 @@ type entrance struct {
 	behind *behind
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
+	// atRest are applications that are to have no finalizer.
+	atRest []string
 }
 
 func newEntrance(t *testing.T, apps ...*application) *entrance {
@@ -85,6 +88,9 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: newRetries(),
+		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
+			return slices.Contains(e.atRest, app.GetName()), nil
+		},
 	}
 	return e
 }
@@ -93,6 +99,18 @@ func (e *entrance) scope(key, value string) {
 	e.store.OnConfigChanged(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: config.ScopeName}, Data: map[string]string{key: value},
 	})
+}
+
+func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
+	e := newEntrance(t, pi())
+	e.atRest = []string{"pi"}
+	if err := e.Reconcile(t.Context(), "team-a/pi"); err != nil || len(e.behind.keys) > 0 {
+		t.Errorf("%v: passed %v", err, e.behind.keys)
+	}
+	e.atRest = nil
+	if err := e.Reconcile(t.Context(), "team-a/pi"); err != nil || len(e.behind.keys) != 1 {
+		t.Errorf("%v: once it is not, passed %v", err, e.behind.keys)
+	}
 }
 
 func TestTheGateLetsPassWhatIsServed(t *testing.T) {

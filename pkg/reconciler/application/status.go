@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
@@ -16,10 +18,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// pruned says that the API server dropped the record from a status: its CRD is another operator's. Nothing is
+// pruned says that the API server does not keep the record in a status: its CRD is another operator's. Nothing is
 // launched then, since nothing would remember it.
 func pruned(api *dialect.API) string {
-	return fmt.Sprintf("the API server dropped status.firesteel: the CustomResourceDefinition %s is another operator's; apply %s",
+	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's; apply %s",
 		api.CustomResourceDefinition(), api.Manifest)
 }
 
@@ -50,12 +52,14 @@ func (r *Reconciler) persist(
 // write writes a status, and checks that the record was kept.
 func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application) (dialect.Application, error) {
 	stored, err := r.api.UpdateStatus(ctx, desired)
-	if err != nil {
+	// Another operator's schema may as well refuse the first status that Firesteel writes.
+	refused := apierrors.IsInvalid(err) && app.GetRecord() == nil
+	if err != nil && !refused {
 		return nil, fmt.Errorf("write status: %w", err)
 	}
-	if stored.GetRecord() == nil {
+	if refused || stored.GetRecord() == nil {
 		r.written.sawPruned(app, r.clock.Now())
-		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API))
+		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API), zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))
 		return nil, controller.NewRequeueAfter(prunedRetry)
 	}

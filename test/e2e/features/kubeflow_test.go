@@ -29,8 +29,7 @@ func TestMetricsOfDriverAndExecutorsAreExported(t *testing.T) {
 			pod.Annotations["prometheus.io/path"] != "/metrics" {
 			t.Errorf("%s has the annotations %v", pod.Name, pod.Annotations)
 		}
-		// Executors have no ports but Spark's own; Prometheus finds them by the annotations.
-		if main := containerOf(t, pod, "spark-kubernetes-"+role); hasPort(main, "metrics", 8091) != (role == "driver") {
+		if main := containerOf(t, pod, "spark-kubernetes-"+role); !hasPort(main, "metrics", 8091) {
 			t.Errorf("%s has the ports %+v", pod.Name, main.Ports)
 		}
 		expectMetric(t, c, pod.Name, "8091", "/metrics", metric, fmt.Sprintf("app_namespace=%q", c.Namespace))

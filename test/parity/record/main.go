@@ -172,7 +172,8 @@ func (r *recorder) run(
 	}
 	built, refusal = c.BuildApache(app)
 	r.compare(ctx, parity.Comparison{
-		Case: c, Version: version, API: parity.Apache, App: app, Recorded: recording.Apache(c), Refusal: refusal,
+		Case: c, Version: version, API: parity.Apache, Recorded: recording.Apache(c),
+		Refusal: refusal, Message: parity.RefusalInApache(refusal, app),
 	}, built)
 	return recording, nil
 }

@@ -598,8 +598,10 @@ type SparkApplicationStatus struct {
 
 // ApplicationState is the application's state, and what went wrong.
 type ApplicationState struct {
+	// State is absent while it is the one of a new application. Airflow takes any text that it does not know, the empty
+	// one too, for the state of a driver that runs.
 	// +optional
-	State ApplicationStateType `json:"state"`
+	State ApplicationStateType `json:"state,omitempty"`
 	// +optional
 	ErrorMessage string `json:"errorMessage,omitempty"`
 }

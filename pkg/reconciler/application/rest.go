@@ -1,0 +1,51 @@
+package application
+
+import (
+	"context"
+	"slices"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// reconcileAtRest takes an application further that needs no finalizer, since nothing of it is to be stopped or told. The
+// generated reconciler would give it one. It says no where there is something to hold the application for.
+func (r *Reconciler) reconcileAtRest(ctx context.Context, app dialect.Application) (bool, error) {
+	if !r.atRest(ctx, app) {
+		return false, nil
+	}
+	return true, r.Reconcile(ctx, dialect.Copy(app))
+}
+
+func (r *Reconciler) atRest(ctx context.Context, app dialect.Application) bool {
+	if !r.api.ReleasesFinished || r.holds(app) || app.GetDeletionTimestamp() != nil {
+		return false
+	}
+	d, record := r.dialect(ctx), app.GetRecord()
+	if record == nil {
+		return app.GetUndecodable() == "" && d.History(app)
+	}
+	return lifecycle.AtRest(record, d.Policy(app))
+}
+
+// layToRest takes the finalizer from an application that is over and told of, where its API has it so.
+func (r *Reconciler) layToRest(ctx context.Context, app dialect.Application, policy lifecycle.Policy) error {
+	if !r.api.ReleasesFinished || !r.holds(app) || app.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	record := r.withProgress(app)
+	if !lifecycle.AtRest(record, policy) || record.Acknowledged < record.Sequence || len(r.strays(app, record)) > 0 {
+		return nil
+	}
+	released, err := r.api.DropFinalizer(ctx, app)
+	if err != nil {
+		return err
+	}
+	r.written.remember(released)
+	return nil
+}
+
+// holds says that the application has the finalizer.
+func (r *Reconciler) holds(app dialect.Application) bool {
+	return slices.Contains(app.GetFinalizers(), r.api.Finalizer)
+}

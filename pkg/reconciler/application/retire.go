@@ -1,0 +1,62 @@
+package application
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// retire deletes what a launch made ready for Pods that will not come any more. It acts before the record says that the
+// attempt is over, so that it acts again where the controller dies in between.
+func (r *Reconciler) retire(ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record) error {
+	before := app.GetRecord()
+	if !needsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || needsNoPods(before) {
+		return nil
+	}
+	for _, object := range d.Spent(app) {
+		object.SetNamespace(app.GetNamespace())
+		if err := r.removeOf(ctx, record.Launch.ID, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needsNoPods says that an attempt was launched and no Pod of it is to come.
+func needsNoPods(record *v1alpha1.Record) bool {
+	if record.Launch == nil {
+		return false
+	}
+	state := lifecycle.CurrentState(record)
+	return lifecycle.LastEnd(record) != nil || state.Terminated() ||
+		state == lifecycle.Suspending || state == lifecycle.Suspended || state == lifecycle.Invalidating
+}
+
+// removeOf deletes an object of a launch, where that is what has the name. What may not be deleted holds nothing up: it
+// goes with the application.
+func (r *Reconciler) removeOf(ctx context.Context, launch string, object submission.Object) error {
+	verbs, err := r.verbsFor(object)
+	if err != nil {
+		return err
+	}
+	existing, err := verbs.get(ctx)
+	if err == nil && existing.GetLabels()[labelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
+		err = verbs.remove(ctx, existing)
+	}
+	switch {
+	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil
+	case refusedForGood(err):
+		logging.FromContext(ctx).Warnw("An object of a launch that is over is left", "object", describe(object), "error", err)
+		return nil
+	default:
+		return fmt.Errorf("delete %s: %w", describe(object), err)
+	}
+}

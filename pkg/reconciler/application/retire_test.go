@@ -1,0 +1,77 @@
+package application
+
+import (
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// spending is a dialect whose launches leave a config map.
+type spending struct{ apache.Dialect }
+
+func (spending) Spent(dialect.Application) []submission.Object {
+	return []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "group"}}}
+}
+
+func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "group", nil)
+	failed := apierrors.NewInternalError(http.ErrServerClosed)
+	for name, test := range map[string]struct {
+		before, after lifecycle.State
+		launch        string // whose the object is; empty for nobody's, so that there is none
+		refusal       error
+		asks          string
+		fails         bool
+	}{
+		"a run that ends":                  {lifecycle.RunningHealthy, lifecycle.Failed, "this", nil, "get delete", false},
+		"one that is suspended":            {lifecycle.RunningHealthy, lifecycle.Suspending, "this", nil, "get delete", false},
+		"one whose spec was edited":        {lifecycle.RunningHealthy, lifecycle.Invalidating, "this", nil, "get delete", false},
+		"one that goes on":                 {lifecycle.DriverReady, lifecycle.RunningHealthy, "this", nil, "", false},
+		"one that was suspended before":    {lifecycle.Suspending, lifecycle.Suspended, "this", nil, "", false},
+		"another launch's object":          {lifecycle.RunningHealthy, lifecycle.Failed, "another", nil, "get", false},
+		"an object that is gone":           {lifecycle.RunningHealthy, lifecycle.Failed, "", nil, "get", false},
+		"one that may not be deleted":      {lifecycle.RunningHealthy, lifecycle.Failed, "this", forbidden, "get delete", false},
+		"an API server that is in trouble": {lifecycle.RunningHealthy, lifecycle.Failed, "this", failed, "get delete", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.launch != "" {
+				if err := client.Tracker().Add(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+					Namespace: "team-a", Name: "group", Labels: map[string]string{labelLaunch: test.launch},
+				}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client.PrependReactor("delete", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.refusal != nil, nil, test.refusal
+			})
+			app := pi().In(test.before, 1, 1).Obj()
+			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this"}
+			record := app.Status.Firesteel.DeepCopy()
+			last := record.Transitions[len(record.Transitions)-1]
+			last.State = string(test.after)
+			if test.after.Failure() {
+				last.End = &v1alpha1.AttemptEnd{}
+			}
+			record.Transitions = append(record.Transitions, last)
+			err := (&Reconciler{api: applications.Apache(nil), kube: client}).retire(t.Context(), spending{}, app, record)
+			if asks := verbsOn(client); asks != test.asks || (err != nil) != test.fails {
+				t.Errorf("asked the API server to %q, want %q; %v", asks, test.asks, err)
+			}
+		})
+	}
+}

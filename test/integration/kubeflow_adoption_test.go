@@ -1,0 +1,136 @@
+package integration
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+const leftByKubeflow = "../../pkg/dialect/kubeflow/testdata/left-by-kubeflow-operator.yaml"
+
+// kubeflowFate is what becomes of an application that the Kubeflow operator left behind: the state that it comes to,
+// and whether a driver is made for it.
+type kubeflowFate struct {
+	state v1beta2.ApplicationStateType
+	made  bool
+}
+
+// kubeflowFates are without a driver, and with one that runs.
+var kubeflowFates = map[string]struct{ alone, withDriver kubeflowFate }{
+	"submitted":         {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
+	"pending":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
+	"running":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
+	"running-again":     {kubeflowFate{"FAILING", false}, kubeflowFate{"RUNNING", false}},
+	"unknown":           {kubeflowFate{"FAILED", false}, kubeflowFate{"RUNNING", false}},
+	"succeeding":        {kubeflowFate{"COMPLETED", false}, kubeflowFate{"COMPLETED", false}},
+	"succeeding-always": {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
+	"failing":           {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
+	"failing-last":      {kubeflowFate{"FAILED", false}, kubeflowFate{"FAILED", false}},
+	"submission-failed": {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"RUNNING", false}},
+	"pending-rerun":     {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
+	"invalidating":      {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
+	"suspending":        {kubeflowFate{"SUSPENDED", false}, kubeflowFate{"SUSPENDED", false}},
+	"suspended":         {kubeflowFate{"SUSPENDED", false}, kubeflowFate{"SUSPENDED", false}},
+	"resuming":          {kubeflowFate{"SUBMITTED", true}, kubeflowFate{"SUBMITTED", true}},
+	"completed":         {kubeflowFate{"COMPLETED", false}, kubeflowFate{"COMPLETED", false}},
+	"failed":            {kubeflowFate{"FAILED", false}, kubeflowFate{"FAILED", false}},
+}
+
+// leftByKubeflowOperator puts an application into the scene as it was left, under a name of its own.
+func (s *scene) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplication {
+	s.Helper()
+	text, err := os.ReadFile(leftByKubeflow)
+	s.must(err)
+	for _, document := range bytes.Split(text, []byte("\n---\n"))[1:] {
+		app := &v1beta2.SparkApplication{}
+		s.must(yaml.Unmarshal(document, app))
+		if app.Name != recorded {
+			continue
+		}
+		status := app.Status
+		app.Name, app.CreationTimestamp, app.Generation, app.Spec.Driver.ServiceAccount = name, metav1.Time{}, 0, "default"
+		created, err := s.kubeflowApps().Create(s.Context(), app, metav1.CreateOptions{})
+		s.must(err)
+		created.Status = status
+		if status.DriverInfo.PodName != "" {
+			created.Status.DriverInfo.PodName = name + "-driver"
+		}
+		created, err = s.kubeflowApps().UpdateStatus(s.Context(), created, metav1.UpdateOptions{})
+		s.must(err)
+		return created
+	}
+	s.Fatalf("no application %s is recorded", recorded)
+	return nil
+}
+
+// driverByKubeflowOperator makes the driver of the run that a status shows, and has it run.
+func (s *scene) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
+	s.Helper()
+	controls := true
+	_, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: app.Name + "-driver",
+			Labels: map[string]string{
+				"spark-role": "driver", "spark-app-selector": "spark-" + app.Name, "sparkoperator.k8s.io/app-name": app.Name,
+				"sparkoperator.k8s.io/launched-by-spark-operator": "true", "sparkoperator.k8s.io/submission-id": app.Status.SubmissionID,
+			},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "sparkoperator.k8s.io/v1beta2", Kind: "SparkApplication", Name: app.Name, UID: app.UID,
+				Controller: &controls, BlockOwnerDeletion: &controls,
+			}},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-driver", Image: "spark:4.0.1"}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	return s.kubeflowDriver(app.Name).start().ready()
+}
+
+// Whatever the Kubeflow operator left behind goes on as it should: what has ended does not run again, and a driver that
+// lives is followed and never joined by another.
+func TestApplicationsOfTheKubeflowOperatorGoOn(t *testing.T) {
+	s := newScene(t)
+	type left struct {
+		app    *v1beta2.SparkApplication
+		driver *driver
+		fate   kubeflowFate
+	}
+	all := map[string]left{}
+	for recorded, fates := range kubeflowFates {
+		alone := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-a", recorded))
+		all[recorded+" without a driver"] = left{alone, nil, fates.alone}
+		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))
+		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), fates.withDriver}
+	}
+	s.ownController(controller{sink: s.sink.url()})
+	t.Run("each", func(t *testing.T) {
+		for name, l := range all {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := &scene{TB: t, suite: s.suite, ns: s.ns}
+				history := l.app.Status.AppState.State == l.fate.state && (l.fate.state == "COMPLETED" || l.fate.state == "FAILED")
+				app := until(s, s.kubeflowApps(), l.app.Name, "be "+string(l.fate.state), func(app *v1beta2.SparkApplication) bool {
+					return app.Status.AppState.State == l.fate.state && (history || app.Status.Firesteel != nil)
+				})
+				if history && app.ResourceVersion != l.app.ResourceVersion && app.Status.Firesteel != nil {
+					t.Error("what has ended for good was written to")
+				}
+				if l.fate.made {
+					made := s.kubeflowDriver(l.app.Name)
+					if made.Labels["sparkoperator.k8s.io/submission-id"] != app.Status.SubmissionID || l.driver != nil && made.UID == l.driver.UID {
+						t.Errorf("the driver is %s of submission %s", made.UID, made.Labels["sparkoperator.k8s.io/submission-id"])
+					}
+				}
+				if l.driver != nil && !l.fate.made && l.fate.state == "RUNNING" && app.Status.Firesteel.Launch.DriverUID != l.driver.UID {
+					t.Errorf("the driver that is followed is %s", app.Status.Firesteel.Launch.DriverUID)
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,302 @@
+package integration
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+// kubeflowApplication makes an application of the Kubeflow operator's.
+func (s *scene) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
+	s.Helper()
+	_, err := s.kubectl(manifest, "create", "--filename=-")
+	s.must(err)
+	app, err := s.kubeflowApps().Get(s.Context(), "spark-pi", metav1.GetOptions{})
+	s.must(err)
+	return app
+}
+
+func (s *scene) patchKubeflow(name, patch string) {
+	s.Helper()
+	_, err := s.kubeflowApps().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+func (s *scene) suspend(name string, suspend bool) {
+	s.Helper()
+	patch := `{"spec":{"suspend":false}}`
+	if suspend {
+		patch = `{"spec":{"suspend":true}}`
+	}
+	s.patchKubeflow(name, patch)
+}
+
+// runKubeflow has the driver of SparkPi run.
+func (s *scene) runKubeflow() *driver {
+	s.Helper()
+	s.untilShown("spark-pi", v1beta2.SubmittedState)
+	d := s.kubeflowDriver("spark-pi").start().ready()
+	s.untilShown("spark-pi", v1beta2.RunningState)
+	return d
+}
+
+// statesSince are the states that an application showed since it was as it is given, each once where it follows itself.
+func (s *scene) statesSince(app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
+	s.Helper()
+	s.untilShown(app.Name, last)
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	end, err := s.kubeflowApps().Get(ctx, app.Name, metav1.GetOptions{})
+	s.must(err)
+	w, err := s.kubeflowApps().Watch(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("metadata.name", app.Name).String(), ResourceVersion: app.ResourceVersion,
+	})
+	s.must(err)
+	defer w.Stop()
+	states := []v1beta2.ApplicationStateType{app.Status.AppState.State}
+	for event := range w.ResultChan() {
+		shown, is := event.Object.(*v1beta2.SparkApplication)
+		if !is {
+			s.Fatalf("the watch answers %v", event.Object)
+		}
+		if state := shown.Status.AppState.State; state != states[len(states)-1] {
+			states = append(states, state)
+		}
+		if shown.ResourceVersion == end.ResourceVersion {
+			return states
+		}
+	}
+	s.Fatalf("the watch ends after %v", states)
+	return nil
+}
+
+// An application goes through the Kubeflow operator's states in its order, and the sink is told each transition once.
+func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
+	t.Parallel()
+	for name, story := range map[string]struct {
+		spec  string
+		goes  func(*scene)
+		last  v1beta2.ApplicationStateType
+		shows string
+		// says is the error message in the end.
+		says string
+	}{
+		"a success": {
+			goes: func(s *scene) { s.runKubeflow().succeed() },
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING SUCCEEDING COMPLETED",
+		},
+		"a failure": {
+			goes: func(s *scene) { s.runKubeflow().exit(3) },
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
+			says: "driver container failed with ExitCode: 3, Reason: Error",
+		},
+		"a failure that is tried again": {
+			spec: "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}",
+			goes: func(s *scene) {
+				s.runKubeflow().exit(1)
+				s.untilShown("spark-pi", v1beta2.FailingState)
+				s.runKubeflow().exit(1)
+			},
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING PENDING_RERUN SUBMITTED RUNNING FAILING FAILED",
+			says: "driver container failed with ExitCode: 1, Reason: Error",
+		},
+		"a submission that fails and is tried again": {
+			spec: "restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 1}",
+			goes: func(s *scene) {},
+			last: v1beta2.FailedState, shows: "New SUBMISSION_FAILED FAILED",
+			says: "failed to run spark-submit",
+		},
+		"a success that runs again": {
+			spec: "restartPolicy: {type: Always}",
+			goes: func(s *scene) {
+				s.runKubeflow().succeed()
+				s.runKubeflow()
+				s.patchKubeflow("spark-pi", `{"spec":{"suspend":true}}`)
+			},
+			last:  v1beta2.SuspendedState,
+			shows: "New SUBMITTED RUNNING SUCCEEDING PENDING_RERUN SUBMITTED RUNNING SUSPENDING SUSPENDED",
+		},
+		"a suspension": {
+			goes: func(s *scene) {
+				s.runKubeflow()
+				s.suspend("spark-pi", true)
+				s.untilShown("spark-pi", v1beta2.SuspendedState)
+				s.suspend("spark-pi", false)
+				s.runKubeflow().succeed()
+			},
+			last:  v1beta2.CompletedState,
+			shows: "New SUBMITTED RUNNING SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING SUCCEEDING COMPLETED",
+		},
+		"one that is suspended from the beginning": {
+			spec: "suspend: true",
+			goes: func(s *scene) {
+				s.untilShown("spark-pi", v1beta2.SuspendedState)
+				s.suspend("spark-pi", false)
+				s.runKubeflow().succeed()
+			},
+			last: v1beta2.CompletedState, shows: "New SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING SUCCEEDING COMPLETED",
+		},
+		"an edit while it runs": {
+			goes: func(s *scene) {
+				s.runKubeflow()
+				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+				s.untilShown("spark-pi", v1beta2.SubmittedState)
+				s.runKubeflow().succeed()
+			},
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
+		},
+		"an edit after its end": {
+			goes: func(s *scene) {
+				s.runKubeflow().exit(1)
+				s.untilShown("spark-pi", v1beta2.FailedState)
+				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+				s.runKubeflow().succeed()
+			},
+			last:  v1beta2.CompletedState,
+			shows: "New SUBMITTED RUNNING FAILING FAILED INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
+		},
+		"a driver that is deleted by hand": {
+			goes: func(s *scene) {
+				d := s.runKubeflow()
+				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+			},
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
+		},
+		"a driver that is gone without a word": {
+			goes: func(s *scene) {
+				d := s.runKubeflow()
+				s.kubelet.pause(s.ns)
+				now := int64(0)
+				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+			},
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
+			says: "driver pod not found",
+		},
+		"a node that is silent for a while": {
+			goes: func(s *scene) {
+				d := s.runKubeflow()
+				d.set(func(status *corev1.PodStatus) { status.Phase = corev1.PodUnknown })
+				s.untilShown("spark-pi", v1beta2.UnknownState)
+				d.set(func(status *corev1.PodStatus) { status.Phase = corev1.PodRunning })
+				s.untilShown("spark-pi", v1beta2.RunningState)
+				d.succeed()
+			},
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING UNKNOWN RUNNING SUCCEEDING COMPLETED",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			manifest := sparkPi("4.1.1")
+			if story.spec != "" {
+				manifest = withSpec(s, manifest, story.spec)
+			}
+			if story.last == v1beta2.FailedState && contains(story.shows, "SUBMISSION_FAILED") {
+				s.limit("pods", "0")
+			}
+			app := s.kubeflowApplication(manifest)
+			story.goes(s)
+			var shown []string
+			for _, state := range s.statesSince(app, story.last) {
+				if state == v1beta2.NewState {
+					state = "New"
+				}
+				shown = append(shown, string(state))
+			}
+			if !slices.Equal(shown, words(story.shows)) {
+				t.Errorf("it shows %v,\nand not  %v", shown, words(story.shows))
+			}
+			end, err := s.kubeflowApps().Get(t.Context(), app.Name, metav1.GetOptions{})
+			s.must(err)
+			if message := end.Status.AppState.ErrorMessage; !contains(message, story.says) || story.last == v1beta2.CompletedState && message != "" {
+				t.Errorf("the error message is %q, and not %q", message, story.says)
+			}
+			s.toldAll(end)
+			s.must(s.kubeflowApps().Delete(t.Context(), app.Name, metav1.DeleteOptions{}))
+			untilGone(s, s.kubeflowApps(), app.Name)
+			s.empty()
+		})
+	}
+}
+
+// toldAll waits until the sink was told all transitions of an application, in order.
+func (s *scene) toldAll(app *v1beta2.SparkApplication) {
+	s.Helper()
+	as := &sparkv1.SparkApplication{ObjectMeta: app.ObjectMeta}
+	heard := s.untilDelivered("all transitions", func(heard []delivery) bool {
+		return int64(len(firstTaken(heard, as))) >= app.Status.Firesteel.Sequence
+	})
+	s.check(consistent(heard, as))
+}
+
+// Whatever an application is at, it can be deleted, and nothing of it stays.
+func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
+	t.Parallel()
+	for state, at := range map[v1beta2.ApplicationStateType]struct {
+		spec string
+		goes func(*scene)
+	}{
+		v1beta2.SubmittedState: {"{}", func(*scene) {}},
+		v1beta2.RunningState:   {"{}", func(s *scene) { s.runKubeflow() }},
+		v1beta2.CompletedState: {"{}", func(s *scene) { s.runKubeflow().succeed() }},
+		v1beta2.FailedState:    {"{}", func(s *scene) { s.runKubeflow().exit(1) }},
+		v1beta2.SuspendedState: {"suspend: true", func(*scene) {}},
+		v1beta2.FailingState: {
+			"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 3600}", func(s *scene) { s.runKubeflow().exit(1) },
+		},
+		v1beta2.FailedSubmissionState: {
+			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 3600}", func(*scene) {},
+		},
+		v1beta2.UnknownState: {"{}", func(s *scene) {
+			s.runKubeflow().set(func(status *corev1.PodStatus) { status.Phase = corev1.PodUnknown })
+		}},
+		v1beta2.SuspendingState: {"{}", func(s *scene) {
+			s.runKubeflow()
+			s.kubelet.pause(s.ns)
+			s.suspend("spark-pi", true)
+		}},
+		v1beta2.InvalidatingState: {"{}", func(s *scene) {
+			s.runKubeflow()
+			s.kubelet.pause(s.ns)
+			s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
+		}},
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			if state == v1beta2.FailedSubmissionState {
+				s.limit("pods", "0")
+			}
+			app := s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), at.spec))
+			at.goes(s)
+			s.untilShown(app.Name, state)
+			s.must(s.kubeflowApps().Delete(t.Context(), app.Name, metav1.DeleteOptions{}))
+			s.kubelet.resume(t.Context(), s.ns)
+			untilGone(s, s.kubeflowApps(), app.Name)
+			s.empty()
+		})
+	}
+}
+
+// waited is the time between two attempts.
+func waited(app *v1beta2.SparkApplication) time.Duration {
+	var ended time.Time
+	for _, t := range app.Status.Firesteel.Transitions {
+		switch {
+		case t.End != nil:
+			ended = t.Time.Time
+		case t.Attempt > 0 && !ended.IsZero() && t.State == "DriverRequested":
+			return t.Time.Sub(ended)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,136 @@
+package parity
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Kubeflow is the Kubeflow operator's API.
+const Kubeflow = "kubeflow"
+
+// InKubeflow says that a case can be given in that API so that spark-submit gets the same. That operator has
+// spark-submit go by the names of containers in templates, which no case does.
+func (c Case) InKubeflow() bool { return c.Driver == "" && c.Executor == "" }
+
+// KubeflowManifest returns the case as a user of the Kubeflow operator's API writes it. What that has fields for is given
+// by properties all the same: which property a field stands for is the dialect's own test.
+func (c Case) KubeflowManifest(version, namespace string) ([]byte, error) {
+	conf := maps.Clone(c.Conf)
+	delete(conf, "spark.kubernetes.namespace") // the application's own
+	spec := Object{
+		"sparkVersion": version, "mainClass": c.Class, "mainApplicationFile": c.Resource, "arguments": c.Args,
+		"proxyUser": c.ProxyUser, "sparkConf": conf,
+	}
+	return yaml.Marshal(Object{
+		"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
+		"metadata": Object{"name": appName, "namespace": namespace}, "spec": spec,
+	})
+}
+
+// DecodeKubeflow reads such a manifest as the controller reads what the API server has of it.
+func DecodeKubeflow(manifest []byte) (*v1beta2.SparkApplication, error) {
+	app := &v1beta2.SparkApplication{}
+	if err := yaml.Unmarshal(manifest, app); err != nil {
+		return nil, err
+	}
+	if app.Undecodable != "" || len(app.UnknownFields) > 0 {
+		return nil, fmt.Errorf("not all of it is understood: %s%q", app.Undecodable, app.UnknownFields)
+	}
+	return app, nil
+}
+
+// kubeflowDefaults have the operator add nothing beside Spark's objects, and deny nothing.
+func kubeflowDefaults() kubeflow.Defaults {
+	defaults := kubeflow.NewDefaults()
+	defaults.UIService, defaults.DeniedProperties = false, nil
+	return defaults
+}
+
+// RefusalInKubeflow is what the condition of the application says of a refusal, if there is one.
+func RefusalInKubeflow(refusal error, app *v1beta2.SparkApplication) string {
+	if refusal == nil {
+		return ""
+	}
+	return kubeflow.Refusal(refusal, app, kubeflowDefaults())
+}
+
+// placeInKubeflow is where in a manifest of the Kubeflow operator's API the refused field is.
+func (c Case) placeInKubeflow() string {
+	switch field, _, _ := strings.Cut(c.Refused, "."); field {
+	case "spark":
+		return "spec.sparkConf." + c.Refused
+	case "resource":
+		return "spec.mainApplicationFile"
+	default:
+		return "spec." + c.Refused
+	}
+}
+
+// BuildKubeflow returns the objects that Firesteel makes of an application that a case is, or the refusal. The names of
+// the objects are Spark's, so that those of a recording are the same.
+func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
+	defaults := kubeflowDefaults()
+	if refused := kubeflow.Policy(app, defaults).Refused; refused != nil {
+		return nil, errors.New(refused.Message)
+	}
+	plan, err := kubeflow.Plan(app, v1alpha1.Attempt{Since: metav1.NewMicroTime(time.UnixMilli(0))}, defaults)
+	if err != nil {
+		return nil, err
+	}
+	own, err := c.Plan(plan.SparkVersion, app.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	plan.Names = own.Names
+	built, err := submission.Build(plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := kubeflow.Complete(app, defaults, built); err != nil {
+		return nil, err
+	}
+	return sent(built)
+}
+
+// Kubeflow returns what is to come of the case where it is an application of the Kubeflow operator's API: what the
+// recording holds, and what that operator adds to it.
+func (r *Recording) Kubeflow(c Case) *Recording {
+	if r.RefusedBy != "" {
+		return r
+	}
+	fields := maps.Clone(r.Fields)
+	fields[propertiesOf+appNameKey] = appName
+	if _, set := c.Conf["spark.executor.instances"]; !set && !strings.EqualFold(c.Conf["spark.dynamicAllocation.enabled"], "true") {
+		fields[propertiesOf+"spark.executor.instances"] = "1"
+	}
+	fields[driverLabels+"spark-app-name"] = appName
+	_, selects := fields[driverService+"kind"]
+	if selects {
+		fields[driverService+"spec/selector/spark-app-name"] = appName
+	}
+	labels := properties{
+		"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true",
+		"sparkoperator.k8s.io/mutated-by-spark-operator": "true",
+	}
+	for key, value := range labels {
+		fields[driverLabels+key] = value
+		if selects {
+			fields[driverService+"spec/selector/"+key] = value
+		}
+		for _, role := range []string{"driver", "executor"} {
+			fields[propertiesOf+"spark.kubernetes."+role+".label."+key] = value
+		}
+	}
+	return &Recording{Fields: fields}
+}

@@ -1,0 +1,46 @@
+package parity
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
+func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
+	var wrong []error
+	parts := said(problems)
+	switch {
+	case c.ofValue:
+		parts = append(parts, c.Refused)
+	case c.Refused != "":
+		parts = append(parts, c.place())
+	}
+	for _, part := range parts {
+		if !strings.Contains(c.Message, part) {
+			wrong = append(wrong, fmt.Errorf("the condition does not say %s: %s", part, c.Message))
+		}
+	}
+	return wrong
+}
+
+func said(problems []*submission.FieldError) []string {
+	var parts []string
+	for _, problem := range problems {
+		parts = append(parts, problem.Remedy)
+		if problem.Value != "" {
+			parts = append(parts, strconv.Quote(problem.Value))
+		}
+	}
+	return parts
+}
+
+// place is where in the manifest the refused field is.
+func (c Comparison) place() string {
+	if c.API == Kubeflow {
+		return c.placeInKubeflow()
+	}
+	return c.placeInApache()
+}
