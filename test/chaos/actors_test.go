@@ -65,7 +65,7 @@ func (w *world) actors(wild []*populace, tight *populace) []actor {
 		{"application edited", time.Second, func(ctx context.Context, d *dice.Dice) bool {
 			p := anywhere(d)
 			app := p.any(d)
-			return app != nil && p.edit(ctx, app, map[string]any{"driverArgs": []string{fmt.Sprint(d.Below(1000))}})
+			return app != nil && p.edit(ctx, app, map[string]any{arguments(app): []string{fmt.Sprint(d.Below(1000))}})
 		}},
 		{"application suspended", time.Second, func(ctx context.Context, d *dice.Dice) bool {
 			p := anywhere(d)
@@ -97,7 +97,7 @@ func (p *populace) replace(ctx context.Context, d *dice.Dice) bool {
 	if app == nil || !p.remove(ctx, app) {
 		return false
 	}
-	another := newApplication(d, p.namespace, app.Name, dice.Pick(d, kinds, func(k kind) float64 { return k.weight }))
+	another := newApplication(d, p.namespace, app.GetName(), dice.Pick(d, kinds, func(k kind) float64 { return k.weight }))
 	for ctx.Err() == nil {
 		if p.create(ctx, another) == nil {
 			return true

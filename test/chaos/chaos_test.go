@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/test/chaos/gateway"
 )
 
@@ -248,7 +250,7 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 
 // made are the kinds of objects that an application or Firesteel makes.
 var made = []schema.GroupVersionResource{
-	{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"},
+	apache.API.GroupVersionResource(), kubeflow.API.GroupVersionResource(),
 	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "secrets"}, {Version: "v1", Resource: "persistentvolumeclaims"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},

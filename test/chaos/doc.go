@@ -1,5 +1,5 @@
-// Package chaos runs Firesteel on a real control plane whose nodes kwok simulates, has everything around it and in it
-// fail at random for a while, and then judges what became of the applications.
+// Package chaos runs Firesteel, with applications of both APIs, on a real control plane whose nodes kwok simulates, has
+// everything around it and in it fail at random for a while, and then judges what became of the applications.
 //
 // The controller (alone, as two replicas that elect leaders, or two that overlap), the handlers and the sink are
 // processes, killed with -9 and started again, as is kwok. Firesteel's processes reach the API server through a gateway
@@ -16,6 +16,8 @@
 //   - no application ever had two drivers that lived at once;
 //   - no application is stuck, and none was deleted that was not to be;
 //   - once the applications are deleted, nothing of them is left;
+//   - clients of the Kubeflow operator saw only what that operator shows, in its order (package clientview): what has
+//     ended runs again where it is edited, and only then;
 //   - the controller's memory stayed within its limit, and between the kills work was done.
 //
 // The test prints a seed. The flag -chaos.seed draws the same again; what meets what remains a matter of time, so that

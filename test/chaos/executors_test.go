@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,14 +41,20 @@ func (e *executors) see(ctx context.Context, driver *corev1.Pod) {
 
 func executor(driver *corev1.Pod, number int) *corev1.Pod {
 	yes := true
+	labels := map[string]string{
+		"spark-role": "executor", "spark-exec-id": fmt.Sprint(number),
+		"spark-app-selector": driver.Labels["spark-app-selector"], "spark-app-name": driver.Labels["spark-app-name"],
+	}
+	for key, value := range driver.Labels {
+		if strings.HasPrefix(key, "sparkoperator.k8s.io/") {
+			labels[key] = value
+		}
+	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      fmt.Sprintf("%s-exec-%d", driver.Name, number),
 			Namespace: driver.Namespace,
-			Labels: map[string]string{
-				"spark-role": "executor", "spark-exec-id": fmt.Sprint(number),
-				"spark-app-selector": driver.Labels["spark-app-selector"], "spark-app-name": driver.Labels["spark-app-name"],
-			},
+			Labels:    labels,
 			OwnerReferences: []metav1.OwnerReference{
 				{APIVersion: "v1", Kind: "Pod", Name: driver.Name, UID: driver.UID, Controller: &yes},
 			},

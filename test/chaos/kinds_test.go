@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
 )
@@ -20,6 +21,8 @@ type kind struct {
 	weight float64
 	// make says how they differ from one that succeeds.
 	make func(*application)
+	// kubeflow says it instead where they are of the Kubeflow operator's kind.
+	kubeflow func(*kubeflowApplication)
 	// ends are the states in which their attempts end; none where they run until they are deleted.
 	ends []lifecycle.State
 }
@@ -35,47 +38,47 @@ func (k kind) states() []string {
 // soon bounds what never happens: that a driver starts which is never scheduled, for example.
 const soon = time.Second
 
-var kinds = []kind{
-	{"succeeds", 4, func(*application) {}, ends(lifecycle.Succeeded)},
-	{"is-over-at-once", 2, func(a *application) { a.start("fast") }, ends(lifecycle.Succeeded)},
-	{"fails", 1, func(a *application) { a.end("1") }, ends(lifecycle.Failed)},
-	{"is-killed-at-once", 1, func(a *application) { a.start("fast").end("137") }, ends(lifecycle.Failed)},
+var kinds = append([]kind{
+	{"succeeds", 4, func(*application) {}, nil, ends(lifecycle.Succeeded)},
+	{"is-over-at-once", 2, func(a *application) { a.start("fast") }, nil, ends(lifecycle.Succeeded)},
+	{"fails", 1, func(a *application) { a.end("1") }, nil, ends(lifecycle.Failed)},
+	{"is-killed-at-once", 1, func(a *application) { a.start("fast").end("137") }, nil, ends(lifecycle.Failed)},
 	{"fails-again", 2, func(a *application) { a.end("1").restart(sparkv1.RestartOnFailure, 2) },
-		ends(lifecycle.Failed, lifecycle.Failed, lifecycle.Failed)},
+		nil, ends(lifecycle.Failed, lifecycle.Failed, lifecycle.Failed)},
 	{"recovers", 3, func(a *application) { a.end("recovers").restart(sparkv1.RestartOnFailure, 3) },
-		ends(lifecycle.Failed, lifecycle.Succeeded)},
+		nil, ends(lifecycle.Failed, lifecycle.Succeeded)},
 	{"recovers-at-once", 2, func(a *application) { a.start("fast").end("recovers").restart(sparkv1.RestartOnFailure, 3) },
-		ends(lifecycle.Failed, lifecycle.Succeeded)},
+		nil, ends(lifecycle.Failed, lifecycle.Succeeded)},
 	{"repeats", 2, func(a *application) { a.restart(sparkv1.RestartAlways, 2) },
-		ends(lifecycle.Succeeded, lifecycle.Succeeded, lifecycle.Succeeded)},
+		nil, ends(lifecycle.Succeeded, lifecycle.Succeeded, lifecycle.Succeeded)},
 	{"is-to-blame", 1, func(a *application) { a.end("1").restart(sparkv1.RestartOnInfrastructureFailure, 2) },
-		ends(lifecycle.Failed)},
+		nil, ends(lifecycle.Failed)},
 	{"is-evicted", 1, func(a *application) { a.end("evicted").restart(sparkv1.RestartOnFailure, 1) },
-		ends(lifecycle.DriverEvicted, lifecycle.DriverEvicted)},
-	{"cannot-be-initialized", 1, func(a *application) { a.start("init").initContainer() }, ends(lifecycle.Failed)},
+		nil, ends(lifecycle.DriverEvicted, lifecycle.DriverEvicted)},
+	{"cannot-be-initialized", 1, func(a *application) { a.start("init").initContainer() }, nil, ends(lifecycle.Failed)},
 	{"is-never-pulled", 1, func(a *application) { a.start("image").timeouts.DriverStartTimeoutMillis = millis(soon) },
-		ends(lifecycle.DriverStartTimedOut)},
+		nil, ends(lifecycle.DriverStartTimedOut)},
 	{"is-never-scheduled", 1, func(a *application) {
 		a.nowhere().restart(sparkv1.RestartOnInfrastructureFailure, 1).timeouts.DriverStartTimeoutMillis = millis(soon)
-	}, ends(lifecycle.DriverStartTimedOut, lifecycle.DriverStartTimedOut)},
+	}, nil, ends(lifecycle.DriverStartTimedOut, lifecycle.DriverStartTimedOut)},
 	{"is-never-ready", 1, func(a *application) { a.start("unready").end("").timeouts.DriverReadyTimeoutMillis = millis(soon) },
-		ends(lifecycle.DriverReadyTimedOut)},
+		nil, ends(lifecycle.DriverReadyTimedOut)},
 	{"has-its-container-restarted", 1, func(a *application) { a.end("restarted").restart(sparkv1.RestartOnFailure, 1) },
-		ends(lifecycle.Failed, lifecycle.Failed)},
+		nil, ends(lifecycle.Failed, lifecycle.Failed)},
 	{"loses-its-node", 1, func(a *application) {
 		a.end("restarted").conf("spark.kubernetes.driver.label.chaos/node", "lost").restart(sparkv1.RestartOnFailure, 1)
-	}, ends(lifecycle.Failed, lifecycle.Failed)},
+	}, nil, ends(lifecycle.Failed, lifecycle.Failed)},
 	{"is-retained", 1, func(a *application) {
 		a.tolerations.ResourceRetainPolicy = sparkv1.RetainAlways
 		a.tolerations.ResourceRetainDurationMillis = millis(soon)
-	}, ends(lifecycle.Succeeded)},
+	}, nil, ends(lifecycle.Succeeded)},
 	{"brings-a-config-map", 1, func(a *application) {
 		a.app.Spec.ConfigMapSpecs = []sparkv1.ConfigMapSpec{{Name: a.app.Name + "-settings", Data: map[string]string{"key": "value"}}}
 		a.end("recovers").restart(sparkv1.RestartOnFailure, 1)
-	}, ends(lifecycle.Failed, lifecycle.Succeeded)},
-	{"is-suspended", 1, func(a *application) { a.app.Spec.Suspend = true }, ends(lifecycle.Succeeded)},
-	{"runs-for-ever", 1, func(a *application) { a.end("") }, nil},
-}
+	}, nil, ends(lifecycle.Failed, lifecycle.Succeeded)},
+	{"is-suspended", 1, func(a *application) { a.app.Spec.Suspend = true }, nil, ends(lifecycle.Succeeded)},
+	{"runs-for-ever", 1, func(a *application) { a.end("") }, nil, nil},
+}, kubeflowKinds...)
 
 func ends(states ...lifecycle.State) []lifecycle.State { return states }
 
@@ -96,7 +99,10 @@ type application struct {
 }
 
 // newApplication draws an application of a kind.
-func newApplication(d *dice.Dice, namespace, name string, k kind) *sparkv1.SparkApplication {
+func newApplication(d *dice.Dice, namespace, name string, k kind) dialect.Application {
+	if k.kubeflow != nil {
+		return newKubeflow(d, namespace, name, k)
+	}
 	// What is on a lost node may be in the way of any other of its name.
 	a := &application{timeouts: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: millis(soon)}}
 	a.tolerations = &sparkv1.ApplicationTolerations{ApplicationTimeoutConfig: a.timeouts}

@@ -10,11 +10,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
 )
 
 // populace are the applications of a namespace. It is kept at a number of them that have not ended.
@@ -27,7 +30,7 @@ type populace struct {
 	dice  *dice.Dice
 
 	mutex   sync.Mutex
-	members []*sparkv1.SparkApplication
+	members []dialect.Application
 	born    int
 }
 
@@ -47,7 +50,7 @@ func (p *populace) live(ctx context.Context) error {
 		}
 		active := 0
 		for _, app := range p.present() {
-			ended, _ := p.court.Of(app.UID)
+			ended, _ := p.court.Of(app.GetUID())
 			if !ended {
 				active++
 			}
@@ -62,26 +65,26 @@ func (p *populace) live(ctx context.Context) error {
 }
 
 // present are the applications that still exist.
-func (p *populace) present() []*sparkv1.SparkApplication {
+func (p *populace) present() []dialect.Application {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	var present []*sparkv1.SparkApplication
+	var present []dialect.Application
 	for _, app := range p.members {
-		if _, gone := p.court.Of(app.UID); !gone {
+		if _, gone := p.court.Of(app.GetUID()); !gone {
 			present = append(present, app)
 		}
 	}
 	p.members = present
-	return append([]*sparkv1.SparkApplication{}, present...)
+	return append([]dialect.Application{}, present...)
 }
 
 // tend does to an application what its user would, now and then.
-func (p *populace) tend(ctx context.Context, app *sparkv1.SparkApplication, ended bool) {
-	runsForEver := len(kindOf(app.Labels[labelKind]).ends) == 0
+func (p *populace) tend(ctx context.Context, app dialect.Application, ended bool) {
+	runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 	switch {
 	case (ended || runsForEver) && p.dice.Chance(0.02):
 		p.remove(ctx, app)
-	case app.Spec.Suspend && p.dice.Chance(0.05):
+	case suspended(app) && p.dice.Chance(0.05):
 		p.resume(ctx, app)
 	}
 }
@@ -97,10 +100,10 @@ func (p *populace) bear(ctx context.Context) error {
 	return ignore(err, apierrors.IsAlreadyExists)
 }
 
-func (p *populace) create(ctx context.Context, app *sparkv1.SparkApplication) error {
-	made, err := p.spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
+func (p *populace) create(ctx context.Context, app dialect.Application) error {
+	made, err := p.post(ctx, app)
 	if err != nil {
-		return fmt.Errorf("create application %s: %w", app.Name, err)
+		return fmt.Errorf("create application %s: %w", app.GetName(), err)
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -108,31 +111,43 @@ func (p *populace) create(ctx context.Context, app *sparkv1.SparkApplication) er
 	return nil
 }
 
+func (p *populace) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
+	if app, is := app.(*v1beta2.SparkApplication); is {
+		return p.spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
+	}
+	return p.spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})
+}
+
+// object reaches an application, whatever its API.
+func (p *populace) object(app dialect.Application) dynamic.ResourceInterface {
+	return p.dynamic.Resource(verdict.APIOf(app).GroupVersionResource()).Namespace(app.GetNamespace())
+}
+
 // remove deletes an application. It says no where it is gone already.
-func (p *populace) remove(ctx context.Context, app *sparkv1.SparkApplication) bool {
-	p.court.Permit(app.UID)
-	err := p.spark.SparkV1().SparkApplications(app.Namespace).Delete(ctx, app.Name, metav1.DeleteOptions{
-		Preconditions: metav1.NewUIDPreconditions(string(app.UID)),
+func (p *populace) remove(ctx context.Context, app dialect.Application) bool {
+	p.court.Permit(app.GetUID())
+	err := p.object(app).Delete(ctx, app.GetName(), metav1.DeleteOptions{
+		Preconditions: metav1.NewUIDPreconditions(string(app.GetUID())),
 	})
 	return err == nil
 }
 
-func (p *populace) resume(ctx context.Context, app *sparkv1.SparkApplication) bool {
+func (p *populace) resume(ctx context.Context, app dialect.Application) bool {
 	return p.edit(ctx, app, map[string]any{"suspend": false})
 }
 
 // edit changes the spec of an application. It says no where it is gone.
-func (p *populace) edit(ctx context.Context, app *sparkv1.SparkApplication, spec map[string]any) bool {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": app.UID}, "spec": spec})
+func (p *populace) edit(ctx context.Context, app dialect.Application, spec map[string]any) bool {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": app.GetUID()}, "spec": spec})
 	if err != nil {
 		panic(err)
 	}
-	_, err = p.spark.SparkV1().SparkApplications(app.Namespace).Patch(ctx, app.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = p.object(app).Patch(ctx, app.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 	return err == nil
 }
 
 // any is one of the applications that exist; nil where there is none.
-func (p *populace) any(d *dice.Dice) *sparkv1.SparkApplication {
+func (p *populace) any(d *dice.Dice) dialect.Application {
 	present := p.present()
 	if len(present) == 0 {
 		return nil
@@ -140,25 +155,45 @@ func (p *populace) any(d *dice.Dice) *sparkv1.SparkApplication {
 	return present[d.Below(len(present))]
 }
 
+// list are all applications of the namespace.
+func (p *populace) list(ctx context.Context) ([]dialect.Application, error) {
+	apaches, err := p.spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	kubeflows, err := p.spark.SparkoperatorV1beta2().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var apps []dialect.Application
+	for i := range apaches.Items {
+		apps = append(apps, &apaches.Items[i])
+	}
+	for i := range kubeflows.Items {
+		apps = append(apps, &kubeflows.Items[i])
+	}
+	return apps, nil
+}
+
 // restless are the applications that have not come to where they stay, and where they are.
 func (p *populace) restless(ctx context.Context) ([]string, error) {
-	list, err := p.spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	apps, err := p.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var restless []string
-	for i := range list.Items {
-		app := &list.Items[i]
-		state := lifecycle.Current(app.Status.Firesteel).State
-		expires := apache.Policy(app, apache.Defaults{}).TTL >= 0
-		runsForEver := len(kindOf(app.Labels[labelKind]).ends) == 0
+	for _, app := range apps {
+		state, policy := lifecycle.Current(app.GetRecord()).State, verdict.PolicyOf(app)
+		expires := policy.TTL >= 0
+		runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 		switch {
-		case app.DeletionTimestamp != nil:
-			restless = append(restless, fmt.Sprintf("%s/%s is %s and being deleted", p.namespace, app.Name, state))
+		case app.GetDeletionTimestamp() != nil:
+			restless = append(restless, fmt.Sprintf("%s/%s is %s and being deleted", p.namespace, app.GetName(), state))
 		case state == string(lifecycle.ResourceReleased) && !expires:
+		case state == string(lifecycle.TerminatedWithoutReleaseResources) && policy.RetainFor < 0 && !expires:
 		case state == string(lifecycle.RunningHealthy) && runsForEver:
 		default:
-			restless = append(restless, fmt.Sprintf("%s/%s is %s", p.namespace, app.Name, state))
+			restless = append(restless, fmt.Sprintf("%s/%s is %s", p.namespace, app.GetName(), state))
 		}
 	}
 	return restless, nil

@@ -12,23 +12,28 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 const driverSelector = "spark-role=driver"
 
 // watchApplications has the court see every revision of every application, as the API server has it.
 func (w *world) watchApplications(ctx context.Context) error {
-	apps := w.spark.SparkV1().SparkApplications(metav1.NamespaceAll)
-	list, err := apps.List(ctx, metav1.ListOptions{})
+	apaches := w.spark.SparkV1().SparkApplications(metav1.NamespaceAll)
+	none, err := apaches.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	return w.follow(ctx, list.ResourceVersion, apps.Watch, func(event watch.Event) {
-		if app, ok := event.Object.(*sparkv1.SparkApplication); ok {
+	see := func(event watch.Event) {
+		if app, ok := event.Object.(dialect.Application); ok {
 			w.court.SawApplication(event.Type, app)
 		}
-	})
+	}
+	kubeflows := w.spark.SparkoperatorV1beta2().SparkApplications(metav1.NamespaceAll)
+	return errors.Join(
+		w.follow(ctx, none.ResourceVersion, apaches.Watch, see),
+		w.follow(ctx, none.ResourceVersion, kubeflows.Watch, see),
+	)
 }
 
 // watchDrivers has the court see every revision of every driver Pod, and gives drivers that run their executors.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	sparkoperatorclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // sparkPi is a manifest as the users of the Kubeflow operator write it, for a version of Spark.
@@ -71,21 +70,7 @@ func (s *scene) kubeflowDriver(app string) *driver {
 // kubeflowExecutor makes an executor of a driver, as the driver would.
 func (d *driver) kubeflowExecutor(number int) *driver {
 	d.scene.Helper()
-	labels := map[string]string{
-		"spark-role": "executor", submission.LabelExecutorID: fmt.Sprint(number), "spark-app-selector": d.Labels["spark-app-selector"],
-	}
-	for key, value := range d.Labels {
-		if strings.HasPrefix(key, "sparkoperator.k8s.io/") {
-			labels[key] = value
-		}
-	}
-	made, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("spark-pi-0b9a1c2d3e4f5a6b-exec-%d", number), Labels: labels,
-			OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
-	}, metav1.CreateOptions{})
+	made, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), d.kubeflowExecutorPod(number), metav1.CreateOptions{})
 	d.scene.must(err)
 	return &driver{Pod: made, scene: d.scene}
 }
@@ -131,10 +116,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			s.untilReleased("spark-pi")
 			s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 			untilGone(s, s.kubeflowApps(), "spark-pi")
-			allowed := budget{
-				"patch sparkapplications": 2, "update sparkapplications/status": 8, "create events": 4,
-				"create pods": 1, "create services": 2, "create configmaps": 1,
-			}
+			allowed := kubeflowBudget()
 			if policies > 0 {
 				allowed["create networkpolicies"] = policies
 			}

@@ -1,4 +1,5 @@
-// Package model plays the whole controller against a model of the API server, in simulated time.
+// Package model plays the whole controller, with applications of both APIs, against a model of the API server, in
+// simulated time.
 //
 //	users, kubelet ──► server (revisions, conflicts, finalizers, garbage collection)
 //	                     ▲ requests that fail, or whose answers are lost
@@ -15,5 +16,6 @@
 //   - every transition that was ever persisted reaches the sink, for the first time in the order of its sequence and
 //     without gaps, and the same id always has the same bytes;
 //   - no application ever has two live drivers;
+//   - clients of the Kubeflow operator see only what that operator shows, in its order (package clientview);
 //   - every application ends, and what was deleted leaves nothing behind.
 package model

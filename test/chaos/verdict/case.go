@@ -18,11 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/test/chaos/journal"
+	"github.com/firesteel-dev/firesteel/test/clientview"
 )
 
 // Case is what was seen of one application.
@@ -34,7 +37,11 @@ type Case struct {
 	Labels map[string]string
 
 	record *v1alpha1.Record
-	steps  map[int64]*step
+	// retains says that what an application leaves at its end is kept.
+	retains bool
+	// shown is an application of the Kubeflow kind as it was last seen.
+	shown *v1beta2.SparkApplication
+	steps map[int64]*step
 	// gone is the revision at which the object was gone, and doomed says that its deletion was seen before.
 	gone   string
 	doomed bool
@@ -64,9 +71,16 @@ func (c *Case) charge(format string, arguments ...any) {
 	c.charges = append(c.charges, fmt.Sprintf("%s (%s): ", name, c.UID)+fmt.Sprintf(format, arguments...))
 }
 
-// Ended says that nothing more happens to the application, but its deletion.
+// Ended says that nothing more happens to the application, but its deletion, and where its kind has that, an edit.
 func (c *Case) Ended() bool {
-	return c.record != nil && lifecycle.Current(c.record).State == string(lifecycle.ResourceReleased)
+	switch lifecycle.CurrentState(c.record) {
+	case lifecycle.ResourceReleased:
+		return true
+	case lifecycle.TerminatedWithoutReleaseResources:
+		return c.retains
+	default:
+		return false
+	}
 }
 
 // Outcome is its true end; empty before.
@@ -118,20 +132,27 @@ func (c *Case) Alive() []string {
 	return alive
 }
 
-func (c *Case) see(what watch.EventType, app *sparkv1.SparkApplication, permitted bool) {
+func (c *Case) see(what watch.EventType, app dialect.Application, permitted bool) {
+	api, policy := APIOf(app), PolicyOf(app)
 	c.Object = events.Object{
-		Group: sparkv1.SchemeGroupVersion.Group, Resource: "sparkapplications", Kind: "SparkApplication",
-		Namespace: app.Namespace, Name: app.Name, UID: app.UID,
+		Group: api.Group, Resource: api.Resource, Kind: api.Kind,
+		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
 	}
-	c.Labels = app.Labels
-	record := app.Status.Firesteel
+	c.Labels, c.retains = app.GetLabels(), policy.RetainFor < 0
+	record := app.GetRecord()
 	switch {
 	case record == nil && c.record != nil:
 		c.charge("the record was lost")
 	case record != nil:
 		c.seeRecord(record)
 	}
-	if at := app.DeletionTimestamp; at != nil && !c.doomed {
+	if app, is := app.(*v1beta2.SparkApplication); is && record != nil {
+		for _, wrong := range clientview.Wrong(c.shown, app) {
+			c.charge("%s", wrong)
+		}
+		c.shown = app.DeepCopy()
+	}
+	if at := app.GetDeletionTimestamp(); at != nil && !c.doomed {
 		c.doomed = true
 		// The timestamp lacks the fraction of its second.
 		if !permitted && !expired(app, at.Add(time.Second)) {
@@ -139,16 +160,29 @@ func (c *Case) see(what watch.EventType, app *sparkv1.SparkApplication, permitte
 		}
 	}
 	if what == watch.Deleted {
-		c.gone = app.ResourceVersion
+		c.gone = app.GetResourceVersion()
 		for _, d := range c.drivers {
 			c.outlived(d)
 		}
 	}
 }
 
+// APIOf is the API of an application.
+func APIOf(app dialect.Application) *applications.API {
+	if _, is := app.(*v1beta2.SparkApplication); is {
+		return applications.Kubeflow(nil)
+	}
+	return applications.Apache(nil)
+}
+
+// PolicyOf is what an application's spec says about its life.
+func PolicyOf(app dialect.Application) lifecycle.Policy {
+	return APIOf(app).Dialect(config.Default()).Policy(app)
+}
+
 // expired says that the time to live was over at an instant.
-func expired(app *sparkv1.SparkApplication, at time.Time) bool {
-	due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app, apache.Defaults{}))
+func expired(app dialect.Application, at time.Time) bool {
+	due, has := lifecycle.ExpiresAt(app.GetRecord(), PolicyOf(app))
 	return has && due.Before(at)
 }
 
@@ -189,6 +223,9 @@ func (c *Case) seeTransition(t v1alpha1.Transition) {
 	}
 	s.transition = t.DeepCopy()
 	c.compare(s)
+	if t.State == string(lifecycle.Invalidating) {
+		c.outcome = "" // it comes to another end
+	}
 	if t.Final() && c.outcome != "" {
 		c.charge("it came to its end twice: %s, and %s by transition %d", c.outcome, t.Outcome, t.Sequence)
 	}
@@ -217,14 +254,20 @@ func rank(state string) int {
 		return 2
 	case s == lifecycle.DriverReady:
 		return 3
-	case s.Running(), s.Starting():
+	case s.Running(), s.Starting(), s == lifecycle.Unknown:
 		return 4
-	case s.Stopping():
+	case s == lifecycle.Suspending:
 		return 5
-	case s == lifecycle.TerminatedWithoutReleaseResources:
+	case s == lifecycle.Suspended:
 		return 6
-	default:
+	case s.Stopping():
 		return 7
+	case s == lifecycle.TerminatedWithoutReleaseResources:
+		return 8
+	case s == lifecycle.Invalidating:
+		return 9
+	default:
+		return 10
 	}
 }
 
@@ -234,7 +277,9 @@ const comeAndGo = 4
 func follows(last, next v1alpha1.Transition) bool {
 	switch {
 	case next.Attempt == last.Attempt+1:
-		return last.End != nil && next.State == string(lifecycle.ScheduledToRestart)
+		ended := last.End != nil || last.State == string(lifecycle.Invalidating)
+		return ended && next.State == string(lifecycle.ScheduledToRestart) ||
+			last.State == string(lifecycle.Suspended) && next.State == string(lifecycle.Resuming)
 	case next.Attempt != last.Attempt:
 		return false
 	case rank(next.State) == rank(last.State):

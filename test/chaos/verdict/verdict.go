@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/test/chaos/journal"
 )
@@ -33,12 +33,12 @@ func New() *Court {
 }
 
 // SawApplication hears of a revision of an application, in their order.
-func (c *Court) SawApplication(what watch.EventType, app *sparkv1.SparkApplication) {
+func (c *Court) SawApplication(what watch.EventType, app dialect.Application) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	its := c.caseOf(app.UID)
+	its := c.caseOf(app.GetUID())
 	before := its.Ended()
-	its.see(what, app, c.permitted[app.UID])
+	its.see(what, app, c.permitted[app.GetUID()])
 	if !before && its.Ended() {
 		c.ended++
 	}

@@ -1,0 +1,141 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// kubeflowBudget is that of an application of the Kubeflow kind, where Spark needs no more than a ConfigMap.
+func kubeflowBudget() budget {
+	return budget{
+		"patch sparkapplications": 2, "update sparkapplications/status": 8, "create events": 4,
+		"create pods": 1, "create services": 2, "create configmaps": 1,
+	}
+}
+
+// Executors that come and go cost a write a second, and a time to live what its handler reads and deletes.
+func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	began := time.Now()
+	_, err := s.kubectl(strings.Replace(sparkPi("4.1.1"), "spec:\n", "spec:\n  timeToLiveSeconds: 1\n", 1), "apply", "--filename=-")
+	s.must(err)
+	d := s.kubeflowDriver("spark-pi")
+	d.start().ready()
+	s.untilShown("spark-pi", v1beta2.RunningState)
+	change := time.Now()
+	for id := range 5 {
+		executor := d.kubeflowExecutor(id + 1).start().ready()
+		if id%2 == 0 {
+			executor.exit(1)
+		}
+	}
+	last := kubeflowExecutorName(5)
+	until(s, s.kubeflowApps(), "spark-pi", "show its last executor's end", func(app *v1beta2.SparkApplication) bool {
+		return app.Status.ExecutorState[last] == v1beta2.ExecutorFailedState
+	})
+	changing := time.Since(change)
+	d.succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
+	untilGone(s, s.kubeflowApps(), "spark-pi")
+	allowed := kubeflowBudget()
+	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))
+	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1, 1 // the handler's
+	s.within(allowed, s.requestsAtRest())
+	s.empty()
+}
+
+// perSecond is the number of writes that one a second comes to.
+func perSecond(d time.Duration) int { return int(d/time.Second) + 1 }
+
+// What a thousand executors do is told once a second, of as many as the settings say, and nobody lists them.
+func TestAThousandExecutorsCostAWriteASecond(t *testing.T) {
+	t.Parallel()
+	const executors, tracked = 1040, 1000 // max-tracked-executors is 1000 where nobody sets it
+	s := newScene(t).sharesController()
+	_, err := s.kubectl(sparkPi("4.1.1"), "apply", "--filename=-")
+	s.must(err)
+	d := s.kubeflowDriver("spark-pi")
+	d.start().ready()
+	s.untilShown("spark-pi", v1beta2.RunningState)
+	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "SparkDriverRunning")
+	before, change := len(s.requestsAtRest()), time.Now()
+	s.must(d.manyExecutors(executors))
+	shown := until(s, s.kubeflowApps(), "spark-pi", "show its executors", func(app *v1beta2.SparkApplication) bool {
+		return running(app) == tracked
+	})
+	changing := time.Since(change)
+	if count := len(shown.Status.ExecutorState); count != tracked {
+		t.Errorf("the status tells of %d executors, want %d", count, tracked)
+	}
+	asked := withoutEvents(s.requestsAtRest()[before:])
+	for _, request := range asked {
+		if request.Kind() != "update sparkapplications/status" || request.Code >= 400 {
+			t.Errorf("the controller asked for %s", request)
+		}
+	}
+	t.Logf("%d status writes in %s", len(asked), changing)
+	if most := perSecond(changing) + 1; len(asked) > most { // the last comes when all is shown
+		t.Errorf("%d status writes in %s, want at most %d", len(asked), changing, most)
+	}
+	d.succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
+}
+
+func running(app *v1beta2.SparkApplication) (count int) {
+	for _, state := range app.Status.ExecutorState {
+		if state == v1beta2.ExecutorRunningState {
+			count++
+		}
+	}
+	return count
+}
+
+// manyExecutors makes executors of a driver, and has them run.
+func (d *driver) manyExecutors(count int) error {
+	ctx, pods := d.scene.Context(), d.scene.kube.CoreV1().Pods(d.scene.ns)
+	var group errgroup.Group
+	group.SetLimit(32)
+	for id := range count {
+		group.Go(func() error {
+			made, err := pods.Create(ctx, d.kubeflowExecutorPod(id+1), metav1.CreateOptions{})
+			if err != nil {
+				return err
+			}
+			return setStatus(ctx, d.scene.kube, made, started)
+		})
+	}
+	return group.Wait()
+}
+
+// kubeflowExecutorPod is an executor of a driver, as the driver would make it.
+func (d *driver) kubeflowExecutorPod(number int) *corev1.Pod {
+	labels := map[string]string{
+		"spark-role": "executor", submission.LabelExecutorID: fmt.Sprint(number), "spark-app-selector": d.Labels["spark-app-selector"],
+	}
+	for key, value := range d.Labels {
+		if strings.HasPrefix(key, "sparkoperator.k8s.io/") {
+			labels[key] = value
+		}
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: kubeflowExecutorName(number), Labels: labels,
+			OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
+	}
+}
+
+func kubeflowExecutorName(number int) string {
+	return fmt.Sprintf("spark-pi-0b9a1c2d3e4f5a6b-exec-%d", number)
+}
