@@ -22,6 +22,15 @@ var definitions = map[string]definition{
 		older:       []string{"v1beta1", "v1alpha1"},
 		refinements: applicationRefinements,
 	},
+	"firesteel.dev_scheduledsparkapplications.yaml": {
+		file:  "300-scheduledsparkapplication.yaml",
+		types: "pkg/apis/firesteel/v1alpha1",
+	},
+	"sparkoperator.k8s.io_scheduledsparkapplications.yaml": {
+		file:     "300-sparkoperator-scheduledsparkapplication.yaml",
+		types:    "pkg/apis/sparkoperator/v1beta2",
+		approval: "https://github.com/kubeflow/spark-operator/pull/1298",
+	},
 }
 
 // A definition says what becomes of one CRD of controller-gen's.
@@ -34,6 +43,8 @@ type definition struct {
 	older []string
 	// refinements are what its schema says beyond the types.
 	refinements []refinement
+	// approval is where a group of Kubernetes' own was approved; the API server wants to be told.
+	approval string
 }
 
 // generateCRDs writes the CRDs into config.
@@ -84,6 +95,9 @@ func (d definition) write(source, dir string) error {
 // complete adds to a CRD what markers in the types cannot say.
 func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) error {
 	crd.Annotations = nil
+	if d.approval != "" {
+		crd.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: d.approval}
+	}
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
 	boundIntegers(stored.Schema.OpenAPIV3Schema)

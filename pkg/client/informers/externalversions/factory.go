@@ -11,8 +11,10 @@ import (
 	time "time"
 
 	versioned "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	firesteel "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/firesteel"
 	internalinterfaces "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/internalinterfaces"
 	spark "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/spark"
+	sparkoperator "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/sparkoperator"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -242,9 +244,19 @@ type SharedInformerFactory interface {
 	// client.
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
+	Firesteel() firesteel.Interface
 	Spark() spark.Interface
+	Sparkoperator() sparkoperator.Interface
+}
+
+func (f *sharedInformerFactory) Firesteel() firesteel.Interface {
+	return firesteel.New(f, f.namespace, f.tweakListOptions)
 }
 
 func (f *sharedInformerFactory) Spark() spark.Interface {
 	return spark.New(f, f.namespace, f.tweakListOptions)
+}
+
+func (f *sharedInformerFactory) Sparkoperator() sparkoperator.Interface {
+	return sparkoperator.New(f, f.namespace, f.tweakListOptions)
 }

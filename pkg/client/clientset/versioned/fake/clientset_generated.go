@@ -7,8 +7,12 @@ package fake
 
 import (
 	clientset "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
+	fakefiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1/fake"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	fakesparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1/fake"
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
+	fakesparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -82,7 +86,17 @@ var (
 	_ testing.FakeClient  = &Clientset{}
 )
 
+// FiresteelV1alpha1 retrieves the FiresteelV1alpha1Client
+func (c *Clientset) FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface {
+	return &fakefiresteelv1alpha1.FakeFiresteelV1alpha1{Fake: &c.Fake}
+}
+
 // SparkV1 retrieves the SparkV1Client
 func (c *Clientset) SparkV1() sparkv1.SparkV1Interface {
 	return &fakesparkv1.FakeSparkV1{Fake: &c.Fake}
+}
+
+// SparkoperatorV1beta2 retrieves the SparkoperatorV1beta2Client
+func (c *Clientset) SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface {
+	return &fakesparkoperatorv1beta2.FakeSparkoperatorV1beta2{Fake: &c.Fake}
 }
