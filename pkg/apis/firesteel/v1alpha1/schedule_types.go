@@ -100,9 +100,11 @@ type ScheduleRecord struct {
 	Clock string `json:"clock,omitempty"`
 	// Since is when the record began to count by that clock. @every counts from it.
 	// +optional
+	// +nullable
 	Since metav1.Time `json:"since,omitempty"`
 	// SettledUntil is the time up to which all instants are settled: the run was started, or was missed.
 	// +optional
+	// +nullable
 	SettledUntil metav1.Time `json:"settledUntil,omitempty"`
 	// Missed counts the instants at which a run was due and none was started.
 	// +optional
