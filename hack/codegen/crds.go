@@ -27,9 +27,13 @@ var definitions = map[string]definition{
 		types: "pkg/apis/firesteel/v1alpha1",
 	},
 	"sparkoperator.k8s.io_scheduledsparkapplications.yaml": {
-		file:     "300-sparkoperator-scheduledsparkapplication.yaml",
-		types:    "pkg/apis/sparkoperator/v1beta2",
-		approval: "https://github.com/kubeflow/spark-operator/pull/1298",
+		file:  "300-sparkoperator-scheduledsparkapplication.yaml",
+		types: "pkg/apis/sparkoperator/v1beta2",
+	},
+	"sparkoperator.k8s.io_sparkapplications.yaml": {
+		file:        "300-sparkoperator-sparkapplication.yaml",
+		types:       "pkg/apis/sparkoperator/v1beta2",
+		refinements: sparkOperatorRefinements,
 	},
 }
 
@@ -43,8 +47,6 @@ type definition struct {
 	older []string
 	// refinements are what its schema says beyond the types.
 	refinements []refinement
-	// approval is where a group of Kubernetes' own was approved; the API server wants to be told.
-	approval string
 }
 
 // generateCRDs writes the CRDs into config.
@@ -94,15 +96,12 @@ func (d definition) write(source, dir string) error {
 
 // complete adds to a CRD what markers in the types cannot say.
 func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) error {
-	crd.Annotations = nil
-	if d.approval != "" {
-		crd.Annotations = map[string]string{apiextensionsv1.KubeAPIApprovedAnnotation: d.approval}
-	}
+	delete(crd.Annotations, "controller-gen.kubebuilder.io/version")
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
 	boundIntegers(stored.Schema.OpenAPIV3Schema)
 	for _, refinement := range d.refinements {
-		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.Split(refinement.path, ".")); err != nil {
+		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.FieldsFunc(refinement.path, isDot)); err != nil {
 			return err
 		}
 	}
@@ -113,6 +112,8 @@ func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) erro
 	}
 	return nil
 }
+
+func isDot(r rune) bool { return r == '.' }
 
 // boundIntegers gives every 32-bit integer its bounds: the API server checks bounds but not the format, and an
 // object with a larger number could not be decoded. It refuses what exceeds 64 bits by itself.

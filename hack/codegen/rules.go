@@ -11,11 +11,17 @@ import (
 
 // A refinement is what the schema says of a field beyond its Go type.
 type refinement struct {
-	// path leads to the field; [] stands for the items of a list.
+	// path leads to the field; [] stands for the items of a list. It is empty for the object itself.
 	path string
+	// opaque objects have any fields.
+	opaque bool
 	// properties are fields of an object whose others are not known, for rules to read.
 	properties map[string]apiextensionsv1.JSONSchemaProps
-	rules      apiextensionsv1.ValidationRules
+	// required are those of the properties that must be there.
+	required []string
+	// values are what each value of an object is whose fields have any names.
+	values *apiextensionsv1.JSONSchemaProps
+	rules  apiextensionsv1.ValidationRules
 }
 
 // applicationRefinements refuse what no operator can run, as soon as it is applied. What the Apache operator runs, if in
@@ -94,11 +100,7 @@ func required(field, rule, remedy string) apiextensionsv1.ValidationRule {
 // apply refines the field that the rest of the path leads to.
 func (r refinement) apply(schema *apiextensionsv1.JSONSchemaProps, path []string) error {
 	if len(path) == 0 {
-		if schema.Properties == nil && r.properties != nil {
-			schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
-		}
-		maps.Copy(schema.Properties, r.properties)
-		schema.XValidations = append(schema.XValidations, r.rules...)
+		r.refine(schema)
 		return nil
 	}
 	name, ofItems := strings.CutSuffix(path[0], "[]")
@@ -115,4 +117,19 @@ func (r refinement) apply(schema *apiextensionsv1.JSONSchemaProps, path []string
 	}
 	schema.Properties[name] = property
 	return nil
+}
+
+func (r refinement) refine(schema *apiextensionsv1.JSONSchemaProps) {
+	if r.opaque {
+		*schema = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}
+	}
+	if schema.Properties == nil && r.properties != nil {
+		schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
+	}
+	maps.Copy(schema.Properties, r.properties)
+	schema.Required = append(schema.Required, r.required...)
+	if r.values != nil {
+		schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: r.values}
+	}
+	schema.XValidations = append(schema.XValidations, r.rules...)
 }

@@ -9,8 +9,6 @@ import (
 
 // Properties are properties by their keys. A value that is a number, true or false may be written without quotes, as
 // the operator's documents have it.
-//
-// +kubebuilder:validation:Type=object
 type Properties map[string]string
 
 // UnmarshalJSON decodes properties.

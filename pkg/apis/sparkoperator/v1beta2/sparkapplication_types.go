@@ -123,6 +123,8 @@ type SparkApplicationSpec struct {
 	SparkConf map[string]string `json:"sparkConf,omitempty"`
 	// HadoopConf holds Hadoop properties: Spark properties whose prefix spark.hadoop. is left out.
 	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
 	HadoopConf Properties `json:"hadoopConf,omitempty"`
 	// SparkConfigMap is the name of a config map with Spark's configuration files, which is mounted at /etc/spark/conf.
 	// +optional
@@ -172,6 +174,8 @@ type SparkApplicationSpec struct {
 	SparkUIOptions *SparkUIConfiguration `json:"sparkUIOptions,omitempty"`
 	// DriverIngressOptions are Services, each with an Ingress, for further ports of the driver.
 	// +optional
+	// +listType=map
+	// +listMapKey=servicePort
 	DriverIngressOptions []DriverIngressConfiguration `json:"driverIngressOptions,omitempty"`
 	// +optional
 	DynamicAllocation *DynamicAllocation `json:"dynamicAllocation,omitempty"`
@@ -286,8 +290,7 @@ type SparkUIConfiguration struct {
 // DriverIngressConfiguration is a Service for a port of the driver and an Ingress in front of that.
 type DriverIngressConfiguration struct {
 	// ServicePort is the port of the Service and of the driver.
-	// +optional
-	ServicePort *int32 `json:"servicePort,omitempty"`
+	ServicePort int32 `json:"servicePort"`
 	// ServicePortName is driver-ing-<servicePort> where unset.
 	// +optional
 	ServicePortName string `json:"servicePortName,omitempty"`
@@ -300,8 +303,8 @@ type DriverIngressConfiguration struct {
 	// +optional
 	ServiceLabels map[string]string `json:"serviceLabels,omitempty"`
 	// IngressURLFormat is the Ingress's host and path, in which {{$appName}}, {{$appNamespace}} and {{$appId}} are filled in.
-	// +optional
-	IngressURLFormat string `json:"ingressURLFormat,omitempty"`
+	// +kubebuilder:validation:MinLength=1
+	IngressURLFormat string `json:"ingressURLFormat"`
 	// IngressAnnotations replace those of the operator's settings.
 	// +optional
 	IngressAnnotations map[string]string `json:"ingressAnnotations,omitempty"`
@@ -322,6 +325,9 @@ type SparkPodSpec struct {
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=number
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:ExclusiveMinimum=true
+	// +kubebuilder:validation:Maximum=2147483647
 	Cores *float64 `json:"cores,omitempty"`
 	// CoreLimit is the container's limit of CPU, as a quantity.
 	// +optional

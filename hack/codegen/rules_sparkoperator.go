@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
+)
+
+// sparkOperatorRefinements leave to Kubernetes what it checks itself, and refuse what the Kubeflow operator's webhook
+// refuses. What it refuses and settings decide about becomes a condition.
+var sparkOperatorRefinements = slices.Concat(
+	[]refinement{
+		{rules: rules(beginsServices)},
+		{path: "spec", rules: rules(oneNodeSelector, templatesOf("driver"), templatesOf("executor"))},
+		{path: "spec.hadoopConf", values: &scalar},
+		{path: "spec.volumes[]", opaque: true, properties: nameOnly, required: []string{"name"}},
+	},
+	ofRole("driver"), ofRole("executor"),
+)
+
+// ofRole are the fields of a role that hold much of Kubernetes' own.
+func ofRole(role string) []refinement {
+	var refinements []refinement
+	for _, containers := range []string{"sidecars", "initContainers"} {
+		refinements = append(refinements, refinement{
+			path: fmt.Sprintf("spec.%s.%s[]", role, containers), opaque: true, properties: nameOnly, required: []string{"name"},
+		})
+	}
+	for _, field := range []string{"affinity", "lifecycle", "podSecurityContext", "securityContext"} {
+		refinements = append(refinements, refinement{path: fmt.Sprintf("spec.%s.%s", role, field), opaque: true})
+	}
+	return refinements
+}
+
+var nameOnly = map[string]apiextensionsv1.JSONSchemaProps{"name": {Type: "string"}}
+
+// scalar is a text, a number, true or false. A schema cannot say so, but that it is neither a list nor an object with
+// anything in it.
+var scalar = apiextensionsv1.JSONSchemaProps{
+	XPreserveUnknownFields: ptr.To(true), MaxItems: ptr.To[int64](0), MaxProperties: ptr.To[int64](0),
+}
+
+// beginsServices is about new objects: the name of one that exists cannot be corrected.
+var beginsServices = apiextensionsv1.ValidationRule{
+	Rule: "oldSelf.hasValue() || " +
+		"size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+	OptionalOldSelf: ptr.To(true),
+	MessageExpression: `'metadata.name "' + self.metadata.name + '" cannot begin the names of Services: ` +
+		`write at most 63 lower case letters, digits and -, of which the first is a letter and the last is not -'`,
+}
+
+var oneNodeSelector = apiextensionsv1.ValidationRule{
+	Rule: "!has(self.nodeSelector) || " +
+		"(!has(self.driver) || !has(self.driver.nodeSelector)) && (!has(self.executor) || !has(self.executor.nodeSelector))",
+	FieldPath: ".nodeSelector",
+	Message:   "excludes driver.nodeSelector and executor.nodeSelector: write into both of them what is to hold for both",
+}
+
+// templatesOf wants a version of Spark that knows pod templates.
+func templatesOf(role string) apiextensionsv1.ValidationRule {
+	return apiextensionsv1.ValidationRule{
+		Rule: fmt.Sprintf("!has(self.%[1]s) || !has(self.%[1]s.template) || "+
+			"!has(self.sparkVersion) || !self.sparkVersion.matches('^v?[0-2][.]')", role),
+		MessageExpression: fmt.Sprintf(`'%s.template: Spark "' + self.sparkVersion + '" knows no pod templates: `+
+			`correct sparkVersion, or use 3.0.0 or later'`, role),
+	}
+}

@@ -1,0 +1,36 @@
+package kubeflow_test
+
+import (
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+)
+
+func TestDeniedProperties(t *testing.T) {
+	none, narrow := kubeflow.Defaults{}, kubeflow.NewDefaults()
+	narrow.DeniedProperties = append(narrow.DeniedProperties, "spark.kubernetes.driver.volumes.*", "spark.kubernetes.container.image")
+	for name, test := range map[string]struct {
+		defaults            kubeflow.Defaults
+		key                 string
+		denied, discouraged bool
+	}{
+		"another service account":               {kubeflow.NewDefaults(), "spark.kubernetes.authenticate.driver.serviceAccountName", true, false},
+		"a token":                               {kubeflow.NewDefaults(), "spark.kubernetes.authenticate.oauthTokenFile", true, false},
+		"a certificate of Spark's own":          {kubeflow.NewDefaults(), "spark.kubernetes.authenticate.caCertFile", false, false},
+		"an image":                              {kubeflow.NewDefaults(), "spark.kubernetes.container.image", false, true},
+		"an image's pull policy":                {kubeflow.NewDefaults(), "spark.kubernetes.container.image.pullPolicy", false, false},
+		"an image where settings deny it":       {narrow, "spark.kubernetes.container.image", true, false},
+		"any that begins as settings deny it":   {narrow, "spark.kubernetes.driver.volumes.hostPath.a.mount.path", true, false},
+		"one that does not":                     {narrow, "spark.kubernetes.executor.volumes.hostPath.a.mount.path", false, false},
+		"anything where settings deny nothing":  {none, "spark.master", false, false},
+		"a property that is nobody's business":  {kubeflow.NewDefaults(), "spark.executor.instances", false, false},
+		"a property that begins as another one": {kubeflow.NewDefaults(), "spark.masterly", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			denied, discouraged := test.defaults.Denies(test.key), test.defaults.Discourages(test.key)
+			if denied != test.denied || discouraged != test.discouraged {
+				t.Errorf("%s is denied: %t, discouraged: %t; want %t, %t", test.key, denied, discouraged, test.denied, test.discouraged)
+			}
+		})
+	}
+}
