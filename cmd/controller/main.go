@@ -19,6 +19,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
@@ -31,6 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
 
@@ -73,8 +75,9 @@ func main() {
 	} else {
 		construct = env.probed(construct)
 	}
+	schedules := scheduledsparkapplication.NewControllers(env.newRelayOfSchedules)
 	// Its own probes have a port that cannot be chosen.
-	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, construct)
+	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, append(schedules, construct)...)
 }
 
 // checkKnatives checks what Knative is about to read.
@@ -113,7 +116,7 @@ func (e environment) newRelay(
 		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}
@@ -123,6 +126,12 @@ func (e environment) newRelay(
 	}
 	go relay.Run(ctx)
 	return relay
+}
+
+func (e environment) newRelayOfSchedules(
+	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+) scheduledsparkapplication.Teller {
+	return e.newRelay(ctx, store, progress)
 }
 
 // newSink is nil where no sink is named.

@@ -12,7 +12,8 @@ type Decision struct {
 	Record *v1alpha1.ScheduleRecord
 	// Due is the instant whose run is to be started; zero where none is.
 	Due time.Time
-	// Next is the first instant to come; zero where none comes.
+	// Next is the instant whose run is the next to start: the one that is due, or else the first to come; zero where there
+	// is none.
 	Next time.Time
 	// LookAgain is when time alone changes something; zero where it does not.
 	LookAgain time.Time
@@ -31,8 +32,8 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 		record.Suspended, record.Held = true, nil
 		return Decision{Record: record}
 	}
-	decision := Decision{Record: record, Next: policy.Clock.Next(now)}
-	decision.LookAgain = decision.Next
+	coming := policy.Clock.Next(now)
+	decision := Decision{Record: record, LookAgain: coming}
 	decision.Due = policy.Clock.Latest(record.SettledUntil.Time, now)
 	if !decision.Due.IsZero() {
 		decision.miss(policy, now)
@@ -40,6 +41,9 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	record.Suspended = false
 	if record.Held != nil && !record.Held.ScheduledTime.Time.Equal(decision.Due) {
 		record.Held = nil
+	}
+	if decision.Next = decision.Due; decision.Due.IsZero() {
+		decision.Next = coming
 	}
 	return decision
 }

@@ -5,3 +5,6 @@
 // instant up to the record's settledUntil is settled: its run was started, or it was missed. Of those since, up to now,
 // only the latest is due; those before it are missed.
 package schedule
+
+// Handler is the name of the handler that is asked to start what is due.
+const Handler = "schedule"

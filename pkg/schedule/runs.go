@@ -25,6 +25,8 @@ type Run struct {
 	Name    string
 	UID     types.UID
 	Created time.Time
+	// Instant is what the run is for; zero where it does not say.
+	Instant time.Time
 	State   RunState
 	// Deleting says that its deletion was accepted.
 	Deleting bool
