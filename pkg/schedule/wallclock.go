@@ -65,7 +65,7 @@ func (w wallClock) next(after time.Time) time.Time {
 			shown = just(following.shown(change))
 		} else {
 			if shown.Before(following.shown(change)) {
-				return change // the clocks skip it
+				return change.UTC() // the clocks skip it
 			}
 			shown = just(now.shown(change))
 		}
