@@ -28,10 +28,12 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
@@ -54,13 +56,13 @@ func main() {
 		log.Fatal(err)
 	}
 	debug.SetGCPercent(heapGrowth)
-	ctx := filteredfactory.WithSelectors(signals.NewContext(), sparkapplication.DriverSelector, sparkapplication.ExecutorSelector)
+	ctx := filteredfactory.WithSelectors(signals.NewContext(), selectors()...)
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
-	sparkapplication.WithoutHiddenCreates(config)
+	application.WithoutHiddenCreates(config)
 	counted, err := metrics.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)
@@ -69,7 +71,7 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(env.newRelay, remote.New().Fetch)
+	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch))
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
@@ -79,6 +81,9 @@ func main() {
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, append(schedules, construct)...)
 }
+
+// selectors select the Pods to watch.
+func selectors() []string { return []string{apache.API.DriverSelector, apache.API.ExecutorSelector} }
 
 // checkKnatives checks what Knative is about to read.
 func checkKnatives(ctx context.Context, cluster *rest.Config) error {
@@ -94,7 +99,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		impl := construct(ctx, watcher)
 		applications := appinformer.Get(ctx).Informer().HasSynced
-		drivers := podinformer.Get(ctx, sparkapplication.DriverSelector).Informer().HasSynced
+		drivers := podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced
 		go func() {
 			if !cache.WaitForCacheSync(ctx.Done(), applications, drivers) {
 				return
@@ -109,7 +114,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 
 func (e environment) newRelay(
 	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
-) sparkapplication.Teller {
+) application.Teller {
 	logger := logging.FromContext(ctx)
 	sink, err := e.newSink()
 	if err != nil {

@@ -25,7 +25,7 @@ type TransitionData struct {
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
-	Outcome       string `json:"outcome,omitempty" doc:"The application's true end, Succeeded, Failed, or Deleted before its end; on its last transition only." enum:"Succeeded,Failed,Deleted"`
+	Outcome       string `json:"outcome,omitempty" doc:"The application's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
 }
 
 // End is how an attempt ended and why, for programs.

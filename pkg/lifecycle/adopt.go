@@ -36,7 +36,7 @@ func adoptPresent(record *v1alpha1.Record, policy Policy) {
 	current := &record.Transitions[len(record.Transitions)-1]
 	switch state := State(current.State); {
 	case state == ScheduledToRestart:
-		notBefore := metav1.NewMicroTime(current.Time.Add(backoff(policy.Restart, endBefore(record))))
+		notBefore := metav1.NewMicroTime(current.Time.Add(backoff(policy.Restart, record.Attempt, endBefore(record))))
 		record.Verdict = &v1alpha1.Verdict{Attempt: record.Attempt.ID - 1, Restart: true, NotBefore: &notBefore}
 	case state.Stopping():
 		current.End.RestartAllowed = restartAllowed(policy, record.Attempt, *current)
@@ -47,10 +47,8 @@ func adoptPresent(record *v1alpha1.Record, policy Policy) {
 
 // endBefore is the state that the attempt before the current one ended in; empty where that is not known.
 func endBefore(record *v1alpha1.Record) State {
-	for i := len(record.Transitions) - 1; i >= 0; i-- {
-		if t := record.Transitions[i]; t.End != nil && t.Attempt < record.Attempt.ID {
-			return State(t.State)
-		}
+	if end := PreviousEnd(record); end != nil {
+		return State(end.State)
 	}
 	return ""
 }
@@ -81,7 +79,7 @@ func adoptedEnd(t v1alpha1.Transition, mainContainer string) *v1alpha1.AttemptEn
 	end.Outcome, end.Class = outcomeFailed, classOf(state)
 	if t.DriverStatus == nil {
 		if strings.HasPrefix(t.Message, driverRemoved) {
-			end.Class, end.Reason = ClassInfrastructure, "DriverLost"
+			end.Class, end.Reason = ClassInfrastructure, ReasonDriverLost
 		}
 		return end
 	}

@@ -23,6 +23,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		m.record = record.DeepCopy()
 		mend(m.record)
 	}
+	m.noteSpec()
 	m.noteLaunch()
 	m.ignoreOthers()
 	for m.advance() {
@@ -81,9 +82,15 @@ func (m *machine) advance() bool {
 	switch {
 	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
 		return m.shutDown(state)
+	case !m.policy.has(state):
+		return m.giveUp("UnknownState")
+	case m.edited(state):
+		return m.enter(Invalidating, "The spec was edited: what runs the old one is stopped.")
+	case m.suspends(state):
+		return m.enter(Suspending, "The application is suspended: its driver is stopped.")
 	case state.Initializing():
 		return m.launch()
-	case state.Starting(), state.Running():
+	case state.Starting(), state.Running(), state == Unknown:
 		return m.follow(state)
 	case state.Stopping():
 		return m.conclude()
@@ -91,6 +98,12 @@ func (m *machine) advance() bool {
 		return m.retain()
 	case state == ResourceReleased:
 		return m.expire()
+	case state == Suspending:
+		return m.suspend()
+	case state == Suspended:
+		return m.resume()
+	case state == Invalidating:
+		return m.invalidate()
 	default:
 		return m.giveUp("UnknownState")
 	}
@@ -111,7 +124,7 @@ func (m *machine) shutDown(state State) bool {
 		return false
 	}
 	outcome := outcomeDeleted
-	if end := LastEnd(m.record); end != nil {
+	if end := LastEnd(m.record); end != nil && state != Invalidating { // then another run was to come
 		outcome = orElse(end.End.Outcome, outcome)
 	}
 	if state == TerminatedWithoutReleaseResources {
@@ -202,11 +215,19 @@ func (m *machine) conclude() bool {
 	if !m.released(goneFrom(ended)) {
 		return false
 	}
-	if backlog(m.record) > maxBacklog {
-		m.held = HeldEventsUndelivered
+	if m.crowded() {
 		return false
 	}
 	return m.restart(ended)
+}
+
+// crowded says that the record has no room for another attempt.
+func (m *machine) crowded() bool {
+	if backlog(m.record) <= maxBacklog {
+		return false
+	}
+	m.held = HeldEventsUndelivered
+	return true
 }
 
 // finish ends the application.
@@ -225,16 +246,22 @@ func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 }
 
 func (m *machine) restart(ended *v1alpha1.Transition) bool {
-	previous := m.record.Attempt
-	m.record.Previous = &previous
-	m.record.Attempt = nextAttempt(m.policy.Restart, previous, *ended, m.now)
-	m.record.Launch = nil
-	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
+	message := ""
 	if m.policy.Retain.after(ended.End.Outcome) {
-		return m.enter(ScheduledToRestart,
-			"Application is configured to restart, resources created in current attempt would be force released.")
+		message = "Application is configured to restart, resources created in current attempt would be force released."
 	}
-	return m.enter(ScheduledToRestart, "")
+	next := nextAttempt(m.policy.Restart, m.record.Attempt, *ended, m.now)
+	next.Executions = Executions(m.record)
+	return m.begin(next, ScheduledToRestart, message)
+}
+
+// begin begins the next attempt, in a state in which it waits for its launch.
+func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
+	previous := m.record.Attempt
+	next.Since, next.SpecHash = stamp(m.now), m.policy.SpecHash
+	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
+	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
+	return m.enter(state, message)
 }
 
 func (m *machine) lookAgain(at time.Time) {

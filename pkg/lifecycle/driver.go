@@ -10,11 +10,13 @@ import (
 // all containers, as the Apache operator does.
 func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	mains := mainStatuses(pod, mainContainer)
+	ended := end(pod, mains, mainContainer)
 	return &Driver{
 		UID:              pod.UID,
 		Started:          started(mains),
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
-		End:              end(pod, mains, mainContainer),
+		End:              ended,
+		Unknown:          ended == nil && unknown(pod),
 		Waiting:          waiting(pod),
 		PreparingSince:   preparingSince(pod),
 		Disruption:       disruption(pod),
@@ -29,6 +31,11 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 // PodEnded says that a Pod is in one of the phases that Kubernetes never takes it out of, with all its containers ended.
 func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// unknown says that the cluster's controllers lost sight of a Pod: the phase is an older Kubernetes's.
+func unknown(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodUnknown || pod.Status.Reason == reasonNodeLost
 }
 
 func stopped(pod *corev1.Pod, mains []corev1.ContainerStatus) bool {

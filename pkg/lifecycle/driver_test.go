@@ -86,7 +86,15 @@ func TestObserveDriver(t *testing.T) {
 		},
 		"a Pod whose node is lost is of unknown phase, and has not ended": {
 			pod:  driverPod().Phase(corev1.PodUnknown).Container(main, ready),
-			want: Driver{Started: true},
+			want: Driver{Started: true, Unknown: true},
+		},
+		"a Pod whose node is lost says so, and has not ended": {
+			pod:  driverPod().Phase(corev1.PodRunning).Reason("NodeLost", "Node a is unresponsive.").Container(main, ready),
+			want: Driver{Started: true, Unknown: true},
+		},
+		"a Pod that ended is known to have, wherever its node is": {
+			pod:  driverPod().Phase(corev1.PodSucceeded).Reason("NodeLost", "").Container(main, exited(0, "Completed")),
+			want: Driver{End: completed, Stopped: true},
 		},
 
 		// ---- success ----

@@ -17,6 +17,10 @@ func (m *machine) follow(state State) bool {
 		return m.fail(Failed, removed(driver))
 	case m.overdue():
 		return m.fail(Failed, stuck(driver))
+	case state == Unknown:
+		return m.find()
+	case m.policy.TellsUnknown && m.unknown() && m.roomy():
+		return m.enter(Unknown, "The driver's node does not tell any more what the driver does.")
 	case driver != nil && state == DriverRequested && driver.Started:
 		return m.enter(DriverStarted, "Driver has started running.")
 	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
@@ -57,12 +61,13 @@ func removed(driver *Driver) Cause {
 		return *driver.Disruption
 	}
 	return Cause{
-		Class: ClassInfrastructure, Reason: "DriverLost",
+		Class: ClassInfrastructure, Reason: ReasonDriverLost,
 		Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",
 	}
 }
 
-// reasonNodeLost is the reason of an attempt whose driver Pod was deleted and did not go.
+// reasonNodeLost is the reason of an attempt whose driver Pod was deleted and did not go, and Kubernetes' own of a Pod
+// whose node does not answer.
 const reasonNodeLost = "NodeLost"
 
 func stuck(driver *Driver) Cause {

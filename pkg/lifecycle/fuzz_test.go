@@ -98,7 +98,7 @@ func newStranger(t *testing.T, record *v1alpha1.Record, seed int64) *stranger {
 	s.alive = record != nil && record.Launch != nil && !record.Launch.Released
 	state := State(Current(record).State)
 	active := state.Starting() || state.Running()
-	s.hopeless = record != nil && (state.Terminated() || !state.Initializing() && !active && !state.Stopping() ||
+	s.hopeless = record != nil && !s.interrupts && (state.Terminated() || !state.Initializing() && !active && !state.Stopping() ||
 		active && record.Launch == nil || state.Stopping() && LastEnd(record) == nil)
 	return s
 }
@@ -130,9 +130,11 @@ func (s *stranger) ask() Decision {
 		s.fail("Decide changed what it was given")
 	}
 	added := news(s.record, record)
-	restarted := slices.ContainsFunc(added, func(t v1alpha1.Transition) bool { return t.State == string(ScheduledToRestart) })
+	restarted := slices.ContainsFunc(added, func(t v1alpha1.Transition) bool {
+		return t.State == string(ScheduledToRestart) || t.State == string(Resuming)
+	})
 	launches := decision.Effect == Launch
-	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record))
+	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record)) || hashOf(s.record) != hashOf(record)
 	switch {
 	case len(added) > 12:
 		s.fail("Decide goes on and on: %v", tell(added))
@@ -156,6 +158,13 @@ func (s *stranger) ask() Decision {
 	}
 	s.record = record
 	return decision
+}
+
+func hashOf(record *v1alpha1.Record) string {
+	if record == nil {
+		return ""
+	}
+	return record.Attempt.SpecHash
 }
 
 func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {

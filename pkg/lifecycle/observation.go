@@ -41,6 +41,8 @@ type Driver struct {
 	Ready   bool
 	// End is set where the driver's main container ended, or never will begin.
 	End *End
+	// Unknown says that the driver's node does not tell any more what the driver does.
+	Unknown bool
 	// Waiting says why the driver does not start; nil where nothing is known to hold it.
 	Waiting *Cause
 	// PreparingSince is since when the Pod's node makes its volumes and its network ready; zero where it does not.
@@ -63,6 +65,9 @@ type End struct {
 	State State
 	Cause Cause
 }
+
+// ReasonDriverLost is the reason of an attempt whose driver Pod vanished, so that nobody can tell how it ended.
+const ReasonDriverLost = "DriverLost"
 
 // The classes of failure.
 const (
@@ -131,7 +136,8 @@ type Held string
 
 // What an application may wait for.
 const (
-	// HeldSuspended waits for the user to resume the application.
+	// HeldSuspended waits for the user to resume the application. Nothing of it runs, but where the API does not
+	// interrupt: there it is the next launch that waits.
 	HeldSuspended Held = "Suspended"
 	// HeldDriverTerminating waits for a driver Pod to go whose deletion was accepted.
 	HeldDriverTerminating Held = "DriverTerminating"

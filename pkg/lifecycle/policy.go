@@ -1,6 +1,9 @@
 package lifecycle
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Policy is what an application's spec says about its lifecycle.
 type Policy struct {
@@ -17,10 +20,30 @@ type Policy struct {
 	TTL time.Duration
 	// MainContainer is the container of the driver Pod whose end is the attempt's; empty for all of them.
 	MainContainer string
-	// Suspend holds the next launch.
+	// Suspend holds the next launch; where the API interrupts, it also stops the driver that runs.
 	Suspend bool
+	// SpecHash is the hash of the fields of the spec whose edit has the application run anew, where the API interrupts;
+	// empty where there is none.
+	SpecHash string
+	// Interrupts says that a suspension and an edit of the spec stop an attempt that runs, as in
+	// sparkoperator.k8s.io: then there are the states Suspending, Suspended, Resuming and Invalidating.
+	Interrupts bool
+	// TellsUnknown says that there is the state Unknown, for a driver of which its node tells nothing any more.
+	TellsUnknown bool
 	// Refused says why the spec can never run; nil where it can.
 	Refused *Cause
+}
+
+// has says that an application with this policy can come into a state.
+func (p Policy) has(state State) bool {
+	switch state {
+	case Suspending, Suspended, Resuming, Invalidating:
+		return p.Interrupts
+	case Unknown:
+		return p.TellsUnknown
+	default:
+		return true
+	}
 }
 
 // Timeouts bound how long an attempt may wait in a state.
@@ -69,12 +92,20 @@ func (p RestartPolicy) covers(state State) bool {
 	}
 }
 
+// Unlimited is a limit that no number of restarts exceeds.
+const Unlimited = math.MaxInt64
+
 // Restart says when and how often an application is restarted. Limits count restarts, so that a limit of 3
 // means four attempts.
 type Restart struct {
 	Policy      RestartPolicy
 	MaxAttempts int64
 	Backoff     time.Duration
+	// Linear says that the back-off after a failure is multiplied by the number of consecutive failures of its kind.
+	Linear bool
+	// CountsApart says that a scheduling failure does not count among the failures, nor ends their row: each kind has
+	// its own limit. Otherwise it is one of them, as in the Apache operator.
+	CountsApart bool
 	// ResetAfter is the length of an attempt from which on the counters start anew; below zero never.
 	ResetAfter time.Duration
 	// OnFailure bounds the restarts after consecutive failures.

@@ -139,6 +139,9 @@ func (w *world) happen() {
 	w.steps++
 	if w.hasty && !w.one(20) {
 		w.proceed()
+		if w.interrupts && w.one(40) {
+			w.edit()
+		}
 		return
 	}
 	switch w.rng.Intn(16) {
@@ -217,7 +220,7 @@ func (w *world) meddle() {
 		return
 	}
 	pod := pick(w, w.pods...)
-	switch w.rng.Intn(6) {
+	switch w.rng.Intn(7) {
 	case 0:
 		w.deletePod(pod)
 	case 4:
@@ -233,7 +236,20 @@ func (w *world) meddle() {
 		w.note("%s is lost", pod.UID)
 		pod.lost = true
 	case 3:
-		pod.lost = false
+		w.regain(pod)
+	case 6:
+		if pod.Status.Reason == "" && pod.alive() {
+			w.note("%s is lost, and known to be", pod.UID)
+			pod.lost, pod.Status.Reason = true, "NodeLost"
+		}
+	}
+}
+
+// regain brings the node of a Pod back.
+func (w *world) regain(pod *simPod) {
+	pod.lost = false
+	if pod.Status.Reason == "NodeLost" {
+		pod.Status.Reason = ""
 	}
 }
 
@@ -248,16 +264,23 @@ func (w *world) taint(pod *simPod) {
 // edit is what a user does to the application.
 func (w *world) edit() {
 	switch {
+	case w.interrupts && w.one(3):
+		w.policy.SpecHash += "'"
+		w.note("the spec is edited: %s", w.policy.SpecHash)
 	case w.one(4) && w.deleted.IsZero():
 		w.note("the application is deleted")
 		w.deleted = w.now
 	case w.one(3):
-		main := w.policy.MainContainer
+		main, hash := w.policy.MainContainer, w.policy.SpecHash
 		w.policy = w.anyPolicy()
 		w.policy.MainContainer = main // is not edited on the way
-		w.note("the spec is edited")
+		if w.one(2) {
+			w.policy.SpecHash = hash // nothing that matters is edited
+		}
+		w.note("the spec is edited: %s", w.policy.SpecHash)
 	case w.one(2):
 		w.policy.Suspend = !w.policy.Suspend
+		w.note("suspend is %v", w.policy.Suspend)
 	default:
 		w.sinkDown = !w.sinkDown
 	}
@@ -276,6 +299,7 @@ func (w *world) rest() {
 		w.sync()
 		w.reconcile()
 		if w.ended() {
+			w.checkSpec()
 			return
 		}
 		w.handle()
@@ -294,7 +318,7 @@ func (w *world) settlePods() {
 			w.taint(pod)
 			continue
 		}
-		pod.lost = false
+		w.regain(pod)
 		if pod.DeletionTimestamp != nil {
 			w.remove(pod)
 			continue

@@ -25,7 +25,8 @@ func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 		verdict.Reason = denied
 		return verdict, true
 	}
-	notBefore := metav1.NewMicroTime(ended.Time.Add(backoff(policy.Restart, State(ended.State))))
+	next := nextAttempt(policy.Restart, record.Attempt, *ended, ended.Time.Time)
+	notBefore := metav1.NewMicroTime(ended.Time.Add(backoff(policy.Restart, next, State(ended.State))))
 	verdict.Restart, verdict.NotBefore = true, &notBefore
 	verdict.Reason = fmt.Sprintf("Restart policy %s covers %s.", policy.Restart.Policy, ended.State)
 	return verdict, true
@@ -71,13 +72,16 @@ func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Tra
 
 // nextAttempt counts: the general counter counts every restart, the others consecutive failures of their kind.
 func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transition, now time.Time) v1alpha1.Attempt {
-	next := v1alpha1.Attempt{ID: last.ID + 1, Since: metav1.NewMicroTime(now), Restarts: last.Restarts + 1}
+	next := v1alpha1.Attempt{ID: last.ID + 1, Since: stamp(now), Restarts: last.Restarts + 1}
 	if restart.ResetAfter >= 0 && ended.Time.Sub(last.Since.Time) >= restart.ResetAfter {
 		next.Restarts = 1
 		return next
 	}
 	state := State(ended.State)
-	if state.Failure() {
+	switch {
+	case state == SchedulingFailure && restart.CountsApart:
+		next.FailureRestarts = last.FailureRestarts
+	case state.Failure():
 		next.FailureRestarts = last.FailureRestarts + 1
 	}
 	if state == SchedulingFailure {
@@ -86,12 +90,24 @@ func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transiti
 	return next
 }
 
-func backoff(restart Restart, state State) time.Duration {
-	if specific := restart.OnSchedulingFailure.Backoff; state == SchedulingFailure && specific != nil {
-		return *specific
-	}
+// backoff is the time between an end in a state and the attempt that follows it.
+func backoff(restart Restart, next v1alpha1.Attempt, state State) time.Duration {
+	wait := restart.Backoff
 	if specific := restart.OnFailure.Backoff; state.Failure() && specific != nil {
-		return *specific
+		wait = *specific
 	}
-	return restart.Backoff
+	if specific := restart.OnSchedulingFailure.Backoff; state == SchedulingFailure && specific != nil {
+		wait = *specific
+	}
+	if !restart.Linear || !state.Failure() || wait <= 0 {
+		return wait
+	}
+	failures := next.FailureRestarts
+	if state == SchedulingFailure && restart.CountsApart {
+		failures = next.SchedulingFailureRestarts
+	}
+	return wait * time.Duration(max(min(failures, int64(maxBackoff/wait)), 1))
 }
+
+// maxBackoff keeps a back-off that grows from overflowing.
+const maxBackoff = 200 * 365 * 24 * time.Hour

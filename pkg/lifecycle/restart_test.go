@@ -219,8 +219,8 @@ func TestARestartKeepsThePreviousAttempt(t *testing.T) {
 	}
 	// One minute of the first attempt, 30 s of back-off, one minute of the second: then the third waits.
 	since := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(at(d)) }
-	wantAttempt := v1alpha1.Attempt{ID: 2, Since: since(150 * time.Second), Restarts: 2, FailureRestarts: 2}
-	wantPrevious := v1alpha1.Attempt{ID: 1, Since: since(60 * time.Second), Restarts: 1, FailureRestarts: 1}
+	wantAttempt := v1alpha1.Attempt{ID: 2, Since: since(150 * time.Second), Restarts: 2, FailureRestarts: 2, Executions: 2}
+	wantPrevious := v1alpha1.Attempt{ID: 1, Since: since(60 * time.Second), Restarts: 1, FailureRestarts: 1, Executions: 1}
 	if diff := cmp.Diff([]v1alpha1.Attempt{wantAttempt, wantPrevious}, []v1alpha1.Attempt{a.record.Attempt, *a.record.Previous}); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
@@ -297,6 +297,32 @@ func TestJudge(t *testing.T) {
 			record: end(Failed), policy: with(func(r *Restart) { r.OnSchedulingFailure.Backoff = &second }),
 			notBefore: 30 * time.Second, reason: "Restart policy Always covers Failed.",
 		},
+		"a linear back-off grows with the row of failures": {
+			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts = 2 }).Running().
+				After(time.Hour).EndedRestartable(Failed).Obj(),
+			policy:    with(func(r *Restart) { r.Linear, r.OnFailure.Backoff = true, &second }),
+			notBefore: 3 * time.Second, reason: "Restart policy Always covers Failed.",
+		},
+		"a linear back-off of scheduling failures that count apart grows with their row": {
+			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts, r.Attempt.SchedulingFailureRestarts = 7, 1 }).
+				Fenced().After(time.Hour).EndedRestartable(SchedulingFailure).Obj(),
+			policy: with(func(r *Restart) {
+				r.Linear, r.CountsApart, r.OnSchedulingFailure.Backoff = true, true, &second
+			}),
+			notBefore: 2 * time.Second, reason: "Restart policy Always covers SchedulingFailure.",
+		},
+		"a linear back-off never overflows": {
+			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts = 1e12 }).Running().
+				After(time.Hour).EndedRestartable(Failed).Obj(),
+			policy:    with(func(r *Restart) { r.Linear, r.Backoff = true, 100*365*24*time.Hour }),
+			notBefore: 200 * 365 * 24 * time.Hour, reason: "Restart policy Always covers Failed.",
+		},
+		"a success has no row, and waits for the general back-off": {
+			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts = 5 }).Running().
+				After(time.Hour).EndedRestartable(Succeeded).Obj(),
+			policy:    with(func(r *Restart) { r.Linear, r.Backoff, r.OnFailure.Backoff = true, 0, &second }),
+			notBefore: 0, reason: "Restart policy Always covers Succeeded.",
+		},
 		"a policy that was edited since denies the restart": {
 			record: end(Failed), policy: plain(),
 			notBefore: -1, reason: "Restart policy Never does not cover Failed.",
@@ -345,5 +371,42 @@ func TestTheEndAndItsVerdictAgree(t *testing.T) {
 	got, _ := Decide(record, policy, Observation{DriverGone: true}, at(time.Minute+999*time.Nanosecond))
 	if LastEnd(got).End.RestartAllowed {
 		t.Error("an attempt of less than a minute reset the counters")
+	}
+}
+
+// Two submissions that fail before each of two runs that fail: each kind has its own row and its own limit.
+func TestSchedulingFailuresThatCountApart(t *testing.T) {
+	policy := plain(restarts(RestartOnFailure), func(p *Policy) {
+		p.Restart.CountsApart, p.Restart.MaxAttempts, p.Restart.Backoff = true, Unlimited, 0
+		p.Restart.OnFailure.MaxAttempts, p.Restart.OnSchedulingFailure.MaxAttempts = ptr.To[int64](1), ptr.To[int64](2)
+	})
+	a := &attempts{t: t, policy: policy, now: start}
+	for range 2 {
+		a.run(time.Second, SchedulingFailure)
+		a.run(time.Second, SchedulingFailure)
+		a.settle(Observation{})
+		a.launch()
+		a.run(time.Minute, Failed)
+	}
+	if end := LastEnd(a.record); end == nil || end.State != string(Failed) || end.End.RestartAllowed {
+		t.Fatalf("the last end is %+v, want the second failure, for good", end)
+	}
+	want := v1alpha1.Attempt{
+		ID: 5, Since: a.record.Attempt.Since, Restarts: 5, FailureRestarts: 1, SchedulingFailureRestarts: 2, Executions: 1,
+	}
+	if diff := cmp.Diff(want, a.record.Attempt); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+	if executions, submissions := Executions(a.record), Submissions(a.record); executions != 2 || submissions != 3 {
+		t.Errorf("%d executions and %d submissions, want 2 and 3", executions, submissions)
+	}
+}
+
+func TestRestartsWithoutLimit(t *testing.T) {
+	policy := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts = Unlimited })
+	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 1e6 }).Running().Obj()
+	got, _ := Decide(record, policy, Observation{Driver: ended(Succeeded, Cause{})}, start)
+	if !RestartPending(got) {
+		t.Errorf("no restart is pending after %s", Current(got).State)
 	}
 }

@@ -48,7 +48,9 @@ var States = []State{
 }
 
 // Initializing says that the attempt waits for its launch.
-func (s State) Initializing() bool { return s == Submitted || s == ScheduledToRestart }
+func (s State) Initializing() bool {
+	return s == Submitted || s == ScheduledToRestart || s == Resuming
+}
 
 // Starting says that the driver is requested and its executors are not yet there.
 func (s State) Starting() bool {

@@ -43,7 +43,7 @@ func TestStatesInTheirOrderAndClasses(t *testing.T) {
 		{"TerminatedWithoutReleaseResources", []string{terminated}},
 		{"Suspending", nil},
 		{"Suspended", nil},
-		{"Resuming", nil},
+		{"Resuming", []string{initializing}},
 		{"Invalidating", nil},
 		{"Unknown", nil},
 	}

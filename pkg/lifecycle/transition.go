@@ -39,10 +39,12 @@ func (m *machine) enter(state State, message string) bool {
 
 // enterRunning is enter for the states that come and go; it leaves them out where the sink is far behind.
 func (m *machine) enterRunning(state State, message string) bool {
-	if m.record.Sequence-m.record.Acknowledged >= maxUnacknowledged || backlog(m.record) > maxBacklog {
-		return false
-	}
-	return m.enter(state, message)
+	return m.roomy() && m.enter(state, message)
+}
+
+// roomy says that the sink is not so far behind that what comes and goes is left out.
+func (m *machine) roomy() bool {
+	return m.record.Sequence-m.record.Acknowledged < maxUnacknowledged && backlog(m.record) <= maxBacklog
 }
 
 // fail ends the attempt badly.

@@ -25,7 +25,8 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 	if given != w.stored && !reflect.DeepEqual(given, w.stored) {
 		w.fail("Decide changed what it was given")
 	}
-	news := w.stored == nil || record.Sequence != w.stored.Sequence || !reflect.DeepEqual(record.Launch, w.stored.Launch)
+	news := w.stored == nil || record.Sequence != w.stored.Sequence ||
+		!reflect.DeepEqual(record.Launch, w.stored.Launch) || record.Attempt.SpecHash != w.stored.Attempt.SpecHash
 	if news != decision.Changed {
 		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
 	}
@@ -98,13 +99,15 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	switch {
 	case !decision.LookAgain.IsZero() && !decision.LookAgain.After(w.now):
 		waits("the instant to look again is over")
+	case w.interrupts && decision.Effect == Launch && (w.policy.Suspend || SpecHash(record) != w.policy.SpecHash):
+		waits("a launch is suspended, or is of another spec")
 	case decision.Effect == Launch && (!state.Initializing() || record.Launch == nil && w.policy.Suspend || !w.deleted.IsZero()):
 		waits("nothing is to be launched")
 	case decision.Effect == Release && seen.ReleaseAccepted:
 		waits("the release is accepted already")
 	case decision.Effect != NoEffect && !decision.LookAgain.IsZero():
 		waits("there is an effect first")
-	case decision.Held == HeldSuspended && (!w.policy.Suspend || !state.Initializing()):
+	case decision.Held == HeldSuspended && (!w.policy.Suspend || w.interrupts != (state == Suspended) || !w.interrupts && !state.Initializing()):
 		waits("nothing suspends it")
 	case decision.Held == HeldEventsUndelivered && record.Acknowledged == record.Sequence:
 		waits("there is nothing to be delivered")
@@ -119,7 +122,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		waits("nothing bounds the wait for the driver to go")
 	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
 		return
-	case (state.Starting() || state.Running()) && w.deleted.IsZero() && driverLasts:
+	case (state.Starting() || state.Running() || state == Unknown) && w.deleted.IsZero() && driverLasts:
 		return // its Pod is watched
 	case state == TerminatedWithoutReleaseResources && w.deleted.IsZero() && w.policy.RetainFor < 0 && w.policy.TTL < 0:
 		return
@@ -233,6 +236,32 @@ var steps = map[State][]State{
 	DriverEvicted:                      afterwards,
 	TerminatedWithoutReleaseResources:  {ResourceReleased},
 	ResourceReleased:                   {},
+	Suspending:                         {Suspended},
+	Suspended:                          {Resuming},
+	Resuming:                           {DriverRequested, SchedulingFailure, Failed},
+	Invalidating:                       {ScheduledToRestart},
+	Unknown:                            append([]State{DriverRequested, DriverStarted, DriverReady, InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, ends...),
+}
+
+// follows says that a state may follow another. An API that interrupts does so at any time, and loses sight of drivers.
+func (w *world) follows(from, to State) bool {
+	active := from.Starting() || from.Running()
+	switch {
+	case slices.Contains(steps[from], to):
+		return true
+	case to == ResourceReleased:
+		return from != ResourceReleased && !w.deleted.IsZero()
+	case !w.interrupts:
+		return false
+	case to == Suspending:
+		return from.Initializing() || active || from == Unknown
+	case to == Invalidating:
+		return from != "" && from != Invalidating
+	case to == Unknown:
+		return active
+	default:
+		return false
+	}
 }
 
 var (
@@ -247,13 +276,12 @@ func (w *world) checkStep(next v1alpha1.Transition) {
 		last = w.history[len(w.history)-1]
 	}
 	from, to := State(last.State), State(next.State)
-	released := to == ResourceReleased && from != ResourceReleased && !w.deleted.IsZero()
 	attempt := last.Attempt
-	if to == ScheduledToRestart {
+	if to == ScheduledToRestart || to == Resuming {
 		attempt++
 	}
 	switch {
-	case !slices.Contains(steps[from], to) && !released:
+	case !w.follows(from, to):
 		w.fail("%s follows %s", to, from)
 	case next.Attempt != attempt:
 		w.fail("%s of attempt %d follows %s of attempt %d", to, next.Attempt, from, last.Attempt)
@@ -274,6 +302,9 @@ func (w *world) checkEnd() {
 		if transition.Final() {
 			finals++
 		}
+		if transition.State == string(Invalidating) { // what ended runs again
+			finals = 0
+		}
 	}
 	state, want := State(Current(w.stored).State), 0
 	if state.Terminated() {
@@ -283,8 +314,16 @@ func (w *world) checkEnd() {
 		w.fail("%d final transitions in %s", finals, state)
 	}
 	for _, pod := range w.pods {
-		if state == ResourceReleased && pod.alive() {
+		if (state == ResourceReleased || state == Suspended) && pod.alive() {
 			w.fail("%s is alive in %s", pod.UID, state)
 		}
+	}
+}
+
+// checkSpec holds that an application that ended did so with the spec that it has, where its edits matter.
+func (w *world) checkSpec() {
+	w.t.Helper()
+	if w.interrupts && w.deleted.IsZero() && SpecHash(w.stored) != w.policy.SpecHash {
+		w.fail("the application ended with %s, and its spec is %s", SpecHash(w.stored), w.policy.SpecHash)
 	}
 }

@@ -30,6 +30,8 @@ type world struct {
 	now     time.Time
 	policy  Policy
 	deleted time.Time
+	// interrupts is an API that interrupts, and tells of drivers that are lost.
+	interrupts bool
 	// oneName is an API whose driver Pods bear the same name in all attempts.
 	oneName bool
 	// sinkDown is a sink that takes nothing.
@@ -75,6 +77,7 @@ func newWorld(t *testing.T, seed int64) *world {
 		t: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start,
 		cache: map[types.UID]*corev1.Pod{}, departed: map[types.UID]*corev1.Pod{}, met: map[string]bool{},
 	}
+	w.interrupts = w.one(2)
 	w.oneName, w.sinkDown, w.hasty, w.wordy, w.restless = w.one(2), w.one(3), w.one(2), w.one(3), w.one(6)
 	w.policy = w.anyPolicy()
 	return w
@@ -113,6 +116,12 @@ func (w *world) anyPolicy() Policy {
 		TTL:           pick(w, -1, -1, 0, time.Minute, time.Hour),
 		MainContainer: pick(w, "", mainName),
 		Suspend:       w.one(10),
+		Interrupts:    w.interrupts,
+		TellsUnknown:  w.interrupts,
+	}
+	policy.Restart.Linear, policy.Restart.CountsApart = w.one(2), w.one(2)
+	if w.interrupts {
+		policy.SpecHash = fmt.Sprintf("spec-%d", w.rng.Intn(3))
 	}
 	if w.hasty && w.one(2) {
 		policy.Restart = Restart{Policy: RestartAlways, MaxAttempts: 50, ResetAfter: -1}

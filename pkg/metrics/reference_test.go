@@ -18,7 +18,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 )
 
 //go:generate go test -run TestReference -update .
@@ -35,7 +35,7 @@ func TestReference(t *testing.T) {
 	provider := &noting{}
 	_, requests := metrics.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
-	_, applications := sparkapplication.NewInstruments(provider, nil)
+	_, applications := application.NewInstruments(provider, "", nil)
 	for _, err := range []error{requests, relay, applications} {
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ const (
 // LabelApplicationID is Spark's label with the spark.app.id of an attempt, on all its Pods.
 const LabelApplicationID = "spark-app-selector"
 
+// LabelExecutorID is Spark's label with the number of an executor, on its Pod.
+const LabelExecutorID = "spark-exec-id"
+
 // Labels that Spark puts on its pods and selects them by, too.
 const (
 	versionLabel    = "spark-version"

@@ -16,8 +16,10 @@ import (
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 )
 
@@ -34,12 +36,12 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	r := &replica{connection: connection, stop: stop}
 	ctx = logging.WithLogger(ctx, zap.NewNop().Sugar())
 	ctx = controller.WithEventRecorder(ctx, silent{})
-	ctx = filteredfactory.WithSelectors(ctx, sparkapplication.DriverSelector, sparkapplication.ExecutorSelector)
+	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector)
 	config := connection.config()
-	sparkapplication.WithoutHiddenCreates(config)
+	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(r.newRelay(t, sink, inProcess), nil)(ctx, &configmap.ManualWatcher{})
+	impl := sparkapplication.NewController(application.NewProcess(r.newRelay(t, sink, inProcess), nil))(ctx, &configmap.ManualWatcher{})
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {
@@ -50,8 +52,8 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	return r
 }
 
-func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) sparkapplication.NewRelay {
-	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) sparkapplication.Teller {
+func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
+	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) application.Teller {
 		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // A handler runs elsewhere, and takes its question without ever acting on it.
@@ -69,5 +69,5 @@ func (w *world) answered(k key) *metav1.Condition {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return meta.FindStatusCondition(stored.(*sparkv1.SparkApplication).Status.Conditions, apache.ConditionHandlerAnswered)
+	return meta.FindStatusCondition(stored.(*sparkv1.SparkApplication).Status.Conditions, dialect.ConditionHandlerAnswered)
 }

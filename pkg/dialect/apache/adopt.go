@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -17,19 +16,6 @@ import (
 // DriverLabels select the driver Pods of an application, whatever the operator is called that made them.
 func DriverLabels(app *sparkv1.SparkApplication) string {
 	return "spark-role=driver," + LabelApplication + "=" + applicationLabel(app)
-}
-
-// Owns says that a driver Pod is this application's, and no namesake's before it. An application that is deleted may
-// have lost its dependents already, where they are to be orphaned.
-func Owns(app *sparkv1.SparkApplication, driver *corev1.Pod) bool {
-	owners := driver.OwnerReferences
-	orphaned := len(owners) == 0 && app.DeletionTimestamp != nil
-	return orphaned || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return owner.UID == app.UID })
-}
-
-// JustCreated says that nothing happened to an application yet.
-func JustCreated(record *v1alpha1.Record) bool {
-	return record.Sequence == 1 && lifecycle.CurrentState(record) == lifecycle.Submitted
 }
 
 // PickDriver finds the driver of an inherited record's attempt among the driver Pods of an application. The others
@@ -83,9 +69,10 @@ func Adopt(
 	if err != nil {
 		return nil, err
 	}
+	record.Attempt.SpecHash = hash
 	names := Names(app, record.Attempt.ID)
 	record.Launch = &v1alpha1.Launch{
-		SpecHash: hash, ApplicationID: names.AppID, Released: driver == nil,
+		ApplicationID: names.AppID, Released: driver == nil,
 		DriverPod: cmp.Or(property(app, defaults, "spark.kubernetes.driver.pod.name"), names.DriverPod),
 	}
 	if driver != nil {

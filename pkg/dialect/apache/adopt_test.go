@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -144,9 +145,12 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		record := adopted(t, app, &pod)
-		want := &v1alpha1.Launch{SpecHash: hash, ApplicationID: "running-healthy-0", DriverPod: pod.Name, DriverUID: pod.UID}
+		want := &v1alpha1.Launch{ApplicationID: "running-healthy-0", DriverPod: pod.Name, DriverUID: pod.UID}
 		if diff := cmp.Diff(want, record.Launch); diff != "" {
 			t.Errorf("launch (-want +got):\n%s", diff)
+		}
+		if record.Attempt.SpecHash != hash {
+			t.Errorf("the attempt's hash is %q, want %q", record.Attempt.SpecHash, hash)
 		}
 		if record.Sequence != 5 || record.Acknowledged != 5 {
 			t.Errorf("sequence %d, acknowledged %d, want nothing new", record.Sequence, record.Acknowledged)
@@ -223,7 +227,7 @@ func TestOwns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := test.driver.Obj()
-			if got := apache.Owns(test.app.Obj(), &pod); got != test.want {
+			if got := dialect.Owns(test.app.Obj(), &pod); got != test.want {
 				t.Errorf("owns: %t, want %t", got, test.want)
 			}
 		})

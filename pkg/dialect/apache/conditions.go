@@ -1,208 +1,23 @@
 package apache
 
 import (
-	"encoding/json"
-	"fmt"
-	"regexp"
-	"slices"
-	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// The condition types.
-const (
-	// ConditionSucceeded is Unknown while the application lasts, then True or False for good.
-	ConditionSucceeded = "Succeeded"
-	// ConditionDriverReady is True from the time that the attempt's driver became ready to its end. A driver that is
-	// not ready for a while in between runs all the same.
-	ConditionDriverReady = "DriverReady"
-	// ConditionExecutorsReady is True while the driver is ready and has as many executors as instanceConfig asks for:
-	// initExecutors to begin with, minExecutors from then on. Where it asks for none, none are needed.
-	ConditionExecutorsReady = "ExecutorsReady"
-	// ConditionResourcesReleased is True once the application is over and its driver is gone, or has ended with its
-	// deletion accepted; all else goes with the driver. It is False while the driver is retained.
-	ConditionResourcesReleased = "ResourcesReleased"
-	// ConditionEventsDelivered is True where the record says that the sink has taken all events, Unknown where it does
-	// not say so yet, and False where the sink refused an event for good.
-	ConditionEventsDelivered = "EventsDelivered"
-	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
-	ConditionWarning = "Warning"
-	// ConditionHandlerAnswered is False where a handler was asked for too long.
-	ConditionHandlerAnswered = "HandlerAnswered"
-)
-
-// Facts are what conditions say beyond the record.
-type Facts struct {
-	// Now is when they are said.
-	Now time.Time
-	// Policy is the application's.
-	Policy lifecycle.Policy
-	// Obstacle says what keeps the driver from starting; nil where nothing is known to.
-	Obstacle *lifecycle.Cause
-	// Held says what the application waits for.
-	Held lifecycle.Held
-	// Warnings are sentences about what is not done as the spec asks.
-	Warnings []string
-	// SilentHandler names a handler that was asked for too long; empty where none was.
-	SilentHandler string
+var words = dialect.Words{
+	ReadLog: "Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
+		"FallbackToLogsOnError in the driver's template its last lines are told here.",
+	NeverForced: "Delete it by force where its node is lost: forceTerminationGracePeriodMillis has nobody do so.",
+	Retained:    "is kept, as resourceRetainPolicy asks.",
 }
 
-// Conclude sets the conditions of an application. Warnings that have nothing to say are absent. But for those, and for
-// what holds the application up, conditions change with the record alone, so that they cost no write of their own.
-func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts Facts) {
+// Conclude sets the conditions of an application.
+func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
 	status := &app.Status
 	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
 		status.ObservedGeneration = app.Generation
 	}
-	set := func(condition metav1.Condition) {
-		condition.ObservedGeneration = status.ObservedGeneration
-		condition.LastTransitionTime = metav1.NewTime(facts.Now)
-		condition.Message = clipped(condition.Message)
-		meta.SetStatusCondition(&status.Conditions, condition)
-	}
-	unless := func(holds bool, condition metav1.Condition) {
-		if holds {
-			meta.RemoveStatusCondition(&status.Conditions, condition.Type)
-			return
-		}
-		set(condition)
-	}
-	set(succeeded(record, facts, meta.FindStatusCondition(status.Conditions, ConditionSucceeded)))
-	set(driverReady(record))
-	set(executorsReady(record, facts.Policy))
-	set(resourcesReleased(record))
-	set(eventsDelivered(record))
-	warnings := facts.Warnings
-	if record.Launch != nil {
-		warnings = slices.Concat(record.Launch.Warnings, warnings)
-	}
-	unless(len(warnings) == 0, metav1.Condition{
-		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
-		Message: strings.Join(warnings, " "),
-	})
-	unless(facts.SilentHandler == "", metav1.Condition{
-		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",
-		Message: fmt.Sprintf("The handler %q was asked and has not acted; see that it runs, or change where it runs in the ConfigMap config-handlers.",
-			facts.SilentHandler),
-	})
-}
-
-// waitsFor says what an application waits for.
-var waitsFor = map[lifecycle.Held]string{
-	lifecycle.HeldDriverTerminating: "The driver Pod's deletion was accepted and it is not gone yet.",
-	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
-}
-
-func succeeded(record *v1alpha1.Record, facts Facts, before *metav1.Condition) metav1.Condition {
-	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
-	current := lifecycle.Current(record)
-	condition.Reason, condition.Message = current.State, current.Message
-	ended, terminated := lifecycle.LastEnd(record), lifecycle.State(current.State).Terminated()
-	switch {
-	case ended != nil && (terminated || !awaitsRestart(record, ended)):
-		conclude(&condition, ended)
-	case terminated:
-		condition.Status = metav1.ConditionFalse // deleted before its end
-	case facts.Obstacle != nil:
-		condition.Reason, condition.Message = reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
-	case facts.Held == lifecycle.HeldSuspended:
-		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
-	}
-	if condition.Message == "" && current.State == string(lifecycle.ScheduledToRestart) {
-		condition.Message = nextStart(record)
-	}
-	if sentence := waitsFor[facts.Held]; sentence != "" {
-		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
-	}
-	if facts.Held == lifecycle.HeldDriverTerminating && facts.Policy.Timeouts.ForceTermination <= 0 {
-		condition.Message += " Delete it by force where its node is lost: forceTerminationGracePeriodMillis has nobody do so."
-	}
-	if sameObstacle(condition, before, facts) {
-		condition.Message = before.Message
-	}
-	return condition
-}
-
-// sameObstacle says that the reason is told already. A scheduler has other words for it with each node that comes and
-// goes, and each would be a write.
-func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Facts) bool {
-	return facts.Obstacle != nil && facts.Held == "" && before != nil &&
-		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
-}
-
-func nextStart(record *v1alpha1.Record) string {
-	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil {
-		return fmt.Sprintf("Attempt %d starts at %s.", record.Attempt.ID, verdict.NotBefore.UTC().Format(time.RFC3339))
-	}
-	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID)
-}
-
-func conclude(condition *metav1.Condition, ended *v1alpha1.Transition) {
-	condition.Status = metav1.ConditionFalse
-	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
-		condition.Status = metav1.ConditionTrue
-	}
-	condition.Reason, condition.Message = ended.State, ended.End.Message
-	if ended.End.Reason != containerError {
-		condition.Reason = reason(ended.End.Reason, ended.State)
-	}
-	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
-		condition.Message += readLog
-	}
-}
-
-// readLog is how to learn why a driver failed that left nothing but its log.
-const readLog = " Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
-	"FallbackToLogsOnError in the driver's template its last lines are told here."
-
-// containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
-const containerError = "Error"
-
-// What the API server lets a condition say: one that says anything else has the whole status refused, for good.
-var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
-
-// maxMessage is far below what the API server allows: people read messages.
-const maxMessage = 4096
-
-// reason is a reason of somebody else's, a webhook's or a scheduler's, where a condition may have it.
-func reason(given, fallback string) string {
-	if reasonPattern.MatchString(given) {
-		return given
-	}
-	return fallback
-}
-
-func clipped(message string) string {
-	const ellipsis = "..."
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
-}
-
-// awaitsRestart says that another attempt may follow this end.
-func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
-	verdict := record.Verdict
-	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart
-	return ended.End.RestartAllowed && !denied
-}
-
-// SetAsidePatch is a merge patch for the status of an application for which nothing is done. It says why in the
-// condition Succeeded, which takes the place of all conditions, and leaves alone what else the status holds.
-func SetAsidePatch(app *sparkv1.SparkApplication, reason, message string, now time.Time) ([]byte, error) {
-	condition := metav1.Condition{
-		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: clipped(message),
-		ObservedGeneration: app.Generation, LastTransitionTime: metav1.NewTime(now),
-	}
-	return json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": app.ResourceVersion},
-		"status":   map[string]any{"conditions": []metav1.Condition{condition}},
-	})
+	dialect.Conclude(&status.Conditions, status.ObservedGeneration, record, facts, words)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -46,7 +46,7 @@ func TestConditionsOfProgress(t *testing.T) {
 		"when it is over": {none, ended(lifecycle.Failed).In(lifecycle.ResourceReleased, ""), "False ResourceReleased", "False ResourceReleased", "True Released"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := concluded(test.app.Obj(), test.record.Obj(), apache.Facts{})
+			got := concluded(test.app.Obj(), test.record.Obj(), dialect.Facts{})
 			for kind, want := range map[string]string{
 				"DriverReady": test.driver, "ExecutorsReady": test.executors, "ResourcesReleased": test.released,
 			} {
@@ -71,7 +71,7 @@ func TestConditionEventsDelivered(t *testing.T) {
 		"false where some were refused":    {submitted().Rejected(2).With(acknowledged(1)), "False Rejected"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := concluded(pi().Obj(), test.record.Obj(), apache.Facts{})
+			got := concluded(pi().Obj(), test.record.Obj(), dialect.Facts{})
 			if c := meta.FindStatusCondition(got, "EventsDelivered"); string(c.Status)+" "+c.Reason != test.want {
 				t.Errorf("it is %s %s, want %s", c.Status, c.Reason, test.want)
 			}
@@ -84,7 +84,7 @@ func TestConditionEventsDelivered(t *testing.T) {
 func TestConditionsComeInTheSameOrder(t *testing.T) {
 	kinds := func(app *sparkv1.SparkApplication, record *story) []string {
 		var kinds []string
-		for _, c := range concluded(app, record.Obj(), apache.Facts{}) {
+		for _, c := range concluded(app, record.Obj(), dialect.Facts{}) {
 			kinds = append(kinds, c.Type)
 		}
 		return kinds

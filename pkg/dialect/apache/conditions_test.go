@@ -16,6 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -37,7 +38,7 @@ func wantAcceptable(t *testing.T, conditions []metav1.Condition) {
 	}
 }
 
-func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts apache.Facts) []metav1.Condition {
+func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) []metav1.Condition {
 	if facts.Now.IsZero() {
 		facts.Now = start
 	}
@@ -53,35 +54,35 @@ func TestConditionSucceeded(t *testing.T) {
 	quota := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled."}
 	for name, test := range map[string]struct {
 		record *story
-		facts  apache.Facts
+		facts  dialect.Facts
 		want   string
 	}{
 		"unknown before the launch": {
 			record: submitted(), want: "Unknown Submitted: " + accepted,
 		},
 		"unknown while suspended, and why": {
-			record: submitted(), facts: apache.Facts{Held: lifecycle.HeldSuspended},
+			record: submitted(), facts: dialect.Facts{Held: lifecycle.HeldSuspended},
 			want: "Unknown Suspended: The launch is held by spec.suspend.",
 		},
 		"unknown while the driver is requested": {
 			record: submitted().Requested(), want: "Unknown DriverRequested: " + requested,
 		},
 		"what holds the driver up is the reason": {
-			record: submitted().Requested(), facts: apache.Facts{Obstacle: quota},
+			record: submitted().Requested(), facts: dialect.Facts{Obstacle: quota},
 			want: "Unknown Unschedulable: Driver Pod cannot be scheduled.",
 		},
 		"a scheduler's reason that is none for a condition is left out": {
 			record: submitted().Requested(),
-			facts:  apache.Facts{Obstacle: &lifecycle.Cause{Reason: "no-room here", Message: "Driver Pod cannot be scheduled."}},
+			facts:  dialect.Facts{Obstacle: &lifecycle.Cause{Reason: "no-room here", Message: "Driver Pod cannot be scheduled."}},
 			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
 		},
 		"a scheduler need give no reason": {
 			record: submitted().Requested(),
-			facts:  apache.Facts{Obstacle: &lifecycle.Cause{Message: "Driver Pod cannot be scheduled."}},
+			facts:  dialect.Facts{Obstacle: &lifecycle.Cause{Message: "Driver Pod cannot be scheduled."}},
 			want:   "Unknown DriverRequested: Driver Pod cannot be scheduled.",
 		},
 		"a driver that is being deleted": {
-			record: submitted().Requested(), facts: apache.Facts{Held: lifecycle.HeldDriverTerminating},
+			record: submitted().Requested(), facts: dialect.Facts{Held: lifecycle.HeldDriverTerminating},
 			want: "Unknown DriverRequested: " + requested + " The driver Pod's deletion was accepted and it is not gone yet.",
 		},
 		"true after success": {
@@ -108,7 +109,7 @@ func TestConditionSucceeded(t *testing.T) {
 		},
 		"false after failure while the driver goes": {
 			record: submitted().Requested().Ended(lifecycle.Failed, failed),
-			facts:  apache.Facts{Held: lifecycle.HeldDriverTerminating},
+			facts:  dialect.Facts{Held: lifecycle.HeldDriverTerminating},
 			want:   "False Failed: exited with 1 The driver Pod's deletion was accepted and it is not gone yet.",
 		},
 		"unknown while a restart is pending": {
@@ -124,7 +125,7 @@ func TestConditionSucceeded(t *testing.T) {
 		},
 		"unknown while the restart waits for the sink": {
 			record: submitted().Requested().Ended(lifecycle.Failed, restartable).Verdict(true),
-			facts:  apache.Facts{Held: lifecycle.HeldEventsUndelivered},
+			facts:  dialect.Facts{Held: lifecycle.HeldEventsUndelivered},
 			want:   "Unknown Failed: exited with 1 The restart waits until the sink takes the events that it has not taken.",
 		},
 		"false once the verdict is not to restart": {
@@ -181,7 +182,7 @@ func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
 	patient := pi().Tolerating(sparkv1.ApplicationTolerations{
 		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: ptr(int64(0))},
 	}).Obj()
-	got := concluded(patient, submitted().Requested().Obj(), apache.Facts{Held: lifecycle.HeldDriverTerminating})
+	got := concluded(patient, submitted().Requested().Obj(), dialect.Facts{Held: lifecycle.HeldDriverTerminating})
 	if message := got[0].Message; !strings.HasSuffix(message, "forceTerminationGracePeriodMillis has nobody do so.") {
 		t.Errorf("the message is %q", message)
 	}
@@ -190,18 +191,18 @@ func TestADriverThatNobodyForcesIsNamed(t *testing.T) {
 // A scheduler that finds other words each time has none of them written.
 func TestAnObstacleIsToldOnce(t *testing.T) {
 	app, record := pi().Obj(), submitted().Requested().Obj()
-	obstacle := func(reason, message string) apache.Facts {
-		return apache.Facts{Obstacle: &lifecycle.Cause{Reason: reason, Message: message}}
+	obstacle := func(reason, message string) dialect.Facts {
+		return dialect.Facts{Obstacle: &lifecycle.Cause{Reason: reason, Message: message}}
 	}
 	for i, test := range []struct {
-		facts apache.Facts
+		facts dialect.Facts
 		want  string
 	}{
 		{obstacle("Unschedulable", "Insufficient cpu."), "Unschedulable: Insufficient cpu."},
 		{obstacle("Unschedulable", "Insufficient memory."), "Unschedulable: Insufficient cpu."},
 		{obstacle("ImagePullFailed", "No such image."), "ImagePullFailed: No such image."},
 		{obstacle("Unschedulable", "Insufficient memory."), "Unschedulable: Insufficient memory."},
-		{apache.Facts{}, "DriverRequested: Requested driver from resource scheduler."},
+		{dialect.Facts{}, "DriverRequested: Requested driver from resource scheduler."},
 	} {
 		if got := tell(concluded(app, record, test.facts))[0]; got != "Succeeded=Unknown "+test.want {
 			t.Errorf("after %d changes it is %q, want %q", i, got, test.want)
@@ -211,21 +212,21 @@ func TestAnObstacleIsToldOnce(t *testing.T) {
 
 func TestEveryStateIsAReason(t *testing.T) {
 	for _, state := range lifecycle.States {
-		wantAcceptable(t, concluded(pi().Obj(), submitted().In(state, "").Obj(), apache.Facts{}))
-		wantAcceptable(t, concluded(pi().Obj(), submitted().Ended(state, v1alpha1.AttemptEnd{}).Obj(), apache.Facts{}))
+		wantAcceptable(t, concluded(pi().Obj(), submitted().In(state, "").Obj(), dialect.Facts{}))
+		wantAcceptable(t, concluded(pi().Obj(), submitted().Ended(state, v1alpha1.AttemptEnd{}).Obj(), dialect.Facts{}))
 	}
 }
 
 // What has nothing to say is absent, also where it had before.
 func TestConditionsComeAndGo(t *testing.T) {
-	silent := apache.Facts{SilentHandler: "restart"}
+	silent := dialect.Facts{SilentHandler: "restart"}
 	for name, test := range map[string]struct {
 		record *story
-		facts  apache.Facts
+		facts  dialect.Facts
 		want   string
 	}{
 		"a warning": {
-			submitted(), apache.Facts{Warnings: []string{"This is dropped.", "So is that."}},
+			submitted(), dialect.Facts{Warnings: []string{"This is dropped.", "So is that."}},
 			"Warning=True SpecNotHonored: This is dropped. So is that.",
 		},
 		"a handler that is silent": {
@@ -235,13 +236,13 @@ func TestConditionsComeAndGo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app, always := pi().Obj(), tell(concluded(pi().Obj(), submitted().Obj(), apache.Facts{}))
+			app, always := pi().Obj(), tell(concluded(pi().Obj(), submitted().Obj(), dialect.Facts{}))
 			got := concluded(app, test.record.Obj(), test.facts)
 			if diff := cmp.Diff(append(slices.Clone(always), test.want), tell(got)); diff != "" {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 			wantAcceptable(t, got)
-			got = concluded(app, submitted().Obj(), apache.Facts{})
+			got = concluded(app, submitted().Obj(), dialect.Facts{})
 			if diff := cmp.Diff(always, tell(got)); diff != "" {
 				t.Errorf("conditions when all is well again (-want +got):\n%s", diff)
 			}
@@ -252,7 +253,7 @@ func TestConditionsComeAndGo(t *testing.T) {
 func TestConditionsOfOthersStay(t *testing.T) {
 	others := metav1.Condition{Type: "Admitted", Status: metav1.ConditionTrue, Reason: "Quota"}
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Status.Conditions = []metav1.Condition{others} }).Obj()
-	got := concluded(app, submitted().Obj(), apache.Facts{})
+	got := concluded(app, submitted().Obj(), dialect.Facts{})
 	if !slices.Contains(got, others) {
 		t.Errorf("conditions are %v", tell(got))
 	}
@@ -260,12 +261,12 @@ func TestConditionsOfOthersStay(t *testing.T) {
 
 func TestConditionsKeepTheirTimeWhileTheirStatusLasts(t *testing.T) {
 	app, later := pi().Obj(), start.Add(time.Minute)
-	concluded(app, submitted().Obj(), apache.Facts{})
-	concluded(app, submitted().Requested().Obj(), apache.Facts{Now: later})
+	concluded(app, submitted().Obj(), dialect.Facts{})
+	concluded(app, submitted().Requested().Obj(), dialect.Facts{Now: later})
 	if got := app.Status.Conditions[0]; !got.LastTransitionTime.Time.Equal(start) || got.Reason != "DriverRequested" {
 		t.Errorf("the status did not change, and the condition is %+v", got)
 	}
-	concluded(app, submitted().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{}).Obj(), apache.Facts{Now: later})
+	concluded(app, submitted().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{}).Obj(), dialect.Facts{Now: later})
 	if got := app.Status.Conditions[0]; !got.LastTransitionTime.Time.Equal(later) {
 		t.Errorf("the status changed, and the condition is %+v", got)
 	}
@@ -276,12 +277,12 @@ func TestConditionsSpeakOfTheGeneration(t *testing.T) {
 		return func(app *sparkv1.SparkApplication) { app.Generation = n }
 	}
 	app := pi().With(generation(3)).Obj()
-	concluded(app, submitted().Obj(), apache.Facts{})
+	concluded(app, submitted().Obj(), dialect.Facts{})
 	if got := app.Status; got.ObservedGeneration != 3 || got.Conditions[0].ObservedGeneration != 3 {
 		t.Errorf("generation 3 is observed as %d, and in the condition as %d", got.ObservedGeneration, got.Conditions[0].ObservedGeneration)
 	}
 	app.Generation, app.DeletionTimestamp = 4, &metav1.Time{Time: start}
-	concluded(app, submitted().Obj(), apache.Facts{})
+	concluded(app, submitted().Obj(), dialect.Facts{})
 	if got := app.Status; got.ObservedGeneration != 3 || got.Conditions[0].ObservedGeneration != 3 {
 		t.Errorf("a deletion changes no spec, and yet generation %d is observed", got.ObservedGeneration)
 	}
@@ -290,7 +291,7 @@ func TestConditionsSpeakOfTheGeneration(t *testing.T) {
 func TestConditionsHoldWhateverIsSaid(t *testing.T) {
 	long := strings.Repeat("é", 40_000)
 	got := concluded(pi().Obj(), submitted().Ended(lifecycle.Failed, v1alpha1.AttemptEnd{Message: long}).Obj(),
-		apache.Facts{Warnings: []string{long}})
+		dialect.Facts{Warnings: []string{long}})
 	wantAcceptable(t, got)
 	for _, kind := range []string{"Succeeded", "Warning"} {
 		if !strings.HasSuffix(meta.FindStatusCondition(got, kind).Message, "é...") {
@@ -304,7 +305,7 @@ func TestSetAsidePatch(t *testing.T) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
 	}).Obj()
-	patch, err := apache.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
+	patch, err := dialect.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +338,7 @@ func TestSetAsidePatch(t *testing.T) {
 
 func TestSetAsidePatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
-	patch, err := apache.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
+	patch, err := dialect.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
 	if err != nil || len(patch) > 8<<10 {
 		t.Errorf("the patch has %d bytes, %v", len(patch), err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -54,7 +55,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, errors.Join(unfitID(app), settleTemplates(plan))
+	return plan, errors.Join(unfitID(app), dialect.SettleTemplates(plan, API.Fields))
 }
 
 // unfitID refuses an id of the user's that could not begin the names of an attempt's objects.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -79,7 +80,7 @@ func TestRemoteTemplates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, remote := range apache.RemoteTemplates(plan(t, test.app)) {
+			for _, remote := range dialect.RemoteTemplates(plan(t, test.app), apache.API.Fields) {
 				got = append(got, remote.URL)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -94,7 +95,7 @@ func TestARemoteTemplateThatIsGivenStandsForOneInTheSpec(t *testing.T) {
 		return &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	}
 	got := plan(t, pi().Conf(driverTemplateKey, "s3://b/driver").Conf(executorTemplateKey, "s3://b/executor"))
-	for i, remote := range apache.RemoteTemplates(got) {
+	for i, remote := range dialect.RemoteTemplates(got, apache.API.Fields) {
 		remote.Give(&got, template([]string{"driver", "executor"}[i]))
 	}
 	want := plan(t, pi().Driver(template("driver")).Executor(template("executor")))
@@ -105,7 +106,7 @@ func TestARemoteTemplateThatIsGivenStandsForOneInTheSpec(t *testing.T) {
 
 func TestARemoteTemplateThatIsRefusedIsNamed(t *testing.T) {
 	app := pi().Conf(executorTemplateKey, "s3://b/t")
-	remote := apache.RemoteTemplates(plan(t, app))[0]
+	remote := dialect.RemoteTemplates(plan(t, app), apache.API.Fields)[0]
 	want := `spec.sparkConf.spark.kubernetes.executor.podTemplateFile "s3://b/t" is not there: put it there, ` +
 		`or write the template into spec.executorSpec.podTemplateSpec`
 	if got := apache.Refusal(remote.Refuse("is not there", "put it there"), app.Obj(), apache.Defaults{}); got != want {

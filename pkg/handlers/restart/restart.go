@@ -8,12 +8,11 @@ import (
 	"fmt"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -25,23 +24,24 @@ const Name = string(lifecycle.AwaitsVerdict)
 // NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
 // application as it is, so that a duplicate, late or forged event changes nothing.
 func NewHandler(client versioned.Interface, settings func() *config.Config) events.Handler {
+	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return judge(ctx, client, settings(), event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return judge(ctx, apis, settings(), event) })
 	}
 }
 
-func judge(ctx context.Context, client versioned.Interface, settings *config.Config, event cloudevents.Event) error {
-	app, err := subject.Application(ctx, client, settings.Scope, event)
+func judge(ctx context.Context, apis map[string]*applications.API, settings *config.Config, event cloudevents.Event) error {
+	app, err := subject.Application(ctx, apis, settings, event)
 	if app == nil || err != nil {
 		return err
 	}
-	verdict, due := lifecycle.Judge(app.Status.Firesteel, apache.Policy(app, *settings.Defaults))
+	verdict, due := lifecycle.Judge(app.GetRecord(), app.Dialect.Policy(app.Application))
 	if !due {
 		return nil
 	}
-	app.Status.Firesteel.Verdict = &verdict
-	if _, err := client.SparkV1().SparkApplications(app.Namespace).UpdateStatus(ctx, app, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("write verdict on attempt %d of %s/%s: %w", verdict.Attempt, app.Namespace, app.Name, err)
+	app.GetRecord().Verdict = &verdict
+	if _, err := app.API.UpdateStatus(ctx, app.Application); err != nil {
+		return fmt.Errorf("write verdict on attempt %d of %s/%s: %w", verdict.Attempt, app.GetNamespace(), app.GetName(), err)
 	}
 	return nil
 }

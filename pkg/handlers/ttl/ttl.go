@@ -7,13 +7,12 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -24,26 +23,25 @@ const Name = string(lifecycle.AwaitsDeletion)
 
 // NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
 func NewHandler(client versioned.Interface, settings func() *config.Config, clock clock.PassiveClock) events.Handler {
+	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return expire(ctx, client, settings(), clock, event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return expire(ctx, apis, settings(), clock, event) })
 	}
 }
 
 func expire(
-	ctx context.Context, client versioned.Interface, settings *config.Config, clock clock.PassiveClock, event cloudevents.Event,
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, clock clock.PassiveClock, event cloudevents.Event,
 ) error {
-	app, err := subject.Application(ctx, client, settings.Scope, event)
+	app, err := subject.Application(ctx, apis, settings, event)
 	if app == nil || err != nil {
 		return err
 	}
-	if due, has := lifecycle.ExpiresAt(app.Status.Firesteel, apache.Policy(app, *settings.Defaults)); !has || clock.Now().Before(due) {
+	due, has := lifecycle.ExpiresAt(app.GetRecord(), app.Dialect.Policy(app.Application))
+	if !has || clock.Now().Before(due) {
 		return nil
 	}
-	err = client.SparkV1().SparkApplications(app.Namespace).Delete(ctx, app.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &app.UID, ResourceVersion: &app.ResourceVersion},
-	})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete application %s/%s: %w", app.Namespace, app.Name, err)
+	if err := app.API.Delete(ctx, app.Application); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete application %s/%s: %w", app.GetNamespace(), app.GetName(), err)
 	}
 	return nil
 }

@@ -179,6 +179,9 @@ func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) err
 }
 
 func (c *Cluster) startVolumes(context.Context, *step.Task) error {
+	if err := os.MkdirAll(c.cache.Cluster(), 0o755); err != nil { // no other step may have been here yet
+		return err
+	}
 	if _, err := os.Stat(volumes.Dir); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(c.ownVolumes(), nil, 0o644); err != nil {
 			return err

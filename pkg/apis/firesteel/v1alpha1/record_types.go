@@ -49,6 +49,13 @@ type Attempt struct {
 	// SchedulingFailureRestarts counts the restarts after consecutive scheduling failures.
 	// +optional
 	SchedulingFailureRestarts int64 `json:"schedulingFailureRestarts,omitempty"`
+	// Executions counts the earlier attempts whose driver was launched, since an edit of the spec last had the
+	// application run anew.
+	// +optional
+	Executions int64 `json:"executions,omitempty"`
+	// SpecHash is the hash of the fields of the spec that the attempt is of; empty where it is not known.
+	// +optional
+	SpecHash string `json:"specHash,omitempty"`
 }
 
 // Launch says what was launched and what came of it.
@@ -56,7 +63,8 @@ type Launch struct {
 	// ID is a hash of the object's uid, the attempt and the plan. Every object of the attempt carries it as
 	// the label firesteel.dev/launch-id.
 	ID string `json:"id"`
-	// SpecHash is the hash of the fields of the spec that this attempt runs with.
+	// SpecHash is the attempt's where an earlier version of Firesteel launched it: that version wrote it here. It is
+	// read where the attempt has none, and not written any more.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 	// ApplicationID is spark.app.id.
@@ -99,7 +107,8 @@ type Transition struct {
 	// +optional
 	End *AttemptEnd `json:"end,omitempty"`
 	// Outcome is set on one transition only, the one by which the application came to its true end: Succeeded,
-	// Failed, or Deleted where it was deleted before.
+	// Failed, or Deleted where it was deleted before. Where an edit of the spec has an ended application run again, it
+	// comes to another end.
 	// +optional
 	Outcome string `json:"outcome,omitempty"`
 	// DriverStatus is the driver Pod's last status, where the API shows it. It is no part of the event.

@@ -1,0 +1,99 @@
+package applications_test
+
+import (
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+var pi = types.NamespacedName{Namespace: "team-a", Name: "pi"}
+
+func metadata() metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: pi.Namespace, Name: pi.Name, UID: "uid-of-pi", ResourceVersion: "17"}
+}
+
+// examples are an application of each API, by its group.
+func examples() map[string]dialect.Application {
+	return map[string]dialect.Application{
+		"spark.apache.org": &sparkv1.SparkApplication{ObjectMeta: metadata()},
+	}
+}
+
+// asked is what was asked of the API server, in order.
+func asked(client *fake.Clientset) string {
+	var texts []string
+	for _, action := range client.Actions() {
+		texts = append(texts, strings.TrimSuffix(action.GetVerb()+" "+action.GetResource().GroupResource().String()+" "+action.GetSubresource(), " "))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func TestEachAPIIsReadAndWrittenInOneRequest(t *testing.T) {
+	for group, app := range examples() {
+		t.Run(group, func(t *testing.T) {
+			client := fake.NewSimpleClientset(app.DeepCopyObject())
+			api := applications.All(client)[group]
+			read, err := api.Get(t.Context(), pi)
+			if err != nil || read.GetUID() != "uid-of-pi" {
+				t.Fatalf("read %v, %v", read, err)
+			}
+			if written, err := api.UpdateStatus(t.Context(), read); err != nil || written.GetUID() != "uid-of-pi" {
+				t.Errorf("wrote %v, %v", written, err)
+			}
+			if err := api.PatchStatus(t.Context(), read, []byte(`{}`)); err != nil {
+				t.Error(err)
+			}
+			if err := api.Delete(t.Context(), read); err != nil {
+				t.Error(err)
+			}
+			if _, err := api.Get(t.Context(), pi); !apierrors.IsNotFound(err) {
+				t.Errorf("it is still there: %v", err)
+			}
+			of := " " + api.GroupResource().String()
+			want := "get" + of + ", update" + of + " status, patch" + of + " status, delete" + of + ", get" + of
+			if got := asked(client); got != want {
+				t.Errorf("asked to\n%s, want\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A handler deletes what it has judged, and nothing that came since.
+func TestDeleteHasPreconditions(t *testing.T) {
+	for group, app := range examples() {
+		t.Run(group, func(t *testing.T) {
+			client := fake.NewSimpleClientset(app.DeepCopyObject())
+			if err := applications.All(client)[group].Delete(t.Context(), app); err != nil {
+				t.Fatal(err)
+			}
+			got := client.Actions()[0].(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions
+			if got == nil || *got.UID != "uid-of-pi" || *got.ResourceVersion != "17" {
+				t.Errorf("preconditions are %v", got)
+			}
+		})
+	}
+}
+
+func TestEachAPISpeaksWithAnySettings(t *testing.T) {
+	for group, app := range examples() {
+		t.Run(group, func(t *testing.T) {
+			api := applications.All(fake.NewSimpleClientset())[group]
+			if state := api.Dialect(config.Default()).ShownState(app); state != "" {
+				t.Errorf("an application that nobody has looked at shows %q", state)
+			}
+			if name := api.CustomResourceDefinition(); name != "sparkapplications."+group {
+				t.Errorf("its definition is %q", name)
+			}
+		})
+	}
+}

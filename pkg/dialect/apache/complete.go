@@ -1,0 +1,39 @@
+package apache
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Ingredients are what, besides the plan, decides what the objects of an attempt look like.
+func Ingredients(app *sparkv1.SparkApplication) any {
+	return struct {
+		ConfigMaps []*corev1.ConfigMap
+		Ingresses  []sparkv1.DriverServiceIngress
+		HTTPRoutes []sparkv1.DriverHTTPRoute
+		GRPCRoutes []sparkv1.DriverGRPCRoute
+	}{
+		ConfigMaps(app), app.Spec.DriverServiceIngressList, app.Spec.DriverHTTPRouteList, app.Spec.DriverGRPCRouteList,
+	}
+}
+
+// Complete adds to the objects of an attempt the user's config maps and routes, and does to them what the Apache
+// operator does.
+func Complete(app *sparkv1.SparkApplication, objects *submission.Objects) error {
+	if err := CheckConfigMaps(app, objects); err != nil {
+		return err
+	}
+	routes, err := Routes(app, objects)
+	if err != nil {
+		return err
+	}
+	objects.Owned = append(objects.Owned, routes...)
+	Decorate(objects)
+	for _, configMap := range ConfigMaps(app) {
+		configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		objects.Before = append(objects.Before, configMap)
+	}
+	return nil
+}

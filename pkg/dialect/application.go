@@ -1,0 +1,23 @@
+package dialect
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Application is an application, as the API has it that it belongs to: a pointer to that API's type.
+type Application interface {
+	metav1.Object
+	runtime.Object
+	// GetRecord returns status.firesteel; nil where there is none.
+	GetRecord() *v1alpha1.Record
+	// GetConditions returns the conditions of the status.
+	GetConditions() []metav1.Condition
+	// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+	GetUndecodable() string
+}
+
+// Copy returns a deep copy.
+func Copy[A Application](app A) A { return app.DeepCopyObject().(A) }

@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// driverIsReady says that the attempt's driver became ready and has not ended.
+func driverIsReady(state lifecycle.State) bool {
+	return state == lifecycle.DriverReady || state == lifecycle.InitializedBelowThresholdExecutors || state.Running()
+}
+
+func driverReady(record *v1alpha1.Record) metav1.Condition {
+	state := lifecycle.CurrentState(record)
+	switch {
+	case driverIsReady(state):
+		return yes(ConditionDriverReady, "DriverReady", "The driver is ready.")
+	case state.Initializing():
+		return no(ConditionDriverReady, string(state), "No driver is requested yet.")
+	case state.Starting():
+		return no(ConditionDriverReady, string(state), "The driver is not ready yet.")
+	default:
+		return no(ConditionDriverReady, string(state), "No driver runs any more.")
+	}
+}
+
+func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Condition {
+	const kind = ConditionExecutorsReady
+	state, asked := lifecycle.CurrentState(record), policy.Executors
+	switch {
+	case !driverIsReady(state):
+		return no(kind, string(state), "There is no driver that is ready for executors.")
+	case !asked.Asked():
+		return yes(kind, "NoMinimum", "No number of executors is asked for.")
+	case state == lifecycle.RunningHealthy:
+		return yes(kind, "Sufficient", "As many executors are ready as are asked for.")
+	case state == lifecycle.RunningWithPartialCapacity:
+		return yes(kind, "PartialCapacity", fmt.Sprintf("Executors are ready, and fewer than the %d of maxExecutors.", asked.Max))
+	case state == lifecycle.RunningWithBelowThresholdExecutors:
+		return no(kind, "BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
+	default:
+		return no(kind, "BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d of initExecutors.", asked.Init))
+	}
+}
+
+func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
+	const kind = ConditionResourcesReleased
+	current := lifecycle.Current(record)
+	switch state := lifecycle.State(current.State); {
+	case state == lifecycle.ResourceReleased:
+		return yes(kind, "Released", "No driver is left.")
+	case state == lifecycle.TerminatedWithoutReleaseResources:
+		return no(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
+	case state.Stopping():
+		return no(kind, "AttemptEnded", "The attempt has ended, and the application is not over yet.")
+	default:
+		return no(kind, "InUse", "The application is not over.")
+	}
+}
+
+func eventsDelivered(record *v1alpha1.Record) metav1.Condition {
+	const kind = ConditionEventsDelivered
+	switch {
+	case record.Rejected > 0:
+		return no(kind, "Rejected", fmt.Sprintf(
+			"The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
+	case record.Acknowledged < record.Sequence:
+		return metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: "Pending",
+			Message: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
+	default:
+		return yes(kind, "Delivered", "No event waits to be delivered.")
+	}
+}
+
+func yes(kind, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
+}
+
+func no(kind, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message}
+}

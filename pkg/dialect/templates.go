@@ -1,0 +1,78 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// RemoteTemplate is a pod template that a property names by a URL. Where nobody gives it, the plan is refused.
+type RemoteTemplate struct {
+	URL string
+
+	role, field string
+}
+
+var roles = []string{"driver", "executor"}
+
+// RemoteTemplates are those of a plan.
+func RemoteTemplates(plan submission.Plan, fields Fields) []RemoteTemplate {
+	var remote []RemoteTemplate
+	for _, role := range roles {
+		if location, named := plan.Properties[templateKey(role)]; named {
+			remote = append(remote, RemoteTemplate{URL: location, role: role, field: fields.template(role)})
+		}
+	}
+	return remote
+}
+
+// Give puts the template into the plan, as if the spec held it.
+func (r RemoteTemplate) Give(plan *submission.Plan, template *corev1.PodTemplateSpec) {
+	delete(plan.Properties, templateKey(r.role))
+	if r.role == "driver" {
+		plan.DriverTemplate = template
+	} else {
+		plan.ExecutorTemplate = template
+	}
+}
+
+// Refuse says why the template cannot be had, and what to do instead.
+func (r RemoteTemplate) Refuse(problem, remedy string) *submission.FieldError {
+	return &submission.FieldError{
+		Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Problem: problem,
+		Remedy: fmt.Sprintf("%s, or write the template into %s", remedy, r.field),
+	}
+}
+
+func templateKey(role string) string { return fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role) }
+
+// SettleTemplates has templates in the spec win over those that properties name, and refuses those that are files of
+// the operator: to run without one would run something else.
+func SettleTemplates(plan submission.Plan, fields Fields) error {
+	inline := map[string]*corev1.PodTemplateSpec{"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate}
+	var errs []error
+	for _, role := range roles {
+		key := templateKey(role)
+		location, named := plan.Properties[key]
+		switch {
+		case named && inline[role] != nil:
+			delete(plan.Properties, key)
+		case named && !remote(location):
+			errs = append(errs, &submission.FieldError{
+				Field: "spec.sparkConf." + key, Value: location, Problem: "is a file, which Firesteel does not read",
+				Remedy: "write the template into " + fields.template(role),
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// remote says that a template is not a file of whoever reads it.
+func remote(location string) bool {
+	scheme, _, absolute := strings.Cut(strings.ToLower(location), ":")
+	return absolute && !strings.Contains(scheme, "/") && scheme != "file" && scheme != "local"
+}

@@ -1,0 +1,311 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// interrupts is an API whose suspensions and edits stop what runs; its spec is the one called new.
+func interrupts(p *Policy) {
+	p.Interrupts, p.TellsUnknown, p.SpecHash = true, true, "new"
+}
+
+// of says which spec the record's attempt is of.
+func of(hash string) func(*v1alpha1.Record) {
+	return func(r *v1alpha1.Record) { r.Attempt.SpecHash = hash }
+}
+
+// spec is a story of an application of the spec that it has.
+func spec() *storyBuilder { return submitted().With(of("new")) }
+
+const (
+	createdMessage     = "Spark application has been created on Kubernetes Cluster."
+	suspendingMessage  = "The application is suspended: its driver is stopped."
+	suspendedMessage   = "The application is suspended: nothing of it runs."
+	resumedMessage     = "The application is resumed: it runs from its beginning."
+	invalidatedMessage = "The spec was edited: what runs the old one is stopped."
+	anewMessage        = "The spec was edited: the application runs anew."
+)
+
+func TestDecideOnSuspension(t *testing.T) {
+	held := plain(interrupts, suspended)
+	success := ended(Succeeded, Cause{})
+	runDecideCases(t, map[string]decideCase{
+		"an application that is created suspended never begins": {
+			policy: held, now: start,
+			news: []string{"1/0 Submitted: " + createdMessage, "2/0 Suspending: " + suspendingMessage, "3/0 Suspended: " + suspendedMessage},
+			want: Decision{Held: HeldSuspended},
+		},
+		"one that cannot run is suspended all the same": {
+			policy: plain(interrupts, suspended, refused), now: start,
+			news: []string{"1/0 Submitted: " + createdMessage, "2/0 Suspending: " + suspendingMessage, "3/0 Suspended: " + suspendedMessage},
+			want: Decision{Held: HeldSuspended},
+		},
+		"a launch that is under way is stopped": {
+			record: spec().Fenced().Obj(), policy: held, now: start,
+			news: []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that a launch has just made is stopped": {
+			record: spec().Fenced().Obj(), policy: held, now: start, seen: Observation{Launched: driverUID},
+			news:   []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
+			want:   Decision{Effect: Release},
+			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
+		},
+		"a driver that runs is stopped": {
+			record: spec().Running().Obj(), policy: held, now: start, seen: Observation{Driver: readyDriver},
+			news: []string{"6/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that was lost is stopped": {
+			record: spec().Running().In(Unknown).Obj(), policy: held, now: start, seen: Observation{Driver: &Driver{Unknown: true}},
+			news: []string{"7/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that has ended has ended": {
+			record: spec().Running().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
+			seen: Observation{Driver: success},
+			news: []string{
+				"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded",
+				"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Succeeded",
+			},
+		},
+		"a restart is suspended once it is decided": {
+			record: spec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), now: start,
+			policy: plain(interrupts, suspended, restarts(RestartAlways)), seen: Observation{DriverGone: true},
+			news: []string{
+				"7/1 ScheduledToRestart", "8/1 Suspending: " + suspendingMessage, "9/1 Suspended: " + suspendedMessage,
+			},
+			want: Decision{Held: HeldSuspended},
+		},
+		"an end that awaits its verdict awaits it": {
+			record: spec().Running().EndedRestartable(Failed).Obj(), now: start,
+			policy: plain(interrupts, suspended, restarts(RestartAlways)),
+			want:   Decision{Awaits: AwaitsVerdict},
+		},
+		"an application that has ended is not suspended": {
+			record: spec().Running().Ended(Failed).Retained().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
+		},
+		"a suspension waits for the driver to be gone": {
+			record: spec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute),
+			seen: Observation{Driver: terminating(start)},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(8 * time.Minute)},
+		},
+		"a suspension waits for a driver to be gone that no launch knows of": {
+			record: spec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{Stray: true},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"an application is suspended once its driver is gone": {
+			record: spec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{DriverGone: true},
+			news: []string{"7/0 Suspended [pi-0-driver pi-0]: " + suspendedMessage},
+			want: Decision{Held: HeldSuspended},
+		},
+		"a suspension that is taken back is gone through with": {
+			record: spec().Running().In(Suspending).Obj(), policy: plain(interrupts), now: start, seen: Observation{Driver: readyDriver},
+			want: Decision{Effect: Release},
+		},
+		"an application that is resumed runs from its beginning": {
+			record: spec().Running().In(Suspending).With(released).In(Suspended).Obj(), policy: plain(interrupts), now: at(time.Hour),
+			news: []string{"8/1 Resuming: " + resumedMessage},
+			want: Decision{Effect: Launch},
+		},
+		"a resumption does not wait for the back-off of the restart that was suspended": {
+			record: spec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Restarting().With(of("new")).In(Suspended).Obj(),
+			policy: plain(interrupts), now: start,
+			news: []string{"9/2 Resuming: " + resumedMessage},
+			want: Decision{Effect: Launch},
+		},
+		"an application that is resumed is suspended again": {
+			record: spec().In(Suspended).In(Resuming).Obj(), policy: held, now: start,
+			news: []string{"4/0 Suspending: " + suspendingMessage, "5/0 Suspended: " + suspendedMessage},
+			want: Decision{Held: HeldSuspended},
+		},
+		"a resumed driver is requested": {
+			record: spec().In(Suspended).In(Resuming).Fenced().Obj(), policy: plain(interrupts), now: start,
+			seen: Observation{Launched: driverUID},
+			news: []string{"4/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
+			want: Decision{LookAgain: at(5 * time.Minute)},
+		},
+		"an application that is deleted while it is suspended ends": {
+			record: spec().Running().With(released).In(Suspended).Obj(), policy: held, now: start, seen: Observation{Deleted: start},
+			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + " | final Deleted"},
+		},
+		"an API that does not interrupt does not know of suspensions": {
+			record: spec().In(Suspended).Obj(), policy: plain(suspended), now: start,
+			news: []string{
+				"3/0 Failed: Cannot process application status. | ended Failed, infrastructure, UnknownState",
+				"4/0 ResourceReleased | final Failed",
+			},
+		},
+	})
+}
+
+// released is a launch whose driver is gone.
+func released(r *v1alpha1.Record) { r.Launch.Released = true }
+
+func TestDecideOnAnEdit(t *testing.T) {
+	edited := plain(interrupts)
+	old := func() *storyBuilder { return submitted().With(of("old")) }
+	runDecideCases(t, map[string]decideCase{
+		"what waits for its launch is launched anew": {
+			record: old().Obj(), policy: edited, now: start,
+			news: []string{"2/0 Invalidating: " + invalidatedMessage, "3/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"a launch that is under way is stopped": {
+			record: old().Fenced().Obj(), policy: edited, now: start,
+			news: []string{"2/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that runs is stopped": {
+			record: old().Running().Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
+			news: []string{"6/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that runs is stopped where an earlier version wrote down its spec": {
+			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Launch.SpecHash = "old" }).Obj(), policy: edited, now: start,
+			seen: Observation{Driver: readyDriver},
+			news: []string{"6/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
+			want: Decision{Effect: Release},
+		},
+		"a driver that is gone makes room for another": {
+			record: old().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{DriverGone: true},
+			news: []string{"7/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"an edit that is taken back is gone through with": {
+			record: spec().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
+			want: Decision{Effect: Release},
+		},
+		"an attempt that ended does not await its verdict": {
+			record: old().Running().EndedRestartable(Failed).Obj(), policy: edited, now: start, seen: Observation{DriverGone: true},
+			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"the back-off of an attempt that was edited away is over": {
+			record: old().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), policy: edited, now: start,
+			seen: Observation{DriverGone: true},
+			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"an application that ended runs again once its driver is gone": {
+			record: old().Running().Ended(Succeeded).Retained().Obj(), policy: edited, now: start,
+			news: []string{"8/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
+			want: Decision{Effect: Release},
+		},
+		"an application that ended and was released runs again": {
+			record: old().Running().Ended(Succeeded).Released().Obj(), policy: edited, now: start,
+			news: []string{"8/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "9/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"an application that could never run is tried again": {
+			record: old().Ended(Failed).Released().Obj(), policy: edited, now: start,
+			news: []string{"4/0 Invalidating: " + invalidatedMessage, "5/1 ScheduledToRestart: " + anewMessage},
+			want: Decision{Effect: Launch},
+		},
+		"a suspended application is suspended anew": {
+			record: old().In(Suspended).Obj(), policy: plain(interrupts, suspended), now: start,
+			news: []string{
+				"3/0 Invalidating: " + invalidatedMessage, "4/1 ScheduledToRestart: " + anewMessage,
+				"5/1 Suspending: " + suspendingMessage, "6/1 Suspended: " + suspendedMessage,
+			},
+			want: Decision{Held: HeldSuspended},
+		},
+		"an application that is deleted is not edited": {
+			record: old().Running().Ended(Succeeded).Released().Obj(), policy: edited, now: start, seen: Observation{Deleted: start},
+		},
+		"an application that was to run again is deleted before": {
+			record: old().Running().Ended(Succeeded).Retained().In(Invalidating).Obj(), policy: edited, now: start,
+			seen: Observation{Deleted: start, DriverGone: true},
+			news: []string{"9/0 ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + " | final Deleted"},
+		},
+		"an attempt whose spec nobody wrote down is of the one there is": {
+			record: submitted().Running().Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
+			changed: true,
+		},
+		"an application that ended before anybody wrote down its spec does not run again": {
+			record: submitted().Running().Ended(Succeeded).Retained().Obj(), policy: plain(interrupts, retains(RetainAlways, -1)), now: start,
+			changed: true,
+		},
+		"an edit does nothing where the API does not interrupt": {
+			record: old().Running().Obj(), policy: plain(func(p *Policy) { p.SpecHash = "new" }), now: start,
+			seen: Observation{Driver: readyDriver},
+		},
+	})
+}
+
+func TestAnEditCountsFromTheBeginning(t *testing.T) {
+	record := submitted().With(func(r *v1alpha1.Record) {
+		r.Attempt = v1alpha1.Attempt{
+			ID: 4, Restarts: 4, FailureRestarts: 3, SchedulingFailureRestarts: 2, Executions: 4, SpecHash: "old",
+		}
+	}).Running().In(Invalidating).Obj()
+	got, _ := Decide(record, plain(interrupts), Observation{DriverGone: true}, at(time.Minute))
+	want := v1alpha1.Attempt{ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), SpecHash: "new"}
+	if diff := cmp.Diff(want, got.Attempt); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+}
+
+func TestAResumptionCountsOn(t *testing.T) {
+	record := submitted().With(func(r *v1alpha1.Record) {
+		r.Attempt = v1alpha1.Attempt{ID: 4, Restarts: 4, FailureRestarts: 3, Executions: 4, SpecHash: "new"}
+	}).Running().With(released).In(Suspended).Obj()
+	got, _ := Decide(record, plain(interrupts), Observation{}, at(time.Minute))
+	want := v1alpha1.Attempt{
+		ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), Restarts: 4, FailureRestarts: 3, Executions: 5, SpecHash: "new",
+	}
+	if diff := cmp.Diff(want, got.Attempt); diff != "" {
+		t.Errorf("attempt (-want +got):\n%s", diff)
+	}
+}
+
+func TestSpecHash(t *testing.T) {
+	for name, test := range map[string]struct {
+		record *v1alpha1.Record
+		want   string
+	}{
+		"no record":                        {nil, ""},
+		"an attempt without one":           {submitted().Fenced().Obj(), ""},
+		"the attempt's":                    {spec().Obj(), "new"},
+		"a launch of an earlier version's": {submitted().Fenced().With(func(r *v1alpha1.Record) { r.Launch.SpecHash = "old" }).Obj(), "old"},
+	} {
+		if got := SpecHash(test.record); got != test.want {
+			t.Errorf("%s: SpecHash is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// A sink that takes nothing must not make the record of an application grow without bound that is suspended and
+// resumed, or edited, for ever.
+func TestInterruptionsWaitForTheSink(t *testing.T) {
+	for name, toggle := range map[string]func(*Policy){
+		"suspensions": func(p *Policy) { p.Suspend = !p.Suspend },
+		"edits":       func(p *Policy) { p.SpecHash += "'" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := plain(interrupts)
+			record, decision := Decide(nil, policy, Observation{}, start)
+			for n := 0; decision.Held != HeldEventsUndelivered; n++ {
+				if n > 1000 {
+					t.Fatal("it goes on for ever")
+				}
+				toggle(&policy)
+				record, decision = Decide(record, policy, Observation{DriverGone: true}, start)
+			}
+			if got := size(t, record); got > maxRecord {
+				t.Errorf("the record takes %d bytes", got)
+			}
+			record.Acknowledged = record.Sequence
+			if _, decision = Decide(record, policy, Observation{}, start); decision.Effect != Launch {
+				t.Errorf("with room again, the decision is %+v", decision)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package lifecycle
+
+import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+
+// SpecHash is the hash of the fields of the spec that the current attempt is of; empty where it is not known.
+func SpecHash(record *v1alpha1.Record) string {
+	switch {
+	case record == nil:
+		return ""
+	case record.Attempt.SpecHash == "" && record.Launch != nil:
+		return record.Launch.SpecHash
+	default:
+		return record.Attempt.SpecHash
+	}
+}
+
+// noteSpec records what an attempt is of that nobody wrote down: an adopted one, or one of an earlier version. That is
+// no edit.
+func (m *machine) noteSpec() {
+	if m.policy.Interrupts && m.policy.SpecHash != "" && SpecHash(m.record) == "" {
+		m.record.Attempt.SpecHash, m.changed = m.policy.SpecHash, true
+	}
+}
+
+// edited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
+// each state, even where the application has ended, but not where it is deleted.
+func (m *machine) edited(state State) bool {
+	if !m.policy.Interrupts || m.policy.SpecHash == "" || !m.seen.Deleted.IsZero() || state == Invalidating {
+		return false
+	}
+	known := SpecHash(m.record)
+	return known != "" && known != m.policy.SpecHash
+}
+
+// suspends says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
+// is one whose driver has just ended, lest a resumption do its work again.
+func (m *machine) suspends(state State) bool {
+	if !m.policy.Interrupts || !m.policy.Suspend {
+		return false
+	}
+	ended := m.seen.Driver != nil && m.seen.Driver.End != nil
+	return state.Initializing() || !ended && (state.Starting() || state.Running() || state == Unknown)
+}
+
+// suspend stops the driver, whatever it is at.
+func (m *machine) suspend() bool {
+	if !m.released(Current(m.record).Time.Time) || m.strays() {
+		return false
+	}
+	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
+}
+
+// resume begins anew once the user says so. What was counted stays counted: a suspension is no restart.
+func (m *machine) resume() bool {
+	if m.policy.Suspend {
+		m.held = HeldSuspended
+		return false
+	}
+	if !m.released(Current(m.record).Time.Time) || m.crowded() { // released already, unless somebody edited the record
+		return false
+	}
+	m.record.Verdict = nil
+	next := m.record.Attempt
+	next.ID, next.Executions = next.ID+1, Executions(m.record)
+	return m.begin(next, Resuming, "The application is resumed: it runs from its beginning.")
+}
+
+// invalidate stops what runs the spec of before, and has the spec of now run as if there had been no other.
+func (m *machine) invalidate() bool {
+	if !m.released(Current(m.record).Time.Time) || m.crowded() {
+		return false
+	}
+	m.record.Verdict = nil
+	next := v1alpha1.Attempt{ID: m.record.Attempt.ID + 1}
+	return m.begin(next, ScheduledToRestart, "The spec was edited: the application runs anew.")
+}

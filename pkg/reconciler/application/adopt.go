@@ -1,0 +1,158 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/pkg/controller"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// contestRest is for how long another operator has to have written nothing before an application is adopted again.
+const contestRest = 5 * time.Minute
+
+// withRecord sees that an application has its record, or is new and gets it with its first transition. It says no
+// where nothing is to be done for the application, or not yet.
+func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
+	if app.GetRecord() != nil {
+		return app, true, nil
+	}
+	d := r.dialect(ctx)
+	deleted, begun := app.GetDeletionTimestamp() != nil, d.Begun(app)
+	loss := r.written.lossOf(app)
+	lost := loss.last != nil
+	contested := lost && begun && !loss.pruned && !d.SameShown(app, loss.last)
+	switch {
+	case app.GetUndecodable() != "":
+		return app, false, r.setAside(ctx, app, "Undecodable", "Correct the field and apply the application again: "+app.GetUndecodable())
+	case deleted && (loss.pruned || contested):
+		return app, false, r.letGo(ctx, app)
+	case r.written.prunedFor(app, r.clock.Now()) > 0:
+		return app, false, controller.NewRequeueAfter(r.written.prunedFor(app, r.clock.Now()))
+	case contested && r.clock.Since(loss.at) < contestRest:
+		return app, false, r.standBack(ctx, app, loss)
+	case lost && !contested:
+		return r.restore(ctx, app, loss)
+	case !begun && r.sightings.newcomer(app.GetUID()):
+		return app, !deleted, nil
+	case d.History(app):
+		return app, false, nil
+	default:
+		return r.adopt(ctx, app)
+	}
+}
+
+// standBack leaves an application to the operator that writes its status beside Firesteel.
+func (r *Reconciler) standBack(ctx context.Context, app dialect.Application, loss loss) error {
+	if err := r.report(ctx, app, "AnotherOperatorActive", fmt.Sprintf("Another operator runs this application too: it wrote the "+
+		"status and dropped status.firesteel. Stop it, or remove Firesteel; Firesteel leaves the application alone until nobody else "+
+		"has written its status for %s.", contestRest)); err != nil {
+		return err
+	}
+	return controller.NewRequeueAfter(contestRest - r.clock.Since(loss.at))
+}
+
+// restore gives a status back that somebody removed. Without it a second driver might be launched.
+func (r *Reconciler) restore(ctx context.Context, app dialect.Application, loss loss) (dialect.Application, bool, error) {
+	stored, err := r.write(ctx, app, r.dialect(ctx).Restore(app, loss.last))
+	if err != nil {
+		return app, false, err
+	}
+	controller.GetEventRecorder(ctx).Event(stored, corev1.EventTypeWarning, "StatusRestored",
+		"status.firesteel was removed, which is the record of what runs; it is restored. Delete the application to begin anew.")
+	return stored, true, nil
+}
+
+// adopt takes an application over from another operator, with the driver that there is.
+func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
+	d := r.dialect(ctx)
+	record, err := d.Inherit(app)
+	if err != nil {
+		return app, false, r.setAside(ctx, app, "NotAdopted", fmt.Sprintf("The status is another operator's and cannot be understood: "+
+			"status.%s. What runs is left alone; delete the application and apply it again to have it run by Firesteel.", err))
+	}
+	drivers, err := r.driversOf(ctx, app)
+	if err != nil {
+		return app, false, err
+	}
+	driver, others := d.PickDriver(app, record, drivers)
+	if cleared, err := r.clear(ctx, app, others); err != nil || !cleared {
+		return app, false, err
+	}
+	if driver == nil && dialect.JustCreated(record) {
+		return app, app.GetDeletionTimestamp() == nil, nil
+	}
+	if record, err = d.Adopt(app, record, driver); err != nil {
+		return app, false, err
+	}
+	stored, err := r.write(ctx, app, concluded(d, app, record, r.facts(d, app, record, lifecycle.Decision{}, nil)))
+	if err != nil {
+		return app, false, err
+	}
+	if r.wrote != nil {
+		r.wrote(app, stored)
+	}
+	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
+		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, lifecycle.Current(record).State)
+	return stored, true, nil
+}
+
+// driversOf are the driver Pods of an application, read live: this is about what another operator made, or what
+// nobody remembers.
+func (r *Reconciler) driversOf(ctx context.Context, app dialect.Application) ([]corev1.Pod, error) {
+	pods, err := r.kube.CoreV1().Pods(app.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: r.dialect(ctx).DriverLabels(app)})
+	if err != nil {
+		return nil, fmt.Errorf("look for drivers of %s/%s: %w", app.GetNamespace(), app.GetName(), err)
+	}
+	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !dialect.Owns(app, &pod) }), nil
+}
+
+// clear deletes drivers that are not the current attempt's, and says whether none of them can be alive. The deleted
+// application need not wait for that.
+func (r *Reconciler) clear(ctx context.Context, app dialect.Application, others []corev1.Pod) (bool, error) {
+	if len(others) == 0 {
+		return true, nil
+	}
+	if err := r.unchanged(ctx, app); err != nil {
+		return false, err // they may be another replica's
+	}
+	for i := range others {
+		pod := &others[i]
+		gone, err := r.remove(ctx, app, pod)
+		if err != nil {
+			return false, err
+		}
+		if !gone && app.GetDeletionTimestamp() == nil {
+			r.enqueueAfter(app, restAfter) // should its end not be seen
+			return false, r.report(ctx, app, "EarlierDriver", fmt.Sprintf("Driver Pod %s is not the current attempt's. It is deleted, and "+
+				"the application goes on once it is gone.", pod.Name))
+		}
+	}
+	return true, nil
+}
+
+// remove deletes a driver, by force where it is late, and says whether it can be alive no more.
+func (r *Reconciler) remove(ctx context.Context, app dialect.Application, pod *corev1.Pod) (bool, error) {
+	policy := r.dialect(ctx).Policy(app)
+	seen := lifecycle.ObserveDriver(pod, policy.MainContainer)
+	if !seen.Terminating {
+		accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, nil)
+		return seen.Stopped || !accepted, err
+	}
+	limit := policy.Timeouts.ForceTermination
+	if seen.Stopped || limit <= 0 {
+		return seen.Stopped, nil
+	}
+	if wait := seen.TerminatingSince.Add(limit).Sub(r.clock.Now()); wait > 0 {
+		r.enqueueAfter(app, wait)
+		return false, nil
+	}
+	accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
+	return !accepted, err
+}

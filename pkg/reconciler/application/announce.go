@@ -1,0 +1,35 @@
+package application
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"knative.dev/pkg/controller"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// announce makes Kubernetes Events of what a write brought.
+func announce(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
+	recorder := controller.GetEventRecorder(ctx)
+	for _, told := range d.Announcements(before, after) {
+		recorder.Event(after, told.Type, told.Reason, told.Message)
+	}
+}
+
+// announceObstacle makes a Kubernetes Event of what keeps a driver from starting, when it becomes known. That no node
+// has room is left to the scheduler's own.
+func announceObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
+	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
+		return
+	}
+	shown := func(app dialect.Application) bool {
+		condition := meta.FindStatusCondition(app.GetConditions(), dialect.ConditionSucceeded)
+		return condition != nil && condition.Reason == obstacle.Reason
+	}
+	if shown(after) && !shown(before) {
+		controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, obstacle.Reason, obstacle.Message)
+	}
+}

@@ -1,0 +1,264 @@
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// restAfter is the time without a transition after which a cursor is written for its own sake.
+const restAfter = 30 * time.Second
+
+// maxEffects bounds the effects of one reconcile. No application needs more; one that does is taken up again.
+const maxEffects = 8
+
+// Teller takes what is to be told of applications; the relay of pkg/events is one.
+type Teller interface {
+	Tell(story events.Story)
+	Progress(uid types.UID) events.Progress
+	Forget(uid types.UID)
+	ForgetWhere(gone func(events.Object) bool)
+	HandlersMoved()
+	HasSink() bool
+}
+
+// Reconciler takes each application of one API as far as what is observed allows.
+type Reconciler struct {
+	api     *applications.API
+	kube    kubernetes.Interface
+	dynamic dynamic.Interface
+	drivers corev1listers.PodLister
+	// owned finds the driver Pods of an application.
+	owned cache.Indexer
+	relay Teller
+	clock clock.PassiveClock
+	// enqueueAfter has an application looked at again.
+	enqueueAfter func(app any, after time.Duration)
+	// resync has all applications looked at that a change of the settings concerns.
+	resync func(concerned func(app any) bool)
+
+	sightings   *sightings
+	arrivals    *arrivals
+	written     *written
+	instruments *Instruments
+	executors   *executors
+	// roster is nil where the API's status does not tell of executors.
+	roster *roster
+	// executorsSynced says that all executors that there were at the start are counted.
+	executorsSynced func() bool
+	logs            *driverLogs
+	templates       *podtemplate.Keeper
+	// wrote is the kind's Wrote.
+	wrote func(before, after dialect.Application)
+}
+
+// Reconcile takes a live application further.
+func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) error {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	_, err := r.advance(ctx, app)
+	return err
+}
+
+// Finalize stops the driver of a deleted application, then lets go of it once its story is told. It returns the
+// application as it is then: its finalizer is patched next, with that resourceVersion.
+func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dialect.Application, error) {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	if r.sightings.justParted(app.GetUID()) {
+		return app, controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
+	}
+	app, err := r.advance(ctx, app)
+	if err != nil {
+		return app, err
+	}
+	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
+		return app, controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
+	}
+	if len(r.strays(app, app.GetRecord())) > 0 {
+		return app, controller.NewRequeueAfter(restAfter) // as is theirs
+	}
+	if wait := r.deliveryGrace(ctx, app); wait > 0 {
+		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
+	}
+	r.relay.Forget(app.GetUID())
+	r.written.forget(app)
+	r.sightings.sawParting(app.GetUID())
+	return app, nil
+}
+
+// advance decides, persists, acts, and does so again with what came of it.
+func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dialect.Application, error) {
+	app, ready, err := r.withRecord(ctx, r.written.newest(app))
+	if err != nil || !ready {
+		return app, err
+	}
+	d := r.dialect(ctx)
+	policy := d.Policy(app)
+	record := r.withProgress(app)
+	seen, err := r.observe(ctx, app, record, policy)
+	switch {
+	case errors.Is(err, errAwaited):
+		return app, nil
+	case err != nil:
+		return app, err
+	}
+	if seen.Stray, err = r.dismissStrays(ctx, app, record); err != nil {
+		return app, err
+	}
+	var created []submission.Object
+	for range maxEffects {
+		var decision lifecycle.Decision
+		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
+		var launch *launch
+		if decision.Effect == lifecycle.Launch {
+			if launch, err = r.prepare(ctx, app, record, &seen); err != nil {
+				return app, err
+			}
+			if launch == nil {
+				continue
+			}
+		}
+		if app, err = r.persist(ctx, d, app, record, r.facts(d, app, record, decision, created)); err != nil {
+			return app, err
+		}
+		record = app.GetRecord().DeepCopy()
+		r.tell(ctx, app, decision)
+		if decision.Effect == lifecycle.NoEffect {
+			r.lookAgain(app, decision)
+			return app, nil
+		}
+		proceed, err := r.perform(ctx, app, decision, launch, &seen)
+		if launch != nil {
+			created = launch.created
+		}
+		if err != nil || !proceed {
+			r.lookAgain(app, decision)
+			return app, err
+		}
+	}
+	r.enqueueAfter(app, retryAfter)
+	return app, nil
+}
+
+// perform carries out an effect. It says no where the effect has to wait for something that is watched.
+func (r *Reconciler) perform(
+	ctx context.Context, app dialect.Application, decision lifecycle.Decision, launch *launch, seen *lifecycle.Observation,
+) (bool, error) {
+	switch decision.Effect {
+	case lifecycle.Launch:
+		return r.launch(ctx, app, launch, seen)
+	case lifecycle.Release:
+		return true, r.release(ctx, app, seen, nil)
+	case lifecycle.ForceRelease:
+		return true, r.release(ctx, app, seen, new(int64))
+	default:
+		return false, fmt.Errorf("unknown effect %q", decision.Effect)
+	}
+}
+
+// withProgress is the record with what the sink has taken since it was written.
+func (r *Reconciler) withProgress(app dialect.Application) *v1alpha1.Record {
+	record := app.GetRecord().DeepCopy()
+	if record == nil {
+		return nil
+	}
+	progress := r.relay.Progress(app.GetUID())
+	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
+	record.Rejected = max(record.Rejected, progress.Rejected)
+	return record
+}
+
+// tell hands the persisted record to the relay, with what awaits a handler.
+func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision lifecycle.Decision) {
+	story := events.Story{Object: r.objectOf(app), Record: app.GetRecord(), Cause: trace.SpanContextFromContext(ctx)}
+	var err error
+	switch decision.Awaits {
+	case lifecycle.AwaitsVerdict:
+		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
+		story.Awaiting.Event, err = events.ForTransition(story.Object, *lifecycle.LastEnd(app.GetRecord()))
+	case lifecycle.AwaitsDeletion:
+		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
+		story.Awaiting.Event, err = events.Expired(story.Object, decision.AwaitsSince)
+	}
+	if err != nil {
+		logging.FromContext(ctx).Errorw("An event cannot be made, so its handler is not asked", zap.Error(err))
+		story.Awaiting = nil
+	}
+	r.relay.Tell(story)
+}
+
+// lookAgain has the application looked at when its next deadline is due, or its cursor.
+func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decision) {
+	due := decision.LookAgain
+	record := app.GetRecord()
+	if record != nil && r.relay.Progress(app.GetUID()).Acknowledged > record.Acknowledged {
+		if rest := lifecycle.Current(record).Time.Add(restAfter); due.IsZero() || rest.Before(due) {
+			due = rest
+		}
+	}
+	if !due.IsZero() {
+		r.enqueueAfter(app, max(due.Sub(r.clock.Now()), 0))
+	}
+}
+
+// deliveryGrace is how long a deleted application still waits for its story to be told.
+func (r *Reconciler) deliveryGrace(ctx context.Context, app dialect.Application) time.Duration {
+	record := app.GetRecord()
+	if record == nil {
+		return 0
+	}
+	progress := r.relay.Progress(app.GetUID())
+	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
+	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
+		return 0
+	}
+	released := lifecycle.Current(record).Time
+	if progress.LastError != "" {
+		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "EventsUndelivered",
+			"The deletion waits for the sink to take %d event(s), at most %s: %s",
+			progress.Pending, config.FromContext(ctx).Events.DeletionGrace, progress.LastError)
+	}
+	grace := released.Add(config.FromContext(ctx).Events.DeletionGrace).Sub(r.clock.Now())
+	if grace <= 0 {
+		logging.FromContext(ctx).Errorw("Application goes with events undelivered",
+			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError,
+			"record", record)
+	}
+	return grace
+}
+
+// dialect is the API's with the settings of this reconcile.
+func (r *Reconciler) dialect(ctx context.Context) dialect.Dialect {
+	return r.api.Dialect(config.FromContext(ctx))
+}
+
+func (r *Reconciler) objectOf(app dialect.Application) events.Object {
+	return events.Object{
+		Group: r.api.Group, Resource: r.api.Resource, Kind: r.api.Kind,
+		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
+	}
+}

@@ -1,0 +1,71 @@
+package application
+
+import (
+	"cmp"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// unseen stands for the state of an application that nobody has looked at.
+const unseen = "New"
+
+// census knows how many applications this installation serves, by state. It is told which of them may have changed.
+type census struct {
+	applications shelf
+	serves       func(dialect.Application) bool
+	// state is the one that an application shows; empty where it shows none.
+	state func(dialect.Application) string
+
+	mutex  sync.Mutex
+	states map[types.NamespacedName]string
+	counts map[string]int64
+}
+
+func newCensus(applications shelf, serves func(dialect.Application) bool, state func(dialect.Application) string) *census {
+	return &census{
+		applications: applications, serves: serves, state: state,
+		states: map[types.NamespacedName]string{}, counts: map[string]int64{},
+	}
+}
+
+// look returns an application as the cache has it, nil where it has none, and whether it is served.
+func (c *census) look(name types.NamespacedName) (app dialect.Application, served bool) {
+	c.mutex.Lock() // before the cache is read, so that whoever comes later has seen no less
+	defer c.mutex.Unlock()
+	app, known := c.applications.get(name)
+	served = known && c.serves(app)
+	state := ""
+	if served {
+		state = cmp.Or(c.state(app), unseen)
+	}
+	c.move(name, state)
+	return app, served
+}
+
+// move notes the present state of an application; an empty one says that it does not count.
+func (c *census) move(name types.NamespacedName, state string) {
+	before := c.states[name]
+	if before == state {
+		return
+	}
+	if before != "" {
+		c.counts[before]-- // stays, at zero: a series that ends keeps its last value for a while
+	}
+	if state == "" {
+		delete(c.states, name)
+		return
+	}
+	c.counts[state]++
+	c.states[name] = state
+}
+
+// count returns the number of applications in each state that there ever was.
+func (c *census) count() map[string]int64 {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return maps.Clone(c.counts)
+}

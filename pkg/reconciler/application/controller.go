@@ -1,0 +1,254 @@
+package application
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection/clients/dynamicclient"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+)
+
+// workers is the number of applications that are reconciled at once.
+const workers = 32
+
+// NewRelay makes the relay that tells of applications. progress is to be called when there is news of one.
+type NewRelay func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) Teller
+
+// Kind is what the applications of an API are reconciled with.
+type Kind struct {
+	API *applications.API
+	// Scope is the name of the package that its metrics and traces come from.
+	Scope    string
+	Informer cache.SharedIndexInformer
+	// Generate makes the controller that injection-gen generates for the type, which asks the reconciler.
+	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
+	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	Wrote func(before, after dialect.Application)
+	// Follow is told of each change of the settings; nil for nobody.
+	Follow func(*config.Config)
+}
+
+// NewController makes the controller of an API's applications.
+func NewController(ctx context.Context, cmw configmap.Watcher, process *Process, kind Kind) *controller.Impl {
+	pods := podinformer.Get(ctx, kind.API.DriverSelector)
+	r := &Reconciler{
+		api:       kind.API,
+		kube:      kubeclient.Get(ctx),
+		dynamic:   dynamicclient.Get(ctx),
+		drivers:   pods.Lister(),
+		owned:     pods.Informer().GetIndexer(),
+		clock:     clock.RealClock{},
+		sightings: newSightings(kind.API.API, clock.RealClock{}),
+		arrivals:  newArrivals(clock.RealClock{}),
+		executors: newExecutors(),
+		wrote:     kind.Wrote,
+		logs:      newDriverLogs(kubeclient.Get(ctx)),
+	}
+	if kind.API.ShowsExecutors {
+		r.roster = newRoster(clock.RealClock{})
+	}
+	if controller.GetEventRecorder(ctx) == nil {
+		ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
+	}
+	store := process.settings(ctx, cmw, func(before, after *config.Config) {
+		if kind.Follow != nil {
+			kind.Follow(after)
+		}
+		r.follow(before, after)
+	})
+	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
+	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameShown(a, b) })
+	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
+		return controller.Options{
+			FinalizerName:     kind.API.Finalizer,
+			ConfigStore:       store,
+			SkipStatusUpdates: true,
+			PromoteFilterFunc: func(object any) bool { return unfinished(object, speak()) },
+			DemoteFunc: func(bucket reconciler.Bucket) {
+				r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+			},
+		}
+	})
+	impl.Concurrency = workers
+	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
+		impl.FilteredGlobalResync(concerned, kind.Informer)
+	}
+	r.relay = process.newRelay(ctx, store, impl.EnqueueKey)
+	r.templates = podtemplate.NewKeeper(ctx, process.fetch, impl.EnqueueKey)
+	known := shelf{kind.Informer.GetStore()}
+	census := newCensus(known,
+		func(app dialect.Application) bool { return store.Load().Scope.Serves(app) },
+		func(app dialect.Application) string { return speak().ShownState(app) })
+	var err error
+	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
+	must(ctx, err)
+	impl.Reconciler = &gate{
+		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
+		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
+	}
+	watchApplications(ctx, r, impl, kind.Informer, census)
+	watchDrivers(ctx, r, impl)
+	watchExecutors(ctx, r, impl, known, speak)
+	return impl
+}
+
+func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census) {
+	must(ctx, informer.SetTransform(stripApplication))
+	handle(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, atStart bool) {
+			if app, ok := object.(dialect.Application); ok {
+				r.sightings.sawArrival(app, atStart)
+			}
+			impl.Enqueue(object)
+		},
+		UpdateFunc: func(before, after any) {
+			r.written.compare(before.(dialect.Application), after.(dialect.Application), r.clock.Now())
+			impl.Enqueue(after)
+		},
+		DeleteFunc: func(object any) {
+			if app, ok := lastKnown(object).(dialect.Application); ok {
+				r.relay.Forget(app.GetUID())
+				r.written.forget(app)
+				census.look(keyOf(app))
+				r.templates.Forget(app.GetUID())
+				if r.roster != nil {
+					r.roster.forget(app.GetUID())
+				}
+			}
+		},
+	})
+}
+
+func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
+	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
+	must(ctx, informer.SetTransform(stripDriver))
+	must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
+	arrived := func(object any) {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return
+		}
+		if app, known := applicationOf(r.api.API, pod); known {
+			r.arrivals.note(app)
+			impl.EnqueueKey(app)
+		}
+	}
+	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc:    arrived,
+		UpdateFunc: controller.PassNew(arrived),
+		DeleteFunc: func(object any) {
+			if pod, ok := lastKnown(object).(*corev1.Pod); ok {
+				r.sightings.sawDeletion(pod)
+				arrived(pod)
+			}
+		},
+	})
+}
+
+// applicationOf names the application of an API that a driver Pod is of. The Apache operator names it as an owner that is
+// no controller. The garbage collector takes the owner away where the application is deleted and its dependents are to be
+// orphaned: then the label says whose it was.
+func applicationOf(api *dialect.API, pod *corev1.Pod) (types.NamespacedName, bool) {
+	for _, owner := range pod.OwnerReferences {
+		switch kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind); {
+		case kind.GroupKind() == api.GroupKind():
+			return types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}, true
+		case kind.Kind == api.Kind:
+			return types.NamespacedName{}, false // whatever its labels say, it is another API's
+		}
+	}
+	name, labelled := pod.Labels[api.LabelApplication]
+	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
+}
+
+// newRecorder makes what tells of objects by Kubernetes Events.
+func newRecorder(ctx context.Context) record.EventRecorder {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
+}
+
+func handle(
+	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
+) cache.ResourceEventHandlerRegistration {
+	registration, err := informer.AddEventHandler(handler)
+	must(ctx, err)
+	return registration
+}
+
+func must(ctx context.Context, err error) {
+	if err != nil {
+		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
+	}
+}
+
+func lastKnown(object any) any {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Obj
+	}
+	return object
+}
+
+// unfinished leaves out of a new leader's first look what has nothing left to happen to it.
+func unfinished(object any, d dialect.Dialect) bool {
+	app, ok := object.(dialect.Application)
+	if !ok || app.GetDeletionTimestamp() != nil {
+		return true
+	}
+	record := app.GetRecord()
+	if record == nil {
+		return !d.History(app)
+	}
+	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
+	return !done || d.Policy(app).TTL >= 0
+}
+
+// stripApplication drops what the reconciler does not read.
+func stripApplication(object any) (any, error) {
+	if app, ok := object.(dialect.Application); ok {
+		app.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+// maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the
+// cause is, as its beginning.
+const maxTrace = 16 << 10
+
+// stripDriver keeps of a driver Pod what the lifecycle reads: its identity, its status and the exception that it ended
+// with.
+func stripDriver(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]
+		pod.ManagedFields, pod.Annotations = nil, nil
+		pod.Spec = corev1.PodSpec{}
+		if len(trace) > maxTrace {
+			trace = trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
+		}
+		if trace != "" {
+			pod.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: trace}
+		}
+	}
+	return object, nil
+}

@@ -1,0 +1,86 @@
+package application
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/lru"
+	"knative.dev/pkg/logging"
+)
+
+const (
+	// logPatience bounds the reading of a log: an attempt's end waits that long to be told, at most.
+	logPatience = 2 * time.Second
+	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
+	logBytes = 64 << 10
+	// logReaders bounds the logs that are read at once. Beyond it the end is told without.
+	logReaders = 16
+	// rememberedLogs bounds the memory of logs that are read and not yet recorded.
+	rememberedLogs = 256
+)
+
+// driverLogs reads the last lines of drivers' logs, each once, and no worker waits for it.
+type driverLogs struct {
+	kube    kubernetes.Interface
+	readers chan struct{}
+
+	mutex sync.Mutex
+	read  *lru.Cache
+}
+
+// driverLog is a log that is being read, or was.
+type driverLog struct {
+	done bool
+	text string
+}
+
+func newDriverLogs(kube kubernetes.Interface) *driverLogs {
+	return &driverLogs{kube: kube, readers: make(chan struct{}, logReaders), read: lru.New(rememberedLogs)}
+}
+
+// tail returns the last lines of a Pod's log. It says no while they are being read; finished is called then.
+func (l *driverLogs) tail(
+	ctx context.Context, pod types.NamespacedName, uid types.UID, container string, lines int, finished func(),
+) (string, bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if known, begun := l.read.Get(uid); begun {
+		log := known.(driverLog)
+		return log.text, log.done
+	}
+	select {
+	case l.readers <- struct{}{}:
+	default:
+		return "", true
+	}
+	l.read.Add(uid, driverLog{})
+	go func() {
+		text := l.fetch(context.WithoutCancel(ctx), pod, container, int64(lines))
+		<-l.readers
+		l.mutex.Lock()
+		l.read.Add(uid, driverLog{done: true, text: text})
+		l.mutex.Unlock()
+		finished()
+	}()
+	return "", false
+}
+
+// fetch reads a log. Where that does not work, the end is told without it.
+func (l *driverLogs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
+	ctx, cancel := context.WithTimeout(ctx, logPatience)
+	defer cancel()
+	limit := int64(logBytes)
+	text, err := l.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
+		Container: container, TailLines: &lines, LimitBytes: &limit,
+	}).DoRaw(ctx)
+	if err != nil {
+		logging.FromContext(ctx).Warnw("A driver's log cannot be read; config/driver-logs has the role for it",
+			"pod", pod, zap.Error(err))
+	}
+	return string(text)
+}

@@ -1,0 +1,336 @@
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// errGoing says that an object of an earlier launch stands in the way and is on its way out.
+var errGoing = errors.New("an object of an earlier launch is not gone yet")
+
+// retryAfter is when an application is taken up again that waits for nothing that is watched or told.
+const retryAfter = time.Second
+
+func (r *Reconciler) waitFor(app dialect.Application, err error) error {
+	switch {
+	case errors.Is(err, errGoing):
+		r.enqueueAfter(app, retryAfter)
+		return nil
+	case errors.As(err, new(*absentTemplate)):
+		return nil // its arrival is told
+	default:
+		return err
+	}
+}
+
+// ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
+// same application is deleted and awaited; anybody else's is a refusal.
+func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
+	verbs, err := r.verbsFor(object)
+	if err != nil {
+		return nil, err
+	}
+	made, err := verbs.create(ctx)
+	switch {
+	case err == nil:
+		return made, nil
+	case apierrors.IsAlreadyExists(err):
+		return r.take(ctx, verbs, object)
+	case refusedForGood(err), notInstalled(object, err):
+		return nil, &refusedError{object: describe(object), err: err}
+	default:
+		return nil, fmt.Errorf("create %s: %w", describe(object), err)
+	}
+}
+
+func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Object) (submission.Object, error) {
+	existing, err := verbs.get(ctx)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, errGoing // it went in between
+	case err != nil:
+		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
+	}
+	asWanted := sameLaunch(existing, object) || unchanged(existing, object)
+	going := existing.GetDeletionTimestamp() != nil
+	switch {
+	case asWanted && !going:
+		return existing, nil
+	case !asWanted && !r.earlierLaunch(existing, object):
+		return nil, r.refuse(ctx, existing, object)
+	case going:
+		return nil, errGoing
+	}
+	if err := verbs.remove(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
+	}
+	// All but a Pod goes at once, unless a finalizer holds it.
+	if made, err := verbs.create(ctx); err == nil {
+		return made, nil
+	}
+	return nil, errGoing
+}
+
+// sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
+// as what another operator made for this very application.
+func sameLaunch(existing, wanted submission.Object) bool {
+	if id := existing.GetLabels()[labelLaunch]; id != "" {
+		return id == wanted.GetLabels()[labelLaunch]
+	}
+	owner := metav1.GetControllerOf(wanted)
+	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+}
+
+// unchanged says that an earlier attempt of the same application made a config map that is just like the wanted one.
+func unchanged(existing, wanted submission.Object) bool {
+	before, isConfigMap := existing.(*corev1.ConfigMap)
+	after, too := wanted.(*corev1.ConfigMap)
+	if !isConfigMap || !too {
+		return false
+	}
+	owner := metav1.GetControllerOf(after)
+	return owner != nil && metav1.IsControlledBy(before, &metav1.ObjectMeta{UID: owner.UID}) &&
+		maps.Equal(before.Data, after.Data) && maps.Equal(before.Annotations, after.Annotations) &&
+		maps.Equal(lessLaunch(before.Labels), lessLaunch(after.Labels))
+}
+
+func lessLaunch(labels map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	delete(labels, labelLaunch)
+	return labels
+}
+
+// earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
+func (r *Reconciler) earlierLaunch(existing, wanted submission.Object) bool {
+	label := r.api.LabelApplication
+	return existing.GetLabels()[labelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
+}
+
+// refuse says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
+// operator is, the garbage collector is about to free the name.
+func (r *Reconciler) refuse(ctx context.Context, existing, wanted submission.Object) error {
+	abandoned := len(existing.GetOwnerReferences()) > 0
+	for _, owner := range existing.GetOwnerReferences() {
+		lasts, err := r.lasts(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
+		if err != nil {
+			return err
+		}
+		abandoned = abandoned && !lasts
+	}
+	if abandoned {
+		return errGoing
+	}
+	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+}
+
+// lasts says that an owner is still there. It is not where the wanted object's owner has its name.
+func (r *Reconciler) lasts(
+	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
+) (bool, error) {
+	switch {
+	case namesake != nil && sameKind(owner, *namesake) && owner.Name == namesake.Name:
+		return owner.UID == namesake.UID, nil
+	case owner.Kind != "Pod":
+		return true, nil
+	}
+	pod, err := r.kube.CoreV1().Pods(namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at owner Pod %s/%s: %w", namespace, owner.Name, err)
+	}
+	return pod.UID == owner.UID && pod.DeletionTimestamp == nil, nil
+}
+
+// sameKind says that two owners are of one kind, in whatever version.
+func sameKind(a, b metav1.OwnerReference) bool {
+	return schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).GroupKind() == schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).GroupKind()
+}
+
+func ownerOf(object submission.Object) string {
+	if owners := object.GetOwnerReferences(); len(owners) > 0 {
+		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
+	}
+	return "somebody else: it has no owner"
+}
+
+func describe(object submission.Object) string {
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
+}
+
+// verbs are what is done with one object of whatever kind.
+type verbs struct {
+	create func(ctx context.Context) (submission.Object, error)
+	get    func(ctx context.Context) (submission.Object, error)
+	remove func(ctx context.Context, existing submission.Object) error
+}
+
+// client is the part of a typed client that launches need.
+type client[T submission.Object] interface {
+	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
+}
+
+func verbsOf[T submission.Object](client client[T], object T) verbs {
+	return verbs{
+		create: func(ctx context.Context) (submission.Object, error) {
+			return client.Create(ctx, object, metav1.CreateOptions{})
+		},
+		get: func(ctx context.Context) (submission.Object, error) {
+			return client.Get(ctx, object.GetName(), metav1.GetOptions{})
+		},
+		remove: func(ctx context.Context, existing submission.Object) error {
+			return client.Delete(ctx, existing.GetName(), *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
+		},
+	}
+}
+
+func (r *Reconciler) verbsFor(object submission.Object) (verbs, error) {
+	kube, namespace := r.kube, object.GetNamespace()
+	switch object := object.(type) {
+	case *corev1.Pod:
+		return verbsOf(kube.CoreV1().Pods(namespace), object), nil
+	case *corev1.Service:
+		return verbsOf(kube.CoreV1().Services(namespace), object), nil
+	case *corev1.ConfigMap:
+		return verbsOf(kube.CoreV1().ConfigMaps(namespace), object), nil
+	case *corev1.Secret:
+		return verbsOf(kube.CoreV1().Secrets(namespace), object), nil
+	case *corev1.PersistentVolumeClaim:
+		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
+	case *networkingv1.Ingress:
+		return verbsOf(kube.NetworkingV1().Ingresses(namespace), object), nil
+	case *networkingv1.NetworkPolicy:
+		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
+	case *policyv1.PodDisruptionBudget:
+		return verbsOf(kube.PolicyV1().PodDisruptionBudgets(namespace), object), nil
+	case *unstructured.Unstructured:
+		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+		return verbsOf(untyped{r.dynamic.Resource(resource).Namespace(namespace)}, object), nil
+	default:
+		return verbs{}, fmt.Errorf("no client for %T", object)
+	}
+}
+
+// untyped makes a dynamic client look like a typed one.
+type untyped struct{ dynamic.ResourceInterface }
+
+func (u untyped) Create(
+	ctx context.Context, object *unstructured.Unstructured, options metav1.CreateOptions,
+) (*unstructured.Unstructured, error) {
+	return u.ResourceInterface.Create(ctx, object, options)
+}
+
+func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
+	return u.ResourceInterface.Get(ctx, name, options)
+}
+
+func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	return u.ResourceInterface.Delete(ctx, name, options)
+}
+
+// refusedForGood says that the same request will be refused again: a quota, a webhook, an invalid object. What
+// can pass is retried: conflicts, overload, errors of the server, and a namespace or credentials that may return.
+func refusedForGood(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch code := int(status.Status().Code); code {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= 400 && code < 500
+	}
+}
+
+// notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace
+// is gone its answer says so.
+func notInstalled(object submission.Object, err error) bool {
+	_, untyped := object.(*unstructured.Unstructured)
+	return untyped && isNotInstalled(err)
+}
+
+func isNotInstalled(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// refusedError is the API server's, or a namesake's, last word on an object.
+type refusedError struct {
+	object string
+	err    error
+}
+
+func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v", e.object, e.err) }
+
+func (e *refusedError) Unwrap() error { return e.err }
+
+func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
+	message := e.Error()
+	if remedy := remedies(fields)[e.reason()]; remedy != "" {
+		message += "; " + remedy
+	}
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: message}
+}
+
+// remedies say what to do about a refusal, where that can be known.
+func remedies(fields dialect.Fields) map[string]string {
+	return map[string]string{
+		"QuotaExceeded": "raise the quota, or have the application ask for less",
+		reasonNoAccount: "create it, or name another in " + fields.ServiceAccount,
+		"NameTaken":     "rename it or the application, or delete what has the name",
+		reasonNoKind:    "install what defines it",
+		reasonInvalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+	}
+}
+
+// reasonNoAccount is the reason where the driver's service account does not exist.
+const reasonNoAccount = "ServiceAccountNotFound"
+
+// reasonInvalid is the reason where the API server finds a fault in an object, and names the field of that.
+const reasonInvalid = string(metav1.StatusReasonInvalid)
+
+// reasonNoKind is the reason where the cluster has no such kind of object.
+const reasonNoKind = "NotInstalled"
+
+func (e *refusedError) reason() string {
+	text := e.err.Error()
+	var answer apierrors.APIStatus
+	switch reason := apierrors.ReasonForError(e.err); {
+	case strings.Contains(text, "exceeded quota"):
+		return "QuotaExceeded"
+	case strings.Contains(text, "error looking up service account"):
+		return reasonNoAccount
+	case isNotInstalled(e.err):
+		return reasonNoKind
+	case reason != metav1.StatusReasonUnknown:
+		return string(reason)
+	case errors.As(e.err, &answer):
+		return "Refused" // by a webhook that gives no reason
+	default:
+		return "NameTaken"
+	}
+}

@@ -1,0 +1,209 @@
+package application
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// executor builds an executor Pod of the application pi-0 in team-a, owned by the Pod driver-0.
+type executor struct{ pod corev1.Pod }
+
+func anExecutor(uid types.UID) *executor {
+	e := &executor{}
+	e.pod.Namespace, e.pod.Name, e.pod.UID = "team-a", "exec-"+string(uid), uid
+	e.pod.Labels = map[string]string{submission.LabelApplicationID: "pi-0"}
+	e.pod.CreationTimestamp = metav1.NewTime(start)
+	return e.OwnedBy("Pod", "driver-0")
+}
+
+func (e *executor) OwnedBy(kind string, uid types.UID) *executor {
+	isController := true
+	e.pod.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: string(uid), UID: uid, Controller: &isController}}
+	return e
+}
+
+func (e *executor) Alone() *executor {
+	e.pod.OwnerReferences = nil
+	return e
+}
+
+func (e *executor) Of(namespace, application string) *executor {
+	e.pod.Namespace, e.pod.Labels = namespace, map[string]string{submission.LabelApplicationID: application}
+	return e
+}
+
+func (e *executor) Created(at time.Time) *executor {
+	e.pod.CreationTimestamp = metav1.NewTime(at)
+	return e
+}
+
+func (e *executor) Ready() *executor {
+	e.pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+	}
+	return e
+}
+
+func (e *executor) In(phase corev1.PodPhase, ready corev1.ConditionStatus) *executor {
+	e.pod.Status = corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}
+	return e
+}
+
+func (e *executor) Obj() *corev1.Pod { return e.pod.DeepCopy() }
+
+var firstLaunch = &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "driver-0"}
+
+func driverCreated(at time.Time) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "driver-0", CreationTimestamp: metav1.NewTime(at)}}
+}
+
+func TestWhichExecutorsCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		pod  *executor
+		want int
+	}{
+		"one that runs and is ready":                    {anExecutor("a").Ready(), 1},
+		"one that is pending":                           {anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse), 0},
+		"one that runs and is not ready":                {anExecutor("a").In(corev1.PodRunning, corev1.ConditionFalse), 0},
+		"one that has ended":                            {anExecutor("a").In(corev1.PodSucceeded, corev1.ConditionTrue), 0},
+		"one without a status":                          {anExecutor("a"), 0},
+		"another driver's of the same application id":   {anExecutor("a").OwnedBy("Pod", "driver-1").Ready(), 0},
+		"another application's":                         {anExecutor("a").Of("team-a", "pi-1").OwnedBy("Pod", "other").Ready(), 0},
+		"another namespace's":                           {anExecutor("a").Of("team-b", "pi-0").OwnedBy("Pod", "other").Ready(), 0},
+		"one that a StatefulSet made":                   {anExecutor("a").OwnedBy("StatefulSet", "set").Ready(), 1},
+		"one that a Deployment made":                    {anExecutor("a").OwnedBy("ReplicaSet", "set").Ready(), 1},
+		"one that nobody owns":                          {anExecutor("a").Alone().Ready(), 1},
+		"one that an earlier attempt's StatefulSet has": {anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Second)).Ready(), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newExecutors()
+			e.note(nil, test.pod.Obj())
+			if got := e.count("team-a", firstLaunch, driverCreated(start)); got != test.want {
+				t.Errorf("%d executors count, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestExecutorsComeAndGo(t *testing.T) {
+	e := newExecutors()
+	ready, pending := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
+	other := anExecutor("b").Ready().Obj()
+	for i, step := range []struct {
+		before, after *corev1.Pod
+		news          bool
+		want          int
+	}{
+		{nil, pending, false, 0},
+		{pending, ready, true, 1},
+		{ready, ready, false, 1},
+		{nil, ready, true, 1}, // told once more, after the watch began anew
+		{nil, other, true, 2},
+		{ready, pending, true, 1},
+		{pending, nil, false, 1},
+		{other, anExecutor("c").Ready().Obj(), true, 1}, // of the same name, and another Pod
+		{anExecutor("c").Ready().Obj(), nil, true, 0},
+		{anExecutor("c").Ready().Obj(), nil, true, 0},
+	} {
+		if news := e.note(step.before, step.after); news != step.news {
+			t.Errorf("step %d is news: %t, want %t", i, news, step.news)
+		}
+		if got := e.count("team-a", firstLaunch, driverCreated(start)); got != step.want {
+			t.Errorf("after step %d there are %d, want %d", i, got, step.want)
+		}
+	}
+	if len(e.crews) > 0 {
+		t.Errorf("executors that are gone are remembered: %v", e.crews)
+	}
+}
+
+func TestAThousandExecutorsAreOneCrew(t *testing.T) {
+	e := newExecutors()
+	for i := range 1000 {
+		e.note(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
+		if crews := len(e.crews[applicationID{"team-a", "pi-0"}]); crews != 1 {
+			t.Fatalf("to count %d executors, %d crews are gone through", i+1, crews)
+		}
+	}
+	if got := e.count("team-a", firstLaunch, driverCreated(start)); got != 1000 {
+		t.Errorf("there are %d executors", got)
+	}
+}
+
+// What is stripped counts as it did.
+func TestStripExecutorKeepsWhatIsCounted(t *testing.T) {
+	whole := anExecutor("a").Ready().Obj()
+	whole.Labels["spark-role"], whole.Annotations, whole.Spec.NodeName = "executor", map[string]string{"large": "text"}, "n"
+	whole.Status.PodIP = "10.0.0.1"
+	got, err := stripExecutor(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(any(anExecutor("a").Ready().Obj()), got); diff != "" {
+		t.Errorf("Pod (-want +got):\n%s", diff)
+	}
+}
+
+// An executor's news is the concern of applications that wait for a number of them, and of no other.
+func TestWhoseConcernExecutorsAre(t *testing.T) {
+	asking := func(a *sparkv1.SparkApplication) {
+		a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1}}
+	}
+	none, byDefault := apache.Defaults{}, apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
+		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1},
+	}}
+	for name, test := range map[string]struct {
+		app      *sparkv1.SparkApplication
+		defaults apache.Defaults
+		want     bool
+	}{
+		"one that runs and asks for executors":                           {with(pi().In(lifecycle.RunningHealthy, 4, 4), asking), none, true},
+		"one that waits for them":                                        {with(pi().In(lifecycle.DriverReady, 4, 4), asking), none, true},
+		"one that runs and asks for none":                                {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
+		"one whose driver is not ready":                                  {with(pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
+		"one that has ended":                                             {with(pi().In(lifecycle.Failed, 4, 4), asking), none, false},
+		"one that nobody has looked at":                                  {with(pi(), asking), none, false},
+		"one that runs, where the operator's settings ask for executors": {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
+		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, none, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			applications := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+			if err := applications.Add(test.app); err != nil {
+				t.Fatal(err)
+			}
+			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
+			if got := countsExecutors(shelf{applications}, name, apache.Dialect{Defaults: test.defaults}); got != test.want {
+				t.Errorf("it is: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDriversOfAnExecutorAreFoundByTheirApplicationID(t *testing.T) {
+	drivers := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byApplicationID: indexApplicationID})
+	for _, id := range []applicationID{{"team-a", "pi-0"}, {"team-a", "pi-1"}, {"team-b", "pi-0"}} {
+		err := drivers.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: id.namespace, Name: id.id + "-driver", Labels: map[string]string{submission.LabelApplicationID: id.id},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := driversOf(drivers, anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
+	if len(found) != 1 || found[0].Namespace != "team-a" || found[0].Name != "pi-0-driver" {
+		t.Errorf("its drivers are %v", found)
+	}
+}

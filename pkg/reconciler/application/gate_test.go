@@ -1,0 +1,337 @@
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"knative.dev/pkg/controller"
+	logtesting "knative.dev/pkg/logging/testing"
+	"knative.dev/pkg/reconciler"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// listener is a Teller that notes what it is told to forget, and that handlers moved.
+type listener struct {
+	Teller
+	forgot []types.UID
+	moved  int
+}
+
+func (l *listener) Forget(uid types.UID)               { l.forgot = append(l.forgot, uid) }
+func (l *listener) HandlersMoved()                     { l.moved++ }
+func (l *listener) Progress(types.UID) events.Progress { return events.Progress{} }
+
+// behind stands for the generated reconciler.
+type behind struct {
+	reconciler.LeaderAwareFuncs
+	keys []string
+	act  func(ctx context.Context) error
+}
+
+func (b *behind) Reconcile(ctx context.Context, key string) error {
+	b.keys = append(b.keys, key)
+	if b.act == nil {
+		return nil
+	}
+	return b.act(ctx)
+}
+
+// entrance is a gate, and all around it.
+type entrance struct {
+	*gate
+	store  *config.Store
+	cache  cache.Indexer
+	behind *behind
+	relay  *listener
+	spans  *tracetest.InMemoryExporter
+}
+
+func newEntrance(t *testing.T, apps ...*application) *entrance {
+	t.Helper()
+	e := &entrance{
+		cache:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		behind: &behind{}, relay: &listener{}, spans: tracetest.NewInMemoryExporter(),
+	}
+	e.store = config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, nil)
+	for _, app := range apps {
+		if err := e.cache.Add(app.Obj()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.behind.Promote(reconciler.UniversalBucket(), nil); err != nil {
+		t.Fatal(err)
+	}
+	e.gate = &gate{
+		generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
+		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app) }, apache.Dialect{}.ShownState),
+		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		retries: newRetries(),
+	}
+	return e
+}
+
+func (e *entrance) scope(key, value string) {
+	e.store.OnConfigChanged(&corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: config.ScopeName}, Data: map[string]string{key: value},
+	})
+}
+
+func TestTheGateLetsPassWhatIsServed(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*entrance)
+		key     string
+		passes  bool
+		forgets []types.UID
+	}{
+		"everything by default":          {func(*entrance) {}, "team-a/pi", true, nil},
+		"what is in a watched namespace": {func(e *entrance) { e.scope("watched-namespaces", "team-a") }, "team-a/pi", true, nil},
+		"nothing of another, which is forgotten": {
+			func(e *entrance) { e.scope("watched-namespaces", "team-b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
+		"nothing that is not selected": {
+			func(e *entrance) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
+		"what is gone, so that it may be forgotten": {func(*entrance) {}, "team-a/po", true, nil},
+		"nothing that another replica leads": {
+			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil,
+		},
+		"and forgets what neither leads nor serves": {
+			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()); e.scope("label-selector", "a=b") },
+			"team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
+		"and forgets what leaves while it is inside": {func(e *entrance) {
+			e.behind.act = func(context.Context) error { e.scope("label-selector", "a=b"); return nil }
+		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEntrance(t, pi())
+			test.change(e)
+			err := e.Reconcile(context.Background(), test.key)
+			if controller.IsSkipKey(err) == test.passes || (len(e.behind.keys) == 1) != test.passes {
+				t.Errorf("%v: passed %v, want %t", err, e.behind.keys, test.passes)
+			}
+			if diff := cmp.Diff(test.forgets, e.relay.forgot); diff != "" {
+				t.Errorf("forgot (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if err := newEntrance(t).Reconcile(context.Background(), "a/b/c"); !controller.IsPermanentError(err) {
+		t.Errorf("a key that is none leads to %v", err)
+	}
+}
+
+func TestTheGateTraces(t *testing.T) {
+	conflict := apierrors.NewConflict(sparkv1.Resource("sparkapplications"), "pi", errors.New("changed"))
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"what succeeds":            {nil, "reconcile Unset"},
+		"what fails":               {errors.New("no luck"), "reconcile Error"},
+		"what is to be done again": {controller.NewRequeueAfter(time.Second), "reconcile Unset"},
+		"what somebody changed":    {conflict, "reconcile Unset"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEntrance(t, pi())
+			e.behind.act = func(context.Context) error { return test.err }
+			_ = e.Reconcile(context.Background(), "team-a/pi")
+			var got []string
+			for _, span := range e.spans.GetSpans() {
+				got = append(got, span.Name+" "+span.Status.Code.String())
+			}
+			if strings.Join(got, ", ") != test.want {
+				t.Errorf("spans are %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
+	const applications = 1000
+	var apps []*application
+	for i := range applications {
+		apps = append(apps, named(fmt.Sprint(i)))
+	}
+	e := newEntrance(t, apps...)
+	again := func(app int, failure error) time.Duration {
+		t.Helper()
+		e.behind.act = func(context.Context) error { return failure }
+		err := e.Reconcile(context.Background(), fmt.Sprintf("team-a/%d", app))
+		requeue, after := controller.IsRequeueKey(err)
+		if requeue != (failure != nil) {
+			t.Fatalf("error is %v", err)
+		}
+		return after
+	}
+	conflict := apierrors.NewConflict(sparkv1.Resource("sparkapplications"), "pi", errors.New("changed"))
+	for app := range applications {
+		if after := again(app, errors.New("no API server")); after != retryFrom {
+			t.Fatalf("when %d others have failed, one is tried again after %s, want %s", app, after, retryFrom)
+		}
+	}
+	if after := again(0, conflict); after != 2*retryFrom {
+		t.Errorf("after a conflict it is tried again after %s, want %s", after, 2*retryFrom)
+	}
+	for range 20 {
+		again(0, errors.New("no API server"))
+	}
+	if after := again(0, errors.New("no API server")); after != retryCap {
+		t.Errorf("after many failures it is tried again after %s, want %s", after, retryCap)
+	}
+	again(0, nil)
+	if after := again(0, conflict); after != retryFrom {
+		t.Errorf("after a success it is tried again after %s, want %s", after, retryFrom)
+	}
+}
+
+func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
+	for name, err := range map[string]error{
+		"a key to look at later": controller.NewRequeueAfter(time.Hour),
+		"a key that is nobody's": controller.NewSkipKey("team-a/pi"),
+		"what can never work":    controller.NewPermanentError(errors.New("no")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEntrance(t, pi())
+			e.behind.act = func(context.Context) error { return err }
+			if got := e.Reconcile(context.Background(), "team-a/pi"); !errors.Is(got, err) {
+				t.Errorf("error is %v, want %v", got, err)
+			}
+		})
+	}
+}
+
+func TestTheCensusCountsWhatIsServed(t *testing.T) {
+	e := newEntrance(t, pi(), named("over").In(lifecycle.Succeeded, 6, 6), named("other").In(lifecycle.Succeeded, 6, 6))
+	reconcile := func(names ...string) {
+		for _, name := range names {
+			if err := e.Reconcile(context.Background(), "team-a/"+name); err != nil && !controller.IsSkipKey(err) {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(when string, want map[string]int64) {
+		t.Helper()
+		if diff := cmp.Diff(want, e.census.count()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	reconcile("pi", "over", "other", "over")
+	check("at first", map[string]int64{"New": 1, "Succeeded": 2})
+	if err := e.cache.Update(pi().In(lifecycle.Succeeded, 6, 6).Obj()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.cache.Delete(named("over").Obj()); err != nil {
+		t.Fatal(err)
+	}
+	reconcile("pi")
+	e.census.look(types.NamespacedName{Namespace: "team-a", Name: "over"})
+	check("after a change and a deletion", map[string]int64{"New": 0, "Succeeded": 2})
+	e.scope("watched-namespaces", "team-b")
+	reconcile("pi", "other")
+	check("when they are another's", map[string]int64{"New": 0, "Succeeded": 0})
+	if len(e.census.states) != 0 {
+		t.Errorf("it still remembers %v", e.census.states)
+	}
+}
+
+func TestArrivalsAreToldOfOnce(t *testing.T) {
+	clock := clockAt(start)
+	a := newArrivals(clock)
+	name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
+	if _, known := a.told(a.take(context.Background(), name)); known {
+		t.Error("something arrived of which nothing was noted")
+	}
+	a.note(name)
+	clock.SetTime(start.Add(time.Second))
+	a.note(name) // the first counts
+	ctx := a.take(context.Background(), name)
+	clock.SetTime(start.Add(3 * time.Second))
+	if after, known := a.told(ctx); !known || after != 3*time.Second {
+		t.Errorf("told after %s (%t), want 3 s", after, known)
+	}
+	if _, known := a.told(ctx); known {
+		t.Error("it is told of twice")
+	}
+	if len(a.at) != 0 {
+		t.Errorf("it still remembers %v", a.at)
+	}
+}
+
+func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
+	red := named("red")
+	red.app.Labels = map[string]string{"color": "red"}
+	apps := []*application{pi(), red}
+	for name, test := range map[string]struct {
+		configMap     string
+		before, after map[string]string
+		want          string
+		moved         int
+	}{
+		"nothing new": {config.DefaultsName, map[string]string{"image": "ours"}, map[string]string{"image": "ours"}, "", 0},
+		"a default concerns all that are served": {
+			config.DefaultsName, nil, map[string]string{"applicationTolerations": "ttlAfterStopMillis: 1"}, "pi red", 0,
+		},
+		"a narrower scope concerns those that leave": {config.ScopeName, nil, map[string]string{"label-selector": "color=red"}, "pi", 0},
+		"a wider scope concerns those that come":     {config.ScopeName, map[string]string{"label-selector": "color=red"}, nil, "pi", 0},
+		"another namespace concerns those in neither": {
+			config.ScopeName, map[string]string{"watched-namespaces": "b"}, map[string]string{"watched-namespaces": "c"}, "", 0,
+		},
+		"handlers that move concern the relay": {config.HandlersName, nil, map[string]string{"ttl": "external"}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			relay, resynced := &listener{}, ""
+			r := &Reconciler{api: applications.Apache(nil), relay: relay}
+			r.resync = func(concerned func(any) bool) {
+				var names []string
+				for _, app := range apps {
+					if concerned(app.Obj()) {
+						names = append(names, app.app.Name)
+					}
+				}
+				resynced = strings.Join(names, " ")
+			}
+			store := config.NewStore(logtesting.TestLogger(t), func(before, after *config.Config) {
+				r.follow(before, after)
+			}, nil)
+			for _, data := range []map[string]string{test.before, test.after} {
+				resynced, relay.moved = "", 0
+				store.OnConfigChanged(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: test.configMap}, Data: data})
+			}
+			if resynced != test.want || relay.moved != test.moved {
+				t.Errorf("it concerns %q and moved %d handlers, want %q and %d", resynced, relay.moved, test.want, test.moved)
+			}
+		})
+	}
+	if concerned := concernedByDefaults(t); concerned("text") {
+		t.Error("it concerns what is no application")
+	}
+}
+
+// concernedByDefaults is what a change of the defaults concerns.
+func concernedByDefaults(t *testing.T) (concerned func(any) bool) {
+	t.Helper()
+	r := &Reconciler{api: applications.Apache(nil), relay: &listener{}, resync: func(c func(any) bool) { concerned = c }}
+	after := config.Default()
+	after.Defaults.Image = "ours"
+	r.follow(config.Default(), after)
+	return concerned
+}

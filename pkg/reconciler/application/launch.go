@@ -1,0 +1,317 @@
+package application
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// labelLaunch is on every object of an attempt. Its value tells one launch's objects from any other's.
+const labelLaunch = "firesteel.dev/launch-id"
+
+// launch is an attempt made ready: its objects, and what the record says of it.
+type launch struct {
+	objects *submission.Objects
+	// resumed says that an earlier reconcile fenced this launch, perhaps of another replica.
+	resumed bool
+	// created are the objects as the API server has them, once all were made.
+	created []submission.Object
+}
+
+// prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
+// in the observation why: the submission cannot do it, it has to wait, or the driver is there.
+func (r *Reconciler) prepare(
+	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+) (*launch, error) {
+	d := r.dialect(ctx)
+	objects, fence, err := r.build(d, app, record.Attempt)
+	var absent *absentTemplate
+	if errors.As(err, &absent) && absent.pending {
+		if seen.LaunchHeld = absent.cause(d, app); seen.LaunchHeld == nil {
+			return nil, absent
+		}
+		return nil, nil
+	}
+	refused := causeOf(err, d, app)
+	if fenced := fencedLaunch(app, record); fenced != nil {
+		if refused == nil && fenced.ID == fence.ID {
+			return &launch{objects: objects, resumed: true}, nil
+		}
+		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
+		// stays, as it would have a moment later.
+		if refused == nil {
+			if seen.Launched, err = r.launched(ctx, fenced, objects); err != nil || seen.Launched != "" {
+				return nil, err
+			}
+		}
+		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
+		// changed; it has to go before anything else happens.
+		begun, err := r.fencedDriver(ctx, app, fenced)
+		if err != nil {
+			return nil, err
+		}
+		if begun != nil {
+			seen.Stray = true
+			return nil, r.dismiss(ctx, app, begun)
+		}
+	}
+	if seen.LaunchRefused = refused; refused != nil {
+		return nil, nil
+	}
+	if record.Attempt.SpecHash, err = d.SpecHash(app); err != nil {
+		return nil, err
+	}
+	record.Launch = fence
+	return &launch{objects: objects}, nil
+}
+
+// fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
+func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.Launch {
+	if stored := app.GetRecord(); stored != nil && stored.Attempt.ID == record.Attempt.ID {
+		return stored.Launch
+	}
+	return nil
+}
+
+// causeOf is what an error of the submission ends the attempt with; nil where there is none.
+func causeOf(err error, d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
+	var absent *absentTemplate
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &absent):
+		return absent.cause(d, app)
+	default:
+		return &lifecycle.Cause{
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: d.Refusal(app, err),
+		}
+	}
+}
+
+// launched returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
+// would be made now.
+func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
+	var existing submission.Object
+	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
+		object.SetNamespace(objects.Driver.Namespace)
+		verbs, err := r.verbsFor(object)
+		if err != nil {
+			return "", err
+		}
+		existing, err = verbs.get(ctx)
+		switch {
+		case apierrors.IsNotFound(err), refusedForGood(err):
+			return "", nil
+		case err != nil:
+			return "", fmt.Errorf("look for %s: %w", describe(object), err)
+		case existing.GetLabels()[labelLaunch] != fenced.ID && !unchanged(existing, object), existing.GetDeletionTimestamp() != nil:
+			return "", nil
+		}
+	}
+	return existing.GetUID(), nil // the driver's: it is the last
+}
+
+func (r *Reconciler) build(
+	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt,
+) (*submission.Objects, *v1alpha1.Launch, error) {
+	plan, err := d.Plan(app, attempt)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings, err := r.giveTemplates(d, app, attempt, &plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := launchID(app, attempt, plan, d.Ingredients(app))
+	if err != nil {
+		return nil, nil, err
+	}
+	plan.Labels = map[string]string{labelLaunch: id}
+	d.Sign(&plan, id)
+	objects, err := submission.Build(plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := d.Complete(app, objects); err != nil {
+		return nil, nil, err
+	}
+	r.own(app, objects, id)
+	return objects, &v1alpha1.Launch{
+		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
+	}, nil
+}
+
+// launchID is a hash of what makes a launch this one and no other.
+func launchID(
+	app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
+) (string, error) {
+	encoded, err := json.Marshal(struct {
+		UID         string
+		Attempt     int64
+		Plan        submission.Plan
+		Ingredients any
+	}{string(app.GetUID()), attempt.ID, plan, ingredients})
+	if err != nil {
+		return "", fmt.Errorf("encode plan: %w", err)
+	}
+	digest := sha256.Sum256(encoded)
+	return hex.EncodeToString(digest[:16]), nil
+}
+
+// own makes the application the owner of the driver and of what exists before it. What comes after belongs to
+// the driver.
+func (r *Reconciler) own(app dialect.Application, objects *submission.Objects, id string) {
+	// Whatever labels a user asks for: by these the objects of a launch are told from others.
+	for _, object := range slices.Concat(objects.Before, objects.Owned) {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[labelLaunch] = id
+		labels[r.api.LabelApplication] = objects.Driver.Labels[r.api.LabelApplication]
+		object.SetLabels(labels)
+	}
+	owner := *metav1.NewControllerRef(app, r.api.GroupVersionKind)
+	for _, object := range objects.Before {
+		object.SetOwnerReferences([]metav1.OwnerReference{owner})
+	}
+	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
+}
+
+// launch creates the objects of a fenced attempt. It says no where an earlier object of a name is still going.
+func (r *Reconciler) launch(
+	ctx context.Context, app dialect.Application, launch *launch, seen *lifecycle.Observation,
+) (bool, error) {
+	if launch.resumed {
+		if err := r.unchanged(ctx, app); err != nil {
+			return false, err
+		}
+	}
+	made, err := r.createWhileFenced(ctx, launch.objects)
+	driver := made.driver
+	if driver != nil {
+		seen.LaunchWarnings = r.dialect(ctx).NotInstalled(made.missing)
+		seen.Launched = driver.UID
+		r.sightings.sawCreation(driver.UID)
+	}
+	var refused *refusedError
+	switch {
+	case err == nil:
+		launch.created = made.objects
+		r.templates.Forget(app.GetUID())
+		return true, nil
+	case errors.As(err, &refused) && r.mayPass(app, refused):
+		r.enqueueAfter(app, retryAfter)
+		return false, nil
+	case errors.As(err, &refused):
+		seen.LaunchRefused = refused.cause(r.api.Fields)
+		return true, r.abandon(ctx, driver)
+	case errors.Is(err, errGoing):
+		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
+		return false, errors.Join(r.abandon(ctx, driver), r.hurry(ctx, app, launch.objects.Driver), r.waitFor(app, err))
+	default:
+		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
+	}
+}
+
+// accountDelay is how long a service account may come after an application that names it: the default one comes
+// a moment after its namespace, and one in the same manifest after what stands above it.
+const accountDelay = 10 * time.Second
+
+// mayPass says that a refusal may yet turn out well.
+func (r *Reconciler) mayPass(app dialect.Application, refused *refusedError) bool {
+	return refused.reason() == reasonNoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
+}
+
+// unchanged reads the application live: since it was written as it is known here, another replica may have moved on.
+func (r *Reconciler) unchanged(ctx context.Context, app dialect.Application) error {
+	live, err := r.api.Get(ctx, keyOf(app))
+	if err != nil {
+		return fmt.Errorf("read application again: %w", err)
+	}
+	if live.GetUID() != app.GetUID() || live.GetResourceVersion() != app.GetResourceVersion() {
+		return apierrors.NewConflict(r.api.GroupResource(), app.GetName(),
+			errors.New("the application changed since it was read"))
+	}
+	return nil
+}
+
+// creation is what came of creating the objects of an attempt.
+type creation struct {
+	// driver is nil where it was not created.
+	driver *corev1.Pod
+	// objects are those that the API server has, as it returned them.
+	objects []submission.Object
+	// missing are the kinds of objects that the cluster does not have; empty strings stand for the others.
+	missing []string
+}
+
+func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (creation, error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceHolds)
+	defer cancel()
+	return r.create(ctx, objects)
+}
+
+// create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
+// the driver beside an error where the error came after it.
+//
+// The driver runs without a route of a kind that the cluster does not have.
+func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (creation, error) {
+	var made creation
+	for _, object := range objects.Before {
+		existing, err := r.ensure(ctx, object)
+		if err != nil {
+			return made, err
+		}
+		made.objects = append(made.objects, existing)
+	}
+	existing, err := r.ensure(ctx, objects.Driver)
+	if err != nil {
+		return made, err
+	}
+	made.driver = existing.(*corev1.Pod)
+	owned := make([]submission.Object, len(objects.Owned))
+	made.missing = make([]string, len(objects.Owned))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, object := range objects.Owned {
+		object.SetNamespace(made.driver.Namespace)
+		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(made.driver)})
+		group.Go(func() (err error) {
+			owned[i], err = r.ensure(ctx, object)
+			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == reasonNoKind {
+				made.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
+				return nil
+			}
+			return err
+		})
+	}
+	err = group.Wait()
+	owned = slices.DeleteFunc(owned, func(object submission.Object) bool { return object == nil })
+	made.objects = slices.Concat(made.objects, []submission.Object{made.driver}, owned)
+	return made, err
+}
+
+// abandon deletes the driver of a launch that cannot be completed.
+func (r *Reconciler) abandon(ctx context.Context, driver *corev1.Pod) error {
+	if driver == nil {
+		return nil
+	}
+	_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+	return err
+}

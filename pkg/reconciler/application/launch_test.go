@@ -1,0 +1,111 @@
+package application
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// A launch of which nothing is missing needs no completion, whatever another would look like.
+func TestLaunched(t *testing.T) {
+	driver := func(id string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "pi-0-driver", UID: "uid-of-driver", Labels: map[string]string{labelLaunch: id},
+		}}
+	}
+	for name, test := range map[string]struct {
+		existing []runtime.Object
+		answer   error // to whoever looks for a Service
+		want     types.UID
+		fails    bool
+	}{
+		"where all of it is there":             {[]runtime.Object{driver("this"), ofLaunch("this").Obj()}, nil, "uid-of-driver", false},
+		"not where nothing is":                 {nil, nil, "", false},
+		"not where its driver is missing":      {[]runtime.Object{ofLaunch("this").Obj()}, nil, "", false},
+		"not where its Service is missing":     {[]runtime.Object{driver("this")}, nil, "", false},
+		"not where one is an earlier launch's": {[]runtime.Object{driver("this"), ofLaunch("earlier").Obj()}, nil, "", false},
+		"not where one is going":               {[]runtime.Object{driver("this"), ofLaunch("this").Going().Obj()}, nil, "", false},
+		"not where one may not be looked at": {
+			[]runtime.Object{driver("this")}, apierrors.NewForbidden(corev1.Resource("services"), "pi-0-driver-svc", nil), "", false,
+		},
+		"which is unknown where nobody answers": {
+			[]runtime.Object{driver("this")}, apierrors.NewServiceUnavailable("later"), "", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing...)
+			client.PrependReactor("get", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.answer != nil, nil, test.answer
+			})
+			wanted := ofLaunch("another").Obj()
+			wanted.Namespace = "" // as it is built
+			objects := &submission.Objects{Driver: driver("another"), Owned: []submission.Object{wanted}}
+			got, err := (&Reconciler{api: applications.Apache(nil), kube: client}).launched(context.Background(), &v1alpha1.Launch{ID: "this"}, objects)
+			if got != test.want || (err != nil) != test.fails {
+				t.Errorf("launched %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+// What the API server made of a launch's objects is told to the API's dialect, and nothing of what was not made.
+func TestWhatIsCreated(t *testing.T) {
+	routes := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
+	routes.PrependReactor("create", "httproutes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		kind := schema.GroupResource{Group: "gateway.networking.k8s.io", Resource: "httproutes"}
+		return true, nil, apierrors.NewGenericServerResponse(http.StatusNotFound, "POST", kind, "", "404 page not found", 0, true)
+	})
+	client := fake.NewClientset()
+	client.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made := action.(clienttesting.CreateAction).GetObject().DeepCopyObject().(*corev1.Service)
+		made.Spec.ClusterIP = "10.0.0.1"
+		return true, made, nil
+	})
+	metadata := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "team-a", Name: name} }
+	route := &unstructured.Unstructured{}
+	route.SetAPIVersion("gateway.networking.k8s.io/v1")
+	route.SetKind("HTTPRoute")
+	route.SetName("web")
+	objects := &submission.Objects{
+		Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metadata("settings")}},
+		Driver: &corev1.Pod{ObjectMeta: metadata("pi-driver")},
+		Owned: []submission.Object{
+			route, &corev1.Service{ObjectMeta: metadata("pi-ui-svc")}, &policyv1.PodDisruptionBudget{ObjectMeta: metadata("pi-driver-pdb")},
+		},
+	}
+	r := &Reconciler{api: applications.Apache(nil), kube: client, dynamic: routes}
+	made, err := r.create(t.Context(), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range made.objects {
+		names = append(names, object.GetName())
+		if service, is := object.(*corev1.Service); is && service.Spec.ClusterIP != "10.0.0.1" {
+			t.Errorf("the Service is not what the API server made of it: %+v", service.Spec)
+		}
+	}
+	if diff := cmp.Diff([]string{"settings", "pi-driver", "pi-ui-svc", "pi-driver-pdb"}, names); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"HTTPRoute", "", ""}, made.missing); diff != "" || made.driver.Name != "pi-driver" {
+		t.Errorf("the driver is %s, and missing kinds (-want +got):\n%s", made.driver.Name, diff)
+	}
+}

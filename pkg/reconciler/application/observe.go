@@ -1,0 +1,164 @@
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+	"knative.dev/pkg/controller"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// errAwaited says that what an observation lacks is on its way, and has the application looked at again.
+var errAwaited = errors.New("the observation is not complete yet")
+
+// observe looks at the driver of the record's launch, and at its executors.
+func (r *Reconciler) observe(
+	ctx context.Context, app dialect.Application, record *v1alpha1.Record, policy lifecycle.Policy,
+) (lifecycle.Observation, error) {
+	var seen lifecycle.Observation
+	if app.GetDeletionTimestamp() != nil {
+		seen.Deleted = app.GetDeletionTimestamp().Time
+	}
+	if record == nil || record.Launch == nil || record.Launch.Released || record.Launch.DriverUID == "" {
+		return seen, nil
+	}
+	pod, gone, err := r.driver(ctx, app.GetNamespace(), record.Launch)
+	if err != nil {
+		return seen, err
+	}
+	seen.DriverGone = gone
+	if pod != nil {
+		seen.Driver = lifecycle.ObserveDriver(pod, policy.MainContainer)
+	}
+	if app.GetDeletionTimestamp() != nil {
+		return seen, nil
+	}
+	if policy.Executors.Asked() {
+		if !r.executorsSynced() {
+			return seen, controller.NewRequeueAfter(retryAfter)
+		}
+		seen.ReadyExecutors = r.executors.count(app.GetNamespace(), record.Launch, pod)
+	}
+	return seen, r.addLog(ctx, app, record, policy, &seen)
+}
+
+// addLog adds the last lines of its log to the end of a driver that is about to be recorded, where that is asked for.
+func (r *Reconciler) addLog(
+	ctx context.Context, app dialect.Application, record *v1alpha1.Record, policy lifecycle.Policy, seen *lifecycle.Observation,
+) error {
+	lines, state := r.dialect(ctx).DriverLogLines(), lifecycle.CurrentState(record)
+	driver := seen.Driver
+	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
+		!state.Starting() && !state.Running() {
+		return nil
+	}
+	pod := types.NamespacedName{Namespace: app.GetNamespace(), Name: record.Launch.DriverPod}
+	text, done := r.logs.tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, policy.MainContainer), lines, func() {
+		r.enqueueAfter(app, 0)
+	})
+	if !done {
+		return errAwaited
+	}
+	driver.End.Cause.AddLog(text)
+	return nil
+}
+
+// driver returns the launch's driver Pod, and whether it is proven to be gone; then the Pod is as it was last
+// seen, if it was. A watch's delete event is proof. Absence from the cache is none: there one live read decides,
+// but where the Pod was made so recently that its event may be on its way.
+func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
+	if last, deleted := r.sightings.deleted(launch.DriverUID); deleted {
+		return last, true, nil
+	}
+	pod, err := r.drivers.Pods(namespace).Get(launch.DriverPod)
+	if err == nil && pod.UID == launch.DriverUID {
+		return pod, false, nil
+	}
+	if r.sightings.justCreated(launch.DriverUID) {
+		return nil, false, nil
+	}
+	pod, err = r.kube.CoreV1().Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && pod.UID != launch.DriverUID:
+		return nil, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("look for driver %s/%s: %w", namespace, launch.DriverPod, err)
+	}
+	return pod, false, nil
+}
+
+const (
+	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
+	rememberedPods = 2048
+	// eventDelay is how long the event of what Firesteel itself did may take to arrive.
+	eventDelay = 10 * time.Second
+)
+
+// sightings remembers what is known beyond the cache of driver Pods, and of applications that are new or were let go.
+type sightings struct {
+	api       *dialect.API
+	clock     clock.PassiveClock
+	deletions *lru.Cache
+	creations *lru.Cache
+	partings  *lru.Cache
+	newcomers *lru.Cache
+}
+
+func newSightings(api *dialect.API, clock clock.PassiveClock) *sightings {
+	return &sightings{
+		api: api, clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods),
+		partings: lru.New(rememberedPods), newcomers: lru.New(rememberedPods),
+	}
+}
+
+func (s *sightings) sawDeletion(pod *corev1.Pod) { s.deletions.Add(pod.UID, pod) }
+
+// deleted returns a Pod that was seen to go, as it last was.
+func (s *sightings) deleted(uid types.UID) (*corev1.Pod, bool) {
+	last, known := s.deletions.Get(uid)
+	if !known {
+		return nil, false
+	}
+	return last.(*corev1.Pod), true
+}
+
+func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
+
+func (s *sightings) justCreated(uid types.UID) bool { return s.justNow(s.creations, uid) }
+
+func (s *sightings) sawParting(uid types.UID) { s.partings.Add(uid, s.clock.Now()) }
+
+func (s *sightings) justParted(uid types.UID) bool { return s.justNow(s.partings, uid) }
+
+func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
+	at, known := instants.Get(uid)
+	return known && s.clock.Since(at.(time.Time)) < eventDelay
+}
+
+// sawArrival knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
+// it was not there yet when Firesteel began.
+func (s *sightings) sawArrival(app dialect.Application, atStart bool) {
+	if !slices.Contains(app.GetFinalizers(), s.api.Finalizer) && (s.api.FinalizerFirst || !atStart) {
+		s.newcomers.Add(app.GetUID(), nil)
+	}
+}
+
+// newcomer says that nobody can have begun with an application, and that there is no driver of it.
+func (s *sightings) newcomer(uid types.UID) bool {
+	_, known := s.newcomers.Get(uid)
+	return known
+}
+
+func (s *sightings) sawBeginning(uid types.UID) { s.newcomers.Remove(uid) }

@@ -1,0 +1,99 @@
+package application
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// release asks for the deletion of the launch's driver Pod; all else goes with it. grace is in seconds, nil for
+// the Pod's own.
+func (r *Reconciler) release(
+	ctx context.Context, app dialect.Application, seen *lifecycle.Observation, grace *int64,
+) error {
+	launch := app.GetRecord().Launch
+	if launch.DriverUID == "" {
+		// The launch was interrupted before its Pod was recorded. If there is one it is recorded first: what is not
+		// known is not observed, nor forced.
+		found, err := r.fencedDriver(ctx, app, launch)
+		if err != nil {
+			return err
+		}
+		if seen.DriverGone = found == nil; found != nil {
+			seen.Launched = found.UID
+		}
+		return nil
+	}
+	accepted, err := r.deleteDriver(ctx, app.GetNamespace(), launch.DriverPod, launch.DriverUID, grace)
+	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
+	return err
+}
+
+// fencedDriver looks for the driver Pod of a launch that was fenced and not recorded, perhaps as another operator made
+// it. It is nil where there is none.
+func (r *Reconciler) fencedDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, error) {
+	found, err := r.kube.CoreV1().Pods(app.GetNamespace()).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for driver %s/%s: %w", app.GetNamespace(), launch.DriverPod, err)
+	}
+	if id := found.Labels[labelLaunch]; id != launch.ID && (id != "" || !dialect.Owns(app, found)) {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// deleteDriver deletes a Pod by its uid. It says no where that Pod is gone already.
+func (r *Reconciler) deleteDriver(ctx context.Context, namespace, name string, uid types.UID, grace *int64) (bool, error) {
+	err := r.kube.CoreV1().Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: grace,
+	})
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case apierrors.IsConflict(err): // a namesake, or a write that was faster: only one of them says that the Pod is gone
+		return false, r.provenGone(ctx, namespace, name, uid)
+	default:
+		return false, fmt.Errorf("delete driver %s/%s: %w", namespace, name, err)
+	}
+}
+
+// provenGone is nil where no Pod has the uid any more.
+func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid types.UID) error {
+	found, err := r.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && found.UID != uid:
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for driver %s/%s: %w", namespace, name, err)
+	default:
+		return fmt.Errorf("driver %s/%s was not deleted: it changed at the same time", namespace, name)
+	}
+}
+
+// hurry forces an earlier launch's driver out of the way of the next, where it was deleted and does not go. What such a
+// driver did is over: its attempt ended, and its containers with it, or it was given up.
+func (r *Reconciler) hurry(ctx context.Context, app dialect.Application, next *corev1.Pod) error {
+	pod, err := r.drivers.Pods(next.Namespace).Get(next.Name)
+	if err != nil || !r.earlierLaunch(pod, next) {
+		return nil // nothing that is known to be in the way
+	}
+	driver, limit := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination
+	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.TerminatingSince.Add(limit)) {
+		return nil
+	}
+	_, err = r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
+	return err
+}

@@ -1,0 +1,154 @@
+package application
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
+	for name, test := range map[string]struct {
+		found *driver // the Pod that has the name; nil where none has
+		want  lifecycle.Observation
+	}{
+		"records the driver before it deletes it": {driverOf("this", "found"), lifecycle.Observation{Launched: "found"}},
+		"finds that there is none":                {nil, lifecycle.Observation{DriverGone: true}},
+		"leaves another launch's alone":           {driverOf("other", "found"), lifecycle.Observation{DriverGone: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.found != nil {
+				if err := client.Tracker().Add(test.found.Obj()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			app := pi().In(lifecycle.Submitted, 1, 1).Obj()
+			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}
+			var seen lifecycle.Observation
+			if err := (&Reconciler{api: applications.Apache(nil), kube: client}).release(t.Context(), app, &seen, nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, seen); diff != "" {
+				t.Errorf("seen (-want +got):\n%s", diff)
+			}
+			if verbs := verbsOn(client); verbs != "get" {
+				t.Errorf("the API server was asked to %s", verbs)
+			}
+		})
+	}
+}
+
+func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
+	conflict := apierrors.NewConflict(corev1.Resource("pods"), "pi-0-driver", errors.New("precondition failed"))
+	for name, test := range map[string]struct {
+		refusal error
+		found   string // the uid of the Pod that has the name; empty where none has
+		// accepted and failed are what comes of the deletion.
+		accepted, failed bool
+	}{
+		"a deletion that is accepted":            {found: "driver", accepted: true},
+		"a Pod that is not found":                {refusal: apierrors.NewNotFound(corev1.Resource("pods"), "pi-0-driver")},
+		"a conflict with a namesake":             {refusal: conflict, found: "another"},
+		"a conflict after which nothing is left": {refusal: conflict},
+		"a conflict with another write":          {refusal: conflict, found: "driver", failed: true},
+		"an API server in trouble":               {refusal: apierrors.NewInternalError(errors.New("etcd")), found: "driver", failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset()
+			if test.found != "" {
+				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi-0-driver"}}
+				pod.UID = "driver"
+				if test.found != "driver" {
+					pod.UID = "another"
+				}
+				if err := client.Tracker().Add(pod); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.refusal != nil, nil, test.refusal
+			})
+			r := &Reconciler{api: applications.Apache(nil), kube: client}
+			accepted, err := r.deleteDriver(t.Context(), "team-a", "pi-0-driver", "driver", nil)
+			if accepted != test.accepted || (err != nil) != test.failed {
+				t.Errorf("accepted %t, error %v; want accepted %t, an error %t", accepted, err, test.accepted, test.failed)
+			}
+		})
+	}
+}
+
+func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
+	limit := int64(60_000)
+	inTheWay := func(change func(*corev1.Pod)) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "pi-driver", UID: "earlier", Labels: map[string]string{labelLaunch: "earlier", apache.LabelApplication: "pi"},
+			DeletionTimestamp: &metav1.Time{Time: start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: new(int64),
+		}}
+		*pod.DeletionGracePeriodSeconds = 30
+		change(pod)
+		return pod
+	}
+	as := func(*corev1.Pod) {}
+	for name, test := range map[string]struct {
+		pod    *corev1.Pod
+		limit  *int64
+		after  time.Duration
+		forced bool
+	}{
+		"one that has gone for long enough":     {inTheWay(as), &limit, time.Minute, true},
+		"one that has gone for less":            {inTheWay(as), &limit, time.Minute - time.Nanosecond, false},
+		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, false},
+		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false},
+		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false},
+		"somebody else's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, labelLaunch) }), &limit, time.Hour, false},
+		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, drivers := fake.NewClientset(test.pod), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+			if err := drivers.Add(test.pod); err != nil {
+				t.Fatal(err)
+			}
+			r := &Reconciler{
+				api: applications.Apache(nil), kube: client, drivers: corev1listers.NewPodLister(drivers), clock: clocktesting.NewFakePassiveClock(start.Add(test.after)),
+			}
+			app := with(pi(), func(app *sparkv1.SparkApplication) {
+				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
+					ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: test.limit},
+				}
+			})
+			next := inTheWay(func(p *corev1.Pod) { p.Labels[labelLaunch] = "next" })
+			if err := r.hurry(config.ToContext(t.Context(), config.Default()), app, next); err != nil {
+				t.Fatal(err)
+			}
+			actions := client.Actions()
+			if forced := len(actions) == 1; forced != test.forced || len(actions) > 1 {
+				t.Fatalf("the API server was asked %v", actions)
+			}
+			if !test.forced {
+				return
+			}
+			options := actions[0].(clienttesting.DeleteAction).GetDeleteOptions()
+			if *options.GracePeriodSeconds != 0 || *options.Preconditions.UID != "earlier" {
+				t.Errorf("it was deleted with %+v", options)
+			}
+		})
+	}
+}

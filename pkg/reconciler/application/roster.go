@@ -1,0 +1,164 @@
+package application
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+const (
+	// gatherFor is how long news of executors is gathered: a status tells of them once in that time.
+	gatherFor = time.Second
+	// goneFor is how long an executor is remembered whose Pod is gone. A status tells of it well before.
+	goneFor = time.Minute
+)
+
+// roster knows each executor, for an API whose status tells of them. Like executors, it is told of each Pod's news, and
+// nobody lists them.
+type roster struct {
+	clock clock.PassiveClock
+
+	mutex   sync.Mutex
+	members map[applicationID]map[string]member
+	// departures are the members that are gone, in order.
+	departures []departure
+	// gathered is what was last told of each application's executors.
+	gathered map[types.UID]gathering
+}
+
+type member struct {
+	dialect.Executor
+	uid, owner types.UID
+	// ofPod says that its owner is a driver, and not what a driver has it from.
+	ofPod bool
+	since time.Time
+}
+
+type departure struct {
+	id   applicationID
+	name string
+	uid  types.UID
+	at   time.Time
+}
+
+type gathering struct {
+	driver    types.UID
+	executors map[string]dialect.Executor
+	at        time.Time
+}
+
+func newRoster(clock clock.PassiveClock) *roster {
+	return &roster{clock: clock, members: map[applicationID]map[string]member{}, gathered: map[types.UID]gathering{}}
+}
+
+// note takes news of a Pod: what it was, and what it is; either may be nil. It says whether there is anything to tell.
+func (r *roster) note(before, after *corev1.Pod) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.forgetGone()
+	pod := cmp.Or(after, before)
+	id, is := applicationIDOf(pod), memberOf(pod)
+	was, known := r.members[id][pod.Name]
+	if after == nil {
+		if !known || was.uid != pod.UID {
+			return false // a namesake has come since
+		}
+		is.Gone = true
+		r.departures = append(r.departures, departure{id, pod.Name, pod.UID, r.clock.Now()})
+	}
+	if known && was.uid == is.uid && same(was.Executor, is.Executor) {
+		return false
+	}
+	if r.members[id] == nil {
+		r.members[id] = map[string]member{}
+	}
+	r.members[id][pod.Name] = is
+	return true
+}
+
+func (r *roster) forgetGone() {
+	for len(r.departures) > 0 && r.clock.Since(r.departures[0].at) >= goneFor {
+		gone := r.departures[0]
+		r.departures = r.departures[1:]
+		its := r.members[gone.id]
+		if its[gone.name].uid == gone.uid {
+			delete(its, gone.name)
+		}
+		if len(its) == 0 {
+			delete(r.members, gone.id)
+		}
+	}
+}
+
+// gather returns the executors of an application's launch, by the names of their Pods, as they are if that is asked for now, and else as they
+// were when they were last gathered, where that is not long ago. since is when the attempt began: what an allocator made
+// of an earlier one with the same id is older.
+func (r *roster) gather(app dialect.Application, launch *v1alpha1.Launch, since time.Time, now bool) map[string]dialect.Executor {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	last := r.gathered[app.GetUID()]
+	if last.driver == launch.DriverUID && !now && r.clock.Since(last.at) < gatherFor {
+		return last.executors
+	}
+	executors := map[string]dialect.Executor{}
+	for name, m := range r.members[applicationID{app.GetNamespace(), launch.ApplicationID}] {
+		if m.owner == launch.DriverUID || !m.ofPod && !m.since.Before(since.Truncate(time.Second)) {
+			executors[name] = m.Executor
+		}
+	}
+	r.gathered[app.GetUID()] = gathering{launch.DriverUID, executors, r.clock.Now()}
+	return executors
+}
+
+// forget forgets what was told of an application's executors.
+func (r *roster) forget(app types.UID) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.gathered, app)
+}
+
+func memberOf(pod *corev1.Pod) member {
+	owner := ownerOfExecutor(pod)
+	return member{
+		Executor: executorOf(pod), uid: pod.UID, owner: owner.UID, ofPod: owner.Kind == "Pod",
+		since: pod.CreationTimestamp.Time,
+	}
+}
+
+func executorOf(pod *corev1.Pod) dialect.Executor {
+	executor := dialect.Executor{ID: pod.Labels[submission.LabelExecutorID], Phase: pod.Status.Phase}
+	if ended := endOfExecutor(pod.Status.ContainerStatuses); ended != nil {
+		executor.ExitCode, executor.Reason = &ended.ExitCode, ended.Reason
+	}
+	return executor
+}
+
+// executorContainer is Spark's name for the container of an executor, where its template names none.
+const executorContainer = "spark-kubernetes-executor"
+
+// endOfExecutor is how the Spark container ended; nil where it did not. Where none has Spark's name, it is the first.
+func endOfExecutor(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	for _, status := range statuses {
+		if status.Name == executorContainer {
+			return status.State.Terminated
+		}
+	}
+	if len(statuses) == 0 {
+		return nil
+	}
+	return statuses[0].State.Terminated
+}
+
+func same(a, b dialect.Executor) bool {
+	codes := a.ExitCode == b.ExitCode || a.ExitCode != nil && b.ExitCode != nil && *a.ExitCode == *b.ExitCode
+	a.ExitCode, b.ExitCode = nil, nil
+	return codes && a == b
+}

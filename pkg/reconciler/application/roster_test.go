@@ -1,0 +1,213 @@
+package application
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Phase is what became of an executor.
+func (e *executor) Phase(phase corev1.PodPhase) *executor {
+	e.pod.Status.Phase = phase
+	return e
+}
+
+// Exited ends a container of an executor.
+func (e *executor) Exited(container string, code int32) *executor {
+	e.pod.Status.ContainerStatuses = append(e.pod.Status.ContainerStatuses, corev1.ContainerStatus{
+		Name: container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}},
+	})
+	return e
+}
+
+func TestWhatIsGathered(t *testing.T) {
+	code := int32(7)
+	for name, test := range map[string]struct {
+		executors []*executor
+		want      map[string]dialect.Executor
+	}{
+		"nothing of a driver without executors": {want: map[string]dialect.Executor{}},
+		"each executor's phase": {
+			executors: []*executor{anExecutor("a").Phase(corev1.PodPending), anExecutor("b").Ready()},
+			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodPending}, "exec-b": {Phase: corev1.PodRunning}},
+		},
+		"how the Spark container ended, whatever else did": {
+			executors: []*executor{anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, code)},
+			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodFailed, ExitCode: &code, Reason: "Error"}},
+		},
+		"how the first container ended where none has Spark's name": {
+			executors: []*executor{anExecutor("a").Phase(corev1.PodFailed).Exited("main", code)},
+			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodFailed, ExitCode: &code, Reason: "Error"}},
+		},
+		"no other driver's": {
+			executors: []*executor{anExecutor("a").OwnedBy("Pod", "driver-1"), anExecutor("b").Of("team-b", "pi-0"), anExecutor("c").Of("team-a", "pi-1")},
+			want:      map[string]dialect.Executor{},
+		},
+		"what an allocator made since": {
+			executors: []*executor{anExecutor("a").OwnedBy("StatefulSet", "set").Ready()},
+			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning}},
+		},
+		"nothing that an allocator made for an earlier attempt": {
+			executors: []*executor{anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Minute))},
+			want:      map[string]dialect.Executor{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoster(clockAt(start))
+			for _, e := range test.executors {
+				if !r.note(nil, e.Obj()) {
+					t.Errorf("%s is no news", e.pod.Name)
+				}
+			}
+			if diff := cmp.Diff(test.want, r.gather(pi().Obj(), firstLaunch, start, true)); diff != "" {
+				t.Errorf("executors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsNewsOfAnExecutor(t *testing.T) {
+	pending := func() *executor { return anExecutor("a").Phase(corev1.PodPending) }
+	for name, test := range map[string]struct {
+		after *executor
+		want  bool
+	}{
+		"that nothing changed is none": {pending(), false},
+		"another phase":                {pending().Phase(corev1.PodRunning), true},
+		"its end":                      {pending().Exited(executorContainer, 1), true},
+		"a namesake":                   {anExecutor("b").Phase(corev1.PodPending).Named("exec-a"), true},
+		"that it is gone":              {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoster(clockAt(start))
+			r.note(nil, pending().Obj())
+			var after *corev1.Pod
+			if test.after != nil {
+				after = test.after.Obj()
+			}
+			if got := r.note(pending().Obj(), after); got != test.want {
+				t.Errorf("it is: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+// Named has an executor another's name.
+func (e *executor) Named(name string) *executor {
+	e.pod.Name = name
+	return e
+}
+
+func TestNewsOfExecutorsIsGathered(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(start)
+	r := newRoster(clock)
+	for step, test := range []struct {
+		after time.Duration
+		now   bool
+		app   types.UID
+		want  int
+	}{
+		{want: 1, app: "uid-of-pi"},
+		{want: 1, app: "uid-of-pi"},
+		{want: 3, app: "uid-of-another"}, // each application has its own time
+		{want: 1, app: "uid-of-pi", after: gatherFor - 1},
+		{want: 5, app: "uid-of-pi", after: gatherFor},
+		{want: 5, app: "uid-of-pi", after: gatherFor + 1},
+		{want: 7, app: "uid-of-pi", after: gatherFor + 1, now: true}, // with a transition
+	} {
+		clock.SetTime(start.Add(test.after))
+		r.note(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
+		if got := r.gather(pi().UID(test.app).Obj(), firstLaunch, start, test.now); len(got) != test.want {
+			t.Errorf("step %d: %d executors are told of, want %d", step, len(got), test.want)
+		}
+	}
+	if got := r.gather(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
+		t.Errorf("the next attempt has the executors of the one before: %v", got)
+	}
+}
+
+func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(start)
+	r := newRoster(clock)
+	r.note(nil, anExecutor("a").Ready().Obj())
+	r.note(anExecutor("a").Ready().Obj(), nil)
+	want := map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning, Gone: true}}
+	if diff := cmp.Diff(want, r.gather(pi().Obj(), firstLaunch, start, true)); diff != "" {
+		t.Errorf("executors (-want +got):\n%s", diff)
+	}
+	clock.SetTime(start.Add(goneFor))
+	r.note(nil, anExecutor("other").Of("team-a", "other").Obj())
+	if got := r.gather(pi().Obj(), firstLaunch, start, true); len(got) > 0 || len(r.departures) > 0 || len(r.members) != 1 {
+		t.Errorf("%v is still known, %v, %v", got, r.departures, r.members)
+	}
+}
+
+// A name may come again, in a StatefulSet.
+func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(start)
+	r := newRoster(clock)
+	r.note(nil, anExecutor("a").Obj())
+	r.note(anExecutor("a").Obj(), nil)
+	r.note(nil, anExecutor("b").Named("exec-a").Ready().Obj())
+	if r.note(anExecutor("a").Obj(), nil) {
+		t.Error("the end of one that was replaced is news")
+	}
+	clock.SetTime(start.Add(goneFor))
+	r.note(nil, anExecutor("c").Obj())
+	if got := r.gather(pi().Obj(), firstLaunch, start, true)["exec-a"]; got.Gone || got.Phase != corev1.PodRunning {
+		t.Errorf("it is %+v", got)
+	}
+}
+
+func TestGatheringsEndWithTheirApplications(t *testing.T) {
+	r := newRoster(clockAt(start))
+	r.gather(pi().Obj(), firstLaunch, start, true)
+	r.forget("uid-of-pi")
+	if len(r.gathered) > 0 {
+		t.Errorf("%d are kept", len(r.gathered))
+	}
+}
+
+func TestStripShownExecutorKeepsWhatIsShown(t *testing.T) {
+	whole := anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, 7).Obj()
+	whole.Labels[submission.LabelExecutorID], whole.Labels["large"], whole.Spec.NodeName = "12", "text", "n"
+	got, err := stripShownExecutor(whole.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := got.(*corev1.Pod)
+	if diff := cmp.Diff(executorOf(whole), executorOf(kept)); diff != "" || executorOf(kept).ID != "12" {
+		t.Errorf("executor (-whole +kept):\n%s", diff)
+	}
+	if len(kept.Labels) != 2 || kept.Spec.NodeName != "" || len(kept.Status.ContainerStatuses) != 1 {
+		t.Errorf("more is kept than is shown: %+v", kept)
+	}
+}
+
+// What one executor's news costs must not depend on how many there are.
+func BenchmarkRosterNote(b *testing.B) {
+	for _, count := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			r := newRoster(clockAt(start))
+			for n := range count {
+				r.note(nil, anExecutor(types.UID(fmt.Sprint(n))).Obj())
+			}
+			pending, running := anExecutor("0").Phase(corev1.PodPending).Obj(), anExecutor("0").Ready().Obj()
+			for n := range b.N {
+				if n%2 == 0 {
+					pending, running = running, pending
+				}
+				r.note(pending, running)
+			}
+		})
+	}
+}

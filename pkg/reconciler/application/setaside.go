@@ -1,0 +1,54 @@
+package application
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// setAside does nothing for an application but say why, or, where it is deleted, let it go.
+func (r *Reconciler) setAside(ctx context.Context, app dialect.Application, reason, message string) error {
+	if app.GetDeletionTimestamp() != nil {
+		return r.letGo(ctx, app)
+	}
+	return r.report(ctx, app, reason, message)
+}
+
+// letGo deletes the drivers of an application without a record, which nothing else would do where its dependents are
+// orphaned.
+func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
+	drivers, err := r.driversOf(ctx, app)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, driver := range drivers {
+		_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// report says on an application why it is set aside, once per generation. What else the status holds is left alone.
+func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason, message string) error {
+	if !r.written.firstReport(app) {
+		return nil
+	}
+	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
+	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
+	patch, err := dialect.SetAsidePatch(app, reason, message, r.clock.Now())
+	if err != nil {
+		return err
+	}
+	if err := r.api.PatchStatus(ctx, app, patch); err != nil {
+		r.written.unreport(app)
+		return fmt.Errorf("report that the application is set aside: %w", err)
+	}
+	return nil
+}

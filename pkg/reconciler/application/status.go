@@ -1,0 +1,131 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// pruned says that the API server dropped the record from a status: its CRD is another operator's. Nothing is
+// launched then, since nothing would remember it.
+func pruned(api *dialect.API) string {
+	return fmt.Sprintf("the API server dropped status.firesteel: the CustomResourceDefinition %s is another operator's; apply %s",
+		api.CustomResourceDefinition(), api.Manifest)
+}
+
+// prunedRetry is when an application with a pruned record is tried again.
+const prunedRetry = time.Minute
+
+// persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes
+// nothing where nothing is new, and a cursor alone only at rest. It returns the object as written.
+func (r *Reconciler) persist(
+	ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts,
+) (dialect.Application, error) {
+	if !r.relay.HasSink() {
+		record.Acknowledged = record.Sequence
+	}
+	if !r.worthWriting(d, app, record, facts) {
+		return app, nil
+	}
+	stored, err := r.write(ctx, app, concluded(d, app, record, facts))
+	if err != nil {
+		return app, err
+	}
+	r.measure(ctx, app, stored)
+	announce(ctx, d, app, stored)
+	announceObstacle(ctx, app, stored, facts.Obstacle)
+	return stored, nil
+}
+
+// write writes a status, and checks that the record was kept.
+func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application) (dialect.Application, error) {
+	stored, err := r.api.UpdateStatus(ctx, desired)
+	if err != nil {
+		return nil, fmt.Errorf("write status: %w", err)
+	}
+	if stored.GetRecord() == nil {
+		r.written.sawPruned(app, r.clock.Now())
+		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API))
+		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))
+		return nil, controller.NewRequeueAfter(prunedRetry)
+	}
+	r.written.remember(stored)
+	r.sightings.sawBeginning(app.GetUID())
+	return stored, nil
+}
+
+// concluded is an application with the status that a record stands for.
+func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
+	desired := dialect.Copy(app)
+	d.Project(desired, record, facts)
+	return desired
+}
+
+func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
+	before := app.GetRecord()
+	if before == nil || before.Sequence != record.Sequence {
+		return true
+	}
+	rested := r.clock.Since(lifecycle.Current(record).Time.Time) >= restAfter
+	if rested && before.Acknowledged != record.Acknowledged {
+		return true
+	}
+	unmoved := record.DeepCopy()
+	unmoved.Acknowledged = before.Acknowledged
+	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
+	return !equality.Semantic.DeepEqual(app, concluded(d, app, unmoved, facts))
+}
+
+// measure counts the transitions that were written.
+func (r *Reconciler) measure(ctx context.Context, before, after dialect.Application) {
+	if r.wrote != nil {
+		r.wrote(before, after)
+	}
+	var told int64
+	if before.GetRecord() != nil {
+		told = before.GetRecord().Sequence
+	}
+	record := after.GetRecord()
+	r.instruments.moved(record, told)
+	if record.Sequence == told {
+		return
+	}
+	if after, known := r.arrivals.told(ctx); known {
+		r.instruments.detected(lifecycle.Current(record).State, after)
+	}
+}
+
+// silentAfter is how long a handler may be asked before a condition names it.
+const silentAfter = 2 * time.Minute
+
+// facts are what is said of an application beside its new record. created are the objects of the launch, where they were
+// just made.
+func (r *Reconciler) facts(
+	d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+) dialect.Facts {
+	facts := dialect.Facts{
+		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, Created: created,
+		Warnings: d.Warnings(app),
+	}
+	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
+		before := app.GetRecord()
+		moved := before == nil || before.Sequence != record.Sequence
+		facts.Executors = r.roster.gather(app, record.Launch, record.Attempt.Since.Time, moved)
+	}
+	progress := r.relay.Progress(app.GetUID())
+	if decision.Awaits != lifecycle.AwaitsNothing && !progress.AwaitedSince.IsZero() &&
+		r.clock.Since(progress.AwaitedSince) >= silentAfter {
+		facts.SilentHandler = progress.Awaits
+	}
+	return facts
+}

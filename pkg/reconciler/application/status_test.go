@@ -1,0 +1,349 @@
+package application
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// application builds a SparkApplication as it is stored.
+type application struct{ app sparkv1.SparkApplication }
+
+func pi() *application {
+	a := &application{}
+	a.app.Namespace, a.app.Name, a.app.UID, a.app.ResourceVersion, a.app.Generation = "team-a", "pi", "uid-of-pi", "17", 1
+	a.app.Spec.RuntimeVersions.SparkVersion = "4.1.4"
+	return a
+}
+
+// named is pi under another name.
+func named(name string) *application {
+	a := pi()
+	a.app.Name, a.app.UID = name, types.UID("uid-of-"+name)
+	return a
+}
+
+func clockAt(now time.Time) *clocktesting.FakePassiveClock {
+	return clocktesting.NewFakePassiveClock(now)
+}
+
+func (a *application) Version(resourceVersion string) *application {
+	a.app.ResourceVersion = resourceVersion
+	return a
+}
+
+func (a *application) UID(uid types.UID) *application {
+	a.app.UID = uid
+	return a
+}
+
+func (a *application) Generation(generation int64) *application {
+	a.app.Generation = generation
+	return a
+}
+
+// In has a record whose last of some transitions began a state at the start.
+func (a *application) In(state lifecycle.State, sequence, acknowledged int64) *application {
+	record := &v1alpha1.Record{Sequence: sequence, Acknowledged: acknowledged}
+	for n := int64(1); n <= sequence; n++ {
+		record.Transitions = append(record.Transitions, v1alpha1.Transition{
+			Sequence: n, Time: metav1.NewMicroTime(start), State: string(lifecycle.DriverRequested),
+		})
+	}
+	record.Transitions[sequence-1].State = string(state)
+	apache.Project(&a.app.Status, record)
+	apache.Conclude(&a.app, record, dialect.Facts{Now: start})
+	return a
+}
+
+func (a *application) Obj() *sparkv1.SparkApplication { return a.app.DeepCopy() }
+
+func TestWorthWriting(t *testing.T) {
+	running := func() *application { return pi().In(lifecycle.RunningHealthy, 4, 1) }
+	for name, test := range map[string]struct {
+		change func(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts *dialect.Facts)
+		after  time.Duration // since the last transition
+		want   bool
+	}{
+		"nothing": {after: time.Hour, want: false},
+		"a transition": {
+			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
+				record.Sequence++
+				record.Transitions = append(record.Transitions, v1alpha1.Transition{Sequence: record.Sequence, State: "Succeeded"})
+			},
+			want: true,
+		},
+		"a cursor before the application is at rest": {
+			change: acknowledge, after: restAfter - 1, want: false,
+		},
+		"a cursor at rest": {
+			change: acknowledge, after: restAfter, want: true,
+		},
+		"acknowledged transitions that were dropped, with the cursor, before rest": {
+			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
+				record.Acknowledged, record.Transitions = 4, record.Transitions[2:]
+			},
+			want: false,
+		},
+		"the same transitions dropped, and nothing else": {
+			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
+				record.Transitions = record.Transitions[2:]
+			},
+			after: time.Hour, want: false,
+		},
+		"a launch": {
+			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
+				record.Launch = &v1alpha1.Launch{ID: "this"}
+			},
+			want: true,
+		},
+		"a warning": {
+			change: func(_ *sparkv1.SparkApplication, _ *v1alpha1.Record, facts *dialect.Facts) {
+				facts.Warnings = []string{"This is dropped."}
+			},
+			want: true,
+		},
+		"an edit that is observed": {
+			change: func(app *sparkv1.SparkApplication, _ *v1alpha1.Record, _ *dialect.Facts) { app.Generation++ },
+			want:   true,
+		},
+		"refused events": {
+			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) { record.Rejected++ },
+			want:   true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := running().Obj()
+			record := after.Status.Firesteel.DeepCopy()
+			facts := dialect.Facts{Now: start.Add(time.Hour)}
+			if test.change != nil {
+				test.change(after, record, &facts)
+			}
+			r := &Reconciler{clock: clocktesting.NewFakePassiveClock(start.Add(test.after))}
+			if got := r.worthWriting(apache.Dialect{}, after, record, facts); got != test.want {
+				t.Errorf("worth writing: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func acknowledge(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
+	record.Acknowledged = 4
+}
+
+func TestTheFirstRecordIsWorthWriting(t *testing.T) {
+	r := &Reconciler{clock: clocktesting.NewFakePassiveClock(start)}
+	if !r.worthWriting(apache.Dialect{}, pi().Obj(), pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: start}) {
+		t.Error("an application gets no record")
+	}
+}
+
+func TestNewestOfCacheAndOwnWrite(t *testing.T) {
+	for name, test := range map[string]struct {
+		own, cached *application
+		want        string
+	}{
+		"the cache's where nothing was written":    {nil, pi().Version("17"), "17"},
+		"one's own while the cache is behind":      {pi().Version("18"), pi().Version("17"), "18"},
+		"numbers are compared, not texts":          {pi().Version("100"), pi().Version("99"), "100"},
+		"the cache's once it has caught up":        {pi().Version("18"), pi().Version("18"), "18"},
+		"the cache's once it is ahead":             {pi().Version("18"), pi().Version("19"), "19"},
+		"the cache's where it is of another birth": {pi().Version("18"), pi().Version("17").UID("another"), "17"},
+		"the cache's where nobody can tell":        {pi().Version("18"), pi().Version("x"), "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWritten(apache.Dialect{}.SameShown)
+			if test.own != nil {
+				w.remember(test.own.Obj())
+			}
+			if got := w.newest(test.cached.Obj()); got.GetResourceVersion() != test.want || got.GetUID() != test.cached.app.UID {
+				t.Errorf("the newest is %s of %s, want %s", got.GetResourceVersion(), got.GetUID(), test.want)
+			}
+		})
+	}
+}
+
+func TestWrittenForgetsWhatTheCacheHas(t *testing.T) {
+	w := newWritten(apache.Dialect{}.SameShown)
+	w.remember(pi().Version("18").Obj())
+	w.newest(pi().Version("18").Obj())
+	if len(w.newer) > 0 {
+		t.Errorf("%d applications are kept in memory that the cache has", len(w.newer))
+	}
+}
+
+func TestWrittenHandsOutCopies(t *testing.T) {
+	w := newWritten(apache.Dialect{}.SameShown)
+	w.remember(pi().Version("18").Obj())
+	w.newest(pi().Obj()).SetName("changed")
+	if got := w.newest(pi().Obj()); got.GetName() != "pi" {
+		t.Error("what was remembered was changed by who asked for it")
+	}
+}
+
+func TestReportsAreMadeOncePerGeneration(t *testing.T) {
+	w := newWritten(apache.Dialect{}.SameShown)
+	for i, test := range []struct {
+		generation int64
+		want       bool
+	}{{1, true}, {1, false}, {2, true}, {2, false}} {
+		if got := w.firstReport(pi().Generation(test.generation).Obj()); got != test.want {
+			t.Errorf("report %d, on generation %d, is the first: %t", i, test.generation, got)
+		}
+	}
+	w.unreport(pi().Obj())
+	if !w.firstReport(pi().Generation(2).Obj()) {
+		t.Error("a report that failed is not made again")
+	}
+	w.forget(pi().Obj())
+	if !w.firstReport(pi().Generation(2).Obj()) {
+		t.Error("an application that is gone is still remembered")
+	}
+}
+
+func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
+	w := newWritten(apache.Dialect{}.SameShown)
+	if wait := w.prunedFor(pi().Obj(), start); wait > 0 {
+		t.Errorf("an application that was never pruned waits for %s", wait)
+	}
+	w.sawPruned(pi().Obj(), start)
+	for since, want := range map[time.Duration]time.Duration{0: prunedRetry, prunedRetry: 0, prunedRetry / 2: prunedRetry / 2} {
+		if wait := w.prunedFor(pi().Obj(), start.Add(since)); wait != want {
+			t.Errorf("%s after it was pruned, an application waits for %s, want %s", since, wait, want)
+		}
+	}
+	if wait := w.prunedFor(pi().UID("another").Obj(), start); wait > 0 {
+		t.Errorf("another of the same name waits for %s", wait)
+	}
+	w.forget(pi().Obj())
+	if wait := w.prunedFor(pi().Obj(), start); wait > 0 {
+		t.Errorf("an application that is gone waits for %s", wait)
+	}
+}
+
+// A record that is dropped is remembered, with the instant at which somebody last wrote a status without it.
+func TestLossesAreSeen(t *testing.T) {
+	record := func() *application { return pi().In(lifecycle.RunningHealthy, 4, 4) }
+	theirs := func(state string) *application {
+		a := pi().Version("18")
+		a.app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: state}
+		return a
+	}
+	undecodable := pi()
+	undecodable.app.Undecodable = "spec.sparkConf"
+	type update struct{ before, after *application }
+	for name, test := range map[string]struct {
+		updates []update // one a second
+		lost    bool
+		at      time.Duration
+	}{
+		"a record that is there":          {updates: []update{{record(), record()}}},
+		"one that never was":              {updates: []update{{pi(), theirs("Submitted")}}},
+		"one that is dropped":             {updates: []update{{record(), pi()}}, lost: true},
+		"another's status in its place":   {updates: []update{{record(), theirs("Failed")}}, lost: true},
+		"another's second status":         {updates: []update{{record(), theirs("Failed")}, {theirs("Failed"), theirs("ResourceReleased")}}, lost: true, at: time.Second},
+		"another's status that is as was": {updates: []update{{record(), theirs("Failed")}, {theirs("Failed"), theirs("Failed")}}, lost: true},
+		"one that came back":              {updates: []update{{record(), pi()}, {pi(), record()}}},
+		"what cannot be decoded":          {updates: []update{{record(), undecodable}}},
+		"another of the same name":        {updates: []update{{record(), pi().UID("another")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWritten(apache.Dialect{}.SameShown)
+			for i, u := range test.updates {
+				w.compare(u.before.Obj(), u.after.Obj(), start.Add(time.Duration(i)*time.Second))
+			}
+			loss := w.lossOf(pi().Obj())
+			if lost := loss.last != nil; lost != test.lost || lost && !loss.at.Equal(start.Add(test.at)) {
+				t.Errorf("lost: %t at %s", lost, loss.at)
+			}
+			if test.lost && loss.last.GetRecord() == nil {
+				t.Error("the record is not known")
+			}
+		})
+	}
+}
+
+func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
+	for name, forget := range map[string]func(*written){
+		"written": func(w *written) { w.remember(pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
+		"gone":    func(w *written) { w.forget(pi().Obj()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWritten(apache.Dialect{}.SameShown)
+			w.compare(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
+			w.sawPruned(pi().Obj(), start)
+			w.firstReport(pi().Obj())
+			if loss := w.lossOf(pi().Obj()); loss.last == nil || !loss.pruned {
+				t.Fatalf("loss is %+v", loss)
+			}
+			forget(w)
+			if loss := w.lossOf(pi().Obj()); loss.last != nil || loss.pruned || !w.firstReport(pi().Obj()) {
+				t.Errorf("still known: %+v", loss)
+			}
+		})
+	}
+}
+
+func TestNewcomers(t *testing.T) {
+	s := newSightings(apache.API, clocktesting.NewFakePassiveClock(start))
+	s.sawArrival(pi().Obj(), true)
+	s.sawArrival(with(pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{apache.API.Finalizer} }), true)
+	s.sawArrival(with(pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }), true)
+	for uid, want := range map[types.UID]bool{"uid-of-pi": true, "cared for": false, "held": true, "unseen": false} {
+		if got := s.newcomer(uid); got != want {
+			t.Errorf("%s is a newcomer: %t", uid, got)
+		}
+	}
+	s.sawBeginning("uid-of-pi")
+	if s.newcomer("uid-of-pi") {
+		t.Error("what was begun is still new")
+	}
+}
+
+// Where an operator sets no finalizer, it may have begun with whatever was there before Firesteel.
+func TestNewcomersOfAnAPIWithoutFinalizer(t *testing.T) {
+	s := newSightings(&dialect.API{Finalizer: "firesteel.dev/driver"}, clockAt(start))
+	s.sawArrival(pi().UID("there before").Obj(), true)
+	s.sawArrival(pi().UID("came since").Obj(), false)
+	for uid, want := range map[types.UID]bool{"there before": false, "came since": true} {
+		if got := s.newcomer(uid); got != want {
+			t.Errorf("%s is a newcomer: %t", uid, got)
+		}
+	}
+}
+
+func TestSightings(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(start)
+	s := newSightings(apache.API, clock)
+	if _, gone := s.deleted("driver"); gone || s.justCreated("driver") || s.justParted("app") {
+		t.Error("something was seen that was not")
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "driver"}}
+	s.sawDeletion(pod)
+	s.sawCreation("driver")
+	s.sawParting("app")
+	if last, gone := s.deleted("driver"); !gone || last != pod {
+		t.Errorf("the deleted Pod is %v, %t", last, gone)
+	}
+	if _, gone := s.deleted("another"); gone {
+		t.Error("another Pod is gone")
+	}
+	for since, want := range map[time.Duration]bool{0: true, eventDelay - time.Nanosecond: true, eventDelay: false} {
+		clock.SetTime(start.Add(since))
+		if created, parted := s.justCreated("driver"), s.justParted("app"); created != want || parted != want {
+			t.Errorf("after %s: just created %t, just parted %t, want %t", since, created, parted, want)
+		}
+	}
+}

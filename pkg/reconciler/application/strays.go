@@ -1,0 +1,91 @@
+package application
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// byOwner is the index of driver Pods by the uid of the application that owns them.
+const byOwner = "owner"
+
+func indexOwner(object any) ([]string, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok || metav1.GetControllerOf(pod) == nil {
+		return nil, nil
+	}
+	return []string{string(metav1.GetControllerOf(pod).UID)}, nil
+}
+
+// strays are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
+// was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
+// the Pod of it go, and moved on.
+func (r *Reconciler) strays(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
+	if record == nil {
+		return nil
+	}
+	owned, err := r.owned.ByIndex(byOwner, string(app.GetUID()))
+	if err != nil {
+		return nil // there is that index
+	}
+	var strays []*corev1.Pod
+	for _, object := range owned {
+		if pod := object.(*corev1.Pod); stray(pod, record.Launch) {
+			strays = append(strays, pod)
+		}
+	}
+	return strays
+}
+
+func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
+	id := pod.Labels[labelLaunch]
+	switch {
+	case id == "", lifecycle.PodEnded(pod) && pod.DeletionTimestamp != nil:
+		return false // made by somebody else, or of an attempt that is released
+	case launch == nil:
+		return true
+	case launch.DriverUID == "" && !launch.Released:
+		return id != launch.ID // that which bears the id is the launch's own: it is not recorded yet
+	default:
+		return pod.UID != launch.DriverUID
+	}
+}
+
+// dismissStrays deletes them. It says yes while there are any. Since the record may be old, and they the drivers of a
+// later launch, the application is read live before.
+func (r *Reconciler) dismissStrays(ctx context.Context, app dialect.Application, record *v1alpha1.Record) (bool, error) {
+	strays := r.strays(app, record)
+	if len(strays) == 0 {
+		return false, nil
+	}
+	if err := r.unchanged(ctx, app); err != nil {
+		return true, ignoreNotFound(err) // with the application they go by themselves
+	}
+	for _, pod := range strays {
+		if err := r.dismiss(ctx, app, pod); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// dismiss deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
+func (r *Reconciler) dismiss(ctx context.Context, app dialect.Application, pod *corev1.Pod) error {
+	logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
+	_, err := r.remove(ctx, app, pod)
+	return err
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

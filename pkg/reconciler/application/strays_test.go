@@ -1,0 +1,164 @@
+package application
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+)
+
+// driver builds a driver Pod of the application pi.
+type driver struct{ pod corev1.Pod }
+
+func driverOf(launch string, uid types.UID) *driver {
+	d := &driver{}
+	d.pod.Namespace, d.pod.Name, d.pod.UID = "team-a", "pi-0-driver", uid
+	d.pod.Labels = map[string]string{labelLaunch: launch}
+	d.pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(pi().Obj(), sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))}
+	d.pod.Status.Phase = corev1.PodRunning
+	return d
+}
+
+func (d *driver) Ended() *driver {
+	d.pod.Status.Phase = corev1.PodFailed
+	return d
+}
+
+func (d *driver) Going() *driver {
+	d.pod.DeletionTimestamp = &metav1.Time{Time: start}
+	return d
+}
+
+func (d *driver) Obj() *corev1.Pod { return d.pod.DeepCopy() }
+
+func TestStray(t *testing.T) {
+	waiting := (*v1alpha1.Launch)(nil)
+	fenced := &v1alpha1.Launch{ID: "this"}
+	launched := &v1alpha1.Launch{ID: "this", DriverUID: "ours"}
+	released := &v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}
+	refused := &v1alpha1.Launch{ID: "this", Released: true}
+	for name, test := range map[string]struct {
+		launch *v1alpha1.Launch
+		driver *driver
+		want   bool
+	}{
+		"the launch's own":                                  {launched, driverOf("this", "ours"), false},
+		"the launch's own that is not recorded yet":         {fenced, driverOf("this", "any"), false},
+		"another of the same launch":                        {launched, driverOf("this", "another"), true},
+		"another that is going":                             {launched, driverOf("this", "another").Going(), true},
+		"one of an earlier launch":                          {fenced, driverOf("earlier", "any"), true},
+		"one of an earlier launch, between two":             {waiting, driverOf("earlier", "any"), true},
+		"one that ended and is going":                       {waiting, driverOf("earlier", "any").Ended().Going(), false},
+		"one that ended and that nobody deletes":            {waiting, driverOf("earlier", "any").Ended(), true},
+		"one of a launch that left a driver and is over":    {released, driverOf("this", "another"), true},
+		"the driver that it left":                           {released, driverOf("this", "ours"), false},
+		"one of a launch that was refused":                  {refused, driverOf("this", "any"), true},
+		"one that somebody else made":                       {launched, driverOf("", "theirs"), false},
+		"one that somebody else made, and before any other": {waiting, driverOf("", "theirs"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := stray(test.driver.Obj(), test.launch); got != test.want {
+				t.Errorf("stray: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDismissStrays(t *testing.T) {
+	for name, test := range map[string]struct {
+		live    *application // as it is at the API server; nil where it is gone
+		drivers []*driver
+		now     time.Duration // since the start
+		// deleted are the uids of those that are deleted; strays says that there are any.
+		deleted  []types.UID
+		strays   bool
+		conflict bool
+		// again is when the application is looked at again.
+		again time.Duration
+	}{
+		"there are none": {live: pi(), drivers: []*driver{driverOf("this", "ours")}},
+		"one is deleted, and no other": {
+			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "stray")},
+			strays: true, deleted: []types.UID{"stray"},
+		},
+		"one that is going is waited for until it is forced": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
+		},
+		"one that does not go is forced": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
+			strays: true, deleted: []types.UID{"stray"},
+		},
+		"none is deleted where the record may be old": {
+			live: pi().Version("18"), drivers: []*driver{driverOf("later", "new")}, strays: true, conflict: true,
+		},
+		"those of an application that is gone go by themselves": {drivers: []*driver{driverOf("earlier", "stray")}, strays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kube := fake.NewClientset()
+			owned := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byOwner: indexOwner})
+			for i, driver := range test.drivers {
+				pod := driver.Obj()
+				pod.Name = string(rune('a' + i))
+				if err := owned.Add(pod); err != nil {
+					t.Fatal(err)
+				}
+				if err := kube.Tracker().Add(pod); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spark := sparkfake.NewSimpleClientset()
+			if test.live != nil {
+				spark = sparkfake.NewSimpleClientset(test.live.Obj())
+			}
+			var again time.Duration
+			r := &Reconciler{
+				kube: kube, api: applications.Apache(spark), owned: owned, clock: clockAt(start.Add(test.now)),
+				enqueueAfter: func(_ any, after time.Duration) { again = after },
+			}
+			ctx := config.ToContext(t.Context(), config.Default())
+			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
+			strays, err := r.dismissStrays(ctx, pi().Obj(), record)
+			if strays != test.strays || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
+				t.Errorf("strays: %t, error %v", strays, err)
+			}
+			if again != test.again {
+				t.Errorf("looked at again after %s, want %s", again, test.again)
+			}
+			var deleted []types.UID
+			for _, driver := range test.drivers {
+				if uid := driver.pod.UID; !exists(t, kube, uid) {
+					deleted = append(deleted, uid)
+				}
+			}
+			if diff := cmp.Diff(test.deleted, deleted); diff != "" {
+				t.Errorf("deleted (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func exists(t *testing.T, kube *fake.Clientset, uid types.UID) bool {
+	t.Helper()
+	pods, err := kube.CoreV1().Pods("team-a").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if pod.UID == uid {
+			return true
+		}
+	}
+	return false
+}
