@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		"the Kubeflow operator's goes on at its next time":     {hourly().Left(hour(2), hour(3)), hour(2).Add(second), never, hour(3), 0, hour(3)},
 		"where that is past, it is made up":                    {hourly().Left(hour(2), hour(3)), hour(4).Add(second), hour(4), hour(4), 1, hour(5)},
 		"its edit was never seen there, and acts now":          {hourly().Left(hour(2), hour(20)), hour(4).Add(second), never, hour(5), 0, hour(5)},
-		"its @every keeps its time":                            {hourly().Schedule("@every 1h").Left(hour(2), hour(3).Add(7*second)), hour(2).Add(30*second), never, hour(3).Add(7 * second), 0, hour(3).Add(7 * second)},
+		"its @every keeps its time":                            {hourly().Schedule("@every 1h").Left(hour(2), hour(3).Add(7*second)), hour(2).Add(30 * second), never, hour(3).Add(7 * second), 0, hour(3).Add(7 * second)},
 		"its @every was shortened, and acts now":               {hourly().Schedule("@every 5m").Left(hour(2), hour(3)), hour(2).Add(second), never, hour(2).Add(5*time.Minute + second), 0, hour(2).Add(5*time.Minute + second)},
 		"one whose schedule it refused begins now":             {hourly().Left(never, never), hour(9), never, hour(10), 0, hour(10)},
 		"one that it suspended stays so":                       {hourly().Left(hour(2), hour(3)).Suspended(), hour(9), never, never, 0, never},

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -99,8 +100,8 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	s := newScene(t).sharesController()
 	pi := s.schedules(kind.Apache, "pi", "@every 5s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	first := pi.untilStarted("")
-	s.kubelet.pause(s.ns) // its driver does not go
 	s.driver(first, 0)
+	s.kubelet.pause(s.ns) // it does not go
 	held := pi.untilCondition("RunStarted", metav1.ConditionFalse, "ReplacesRunningRun")
 	t.Log(held.Message)
 	pi.until("miss the next", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 1 })
@@ -128,5 +129,123 @@ func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 		for _, run := range runs[:2] {
 			pi.untilNoRun(run.GetName())
 		}
+	})
+}
+
+// The handler may die between creating a run and recording it, and whoever sees that run delete it before anybody else
+// looks.
+func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
+	s := newScene(t)
+	controller := s.ownController(controllerOf(s))
+	pi := s.schedules(kind.Apache, "pi", "@every 8s", nil)
+	looked := pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
+	controller.Kill()
+	instant := looked.GetScheduleStatus().NextRun.Time
+	run, err := kind.Apache.NewRun(looked, instant)
+	s.must(err)
+	made, err := s.dynamic.Resource(kind.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
+	s.must(err)
+	s.delete(run.GetName())
+	s.ownController(controllerOf(s))
+	pi.untilNoRun(run.GetName())
+	status := pi.until("record it", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+		return s.Firesteel.Last != nil && schedule.Settled(s.Firesteel, instant)
+	}).GetScheduleStatus()
+	if last := status.Firesteel.Last; last.UID != made.GetUID() && last.Name == made.GetName() {
+		t.Errorf("it was started again: %+v", last)
+	}
+	if last := status.LastRunName; last < made.GetName() {
+		t.Errorf("the last run is %s", last)
+	}
+}
+
+func controllerOf(s *scene) controller { return controller{sink: s.sink.url()} }
+
+// What is refused is told, is tried again at its next time, and disturbs no other schedule.
+func TestRefusals(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		other := s.schedules(k, "other", "@every 2s", nil)
+		never := s.schedules(k, "never", "0 0 30 2 *", nil)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonNeverFires)
+		never.patch(`{"schedule": "whenever"}`)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonInvalidSchedule)
+		if state := never.now().GetScheduleStatus(); state.ScheduleState != "FailedValidation" || state.Reason == "" || state.NextRun != nil {
+			t.Errorf("its state is %+v", state)
+		}
+		never.patch(`{"schedule": "@every 1s", "timeZone": "Mars/Olympus"}`)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonInvalidTimeZone)
+		never.patch(`{"timeZone": null}`)
+		never.untilCondition("Scheduled", metav1.ConditionTrue, "Scheduled")
+		never.untilStarted("")
+
+		broken := s.schedules(k, "broken", "@every 2s", func(spec map[string]any) {
+			spec["template"] = map[string]any{"spec": map[string]any{"mainClass": 7}, "type": "Scala", "driver": "none"}
+			if k == kind.Apache {
+				delete(spec["template"].(map[string]any), "type")
+				delete(spec["template"].(map[string]any), "driver")
+			}
+		})
+		t.Log(broken.untilCondition("RunStarted", metav1.ConditionFalse, schedule.ReasonRefused).Message)
+		broken.until("be refused again", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 2 })
+		other.untilRuns(2)
+	})
+}
+
+// A field that the application does not have is named, and the run starts without it.
+func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	pi := s.schedules(kind.Apache, "pi", "@every 2s", func(spec map[string]any) {
+		spec["template"].(map[string]any)["spec"].(map[string]any)["mainClas"] = "Main"
+	})
+	pi.untilStarted("")
+	if c := pi.untilCondition("Warning", metav1.ConditionTrue, "TemplateNotHonored"); !strings.Contains(c.Message, `unknown field "spec.mainClas"`) {
+		t.Errorf("the warning is %q", c.Message)
+	}
+}
+
+func TestASuspendedScheduleStartsNothing(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
+		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
+		other := s.schedules(k, "other", "@every 1s", nil)
+		other.untilRuns(3)
+		if runs := pi.runs(); len(runs) > 0 {
+			t.Errorf("while it is suspended it has %s", named(runs))
+		}
+		pi.patch(`{"suspend": false}`)
+		pi.untilStarted("")
+		if status := pi.now().GetScheduleStatus(); status.MissedRuns > 0 {
+			t.Errorf("%d runs were missed", status.MissedRuns)
+		}
+	})
+}
+
+func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pi := s.schedules(kind.Kubeflow, "pi", "@every 5m", nil)
+	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(3*time.Second)).Rfc3339Copy()
+	pi.left(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
+	s.sharesController()
+	if run := pi.untilStarted("pi-1700000000000000000"); run != schedule.RunName("pi", next.Time) {
+		t.Errorf("it went on with %s, want its run of %s", run, next)
+	}
+}
+
+func TestDeletionOfASchedule(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 1s", nil)
+		pi.untilStarted("")
+		_, err := s.kubectl("", "delete", k.String(), "pi", "--cascade=orphan")
+		s.must(err)
+		if runs := pi.runs(); len(runs) == 0 || runs[0].GetDeletionTimestamp() != nil || len(runs[0].GetOwnerReferences()) > 0 {
+			t.Errorf("orphaned, there are %s", described(runs))
+		}
+		other := s.schedules(k, "other", "@every 1s", nil)
+		run := other.untilStarted("")
+		_, err = s.kubectl("", "delete", k.String(), "other")
+		s.must(err)
+		other.untilNoRun(run)
 	})
 }

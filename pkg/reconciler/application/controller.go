@@ -46,6 +46,8 @@ type Kind struct {
 	Wrote func(before, after dialect.Application)
 	// Follow is told of each change of the settings; nil for nobody.
 	Follow func(*config.Config)
+	// Awaited says that a deleted application must not go yet: its schedule has to see that it was there.
+	Awaited func(app dialect.Application) bool
 }
 
 // NewController makes the controller of an API's applications.
@@ -62,6 +64,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
+		awaited:   kind.Awaited,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 	}
 	if kind.API.ShowsExecutors {

@@ -11,9 +11,12 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	scheduleinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // scope is where its metrics and traces come from.
@@ -29,6 +32,7 @@ func NewController(process *application.Process) func(context.Context, configmap
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
+			Awaited: scheduledsparkapplication.Awaits(kind.Apache, scheduleinformer.Get(ctx).Informer().GetStore()),
 		})
 	}
 }

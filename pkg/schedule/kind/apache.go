@@ -10,6 +10,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // Apache is Firesteel's own kind, for applications of the Apache operator's.
@@ -17,6 +18,7 @@ var Apache = &Kind{
 	GroupVersion:  firesteelv1alpha1.SchemeGroupVersion,
 	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	LabelSchedule: "firesteel.dev/schedule",
+	Finalizer:     apache.API.Finalizer,
 	schedules: func(client versioned.Interface) Client {
 		return typed[*firesteelv1alpha1.ScheduledSparkApplication](func(namespace string) generated[*firesteelv1alpha1.ScheduledSparkApplication] {
 			return client.FiresteelV1alpha1().ScheduledSparkApplications(namespace)

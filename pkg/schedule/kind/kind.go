@@ -32,6 +32,9 @@ type Kind struct {
 	Runs schema.GroupVersionKind
 	// LabelSchedule is the label of a run that names its schedule.
 	LabelSchedule string
+	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it; empty where
+	// the runs' reconciler does not wait for that.
+	Finalizer string
 
 	schedules func(client versioned.Interface) Client
 	run       func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error)

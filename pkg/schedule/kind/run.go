@@ -46,6 +46,9 @@ func (k *Kind) NewRun(s Schedule, instant time.Time) (*unstructured.Unstructured
 	annotations[AnnotationScheduledTime] = instant.UTC().Format(time.RFC3339)
 	run.SetAnnotations(annotations)
 	run.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(s, k.GroupVersionKind())})
+	if k.Finalizer != "" {
+		run.SetFinalizers([]string{k.Finalizer})
+	}
 	return run, nil
 }
 
