@@ -71,7 +71,7 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch))
+	construct := sparkapplication.NewController(application.NewProcess(env.newRelay, remote.New().Fetch), scheduledsparkapplication.AwaitsOfApaches)
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {

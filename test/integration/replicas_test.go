@@ -76,7 +76,7 @@ func (s *scene) untilAnswered(url string, want int) {
 	}
 }
 
-// untilLed waits until a number of replicas leads buckets, and returns how many each.
+// untilLed waits until a number of replicas leads the buckets of applications, and returns how many each.
 func (s *scene) untilLed(buckets, replicas int) map[string]int {
 	s.Helper()
 	var led map[string]int
@@ -88,7 +88,7 @@ func (s *scene) untilLed(buckets, replicas int) map[string]int {
 		held := 0
 		led = map[string]int{}
 		for _, lease := range leases.Items {
-			ours := strings.HasSuffix(lease.Name, fmt.Sprintf("-of-%02d", buckets))
+			ours := strings.HasSuffix(lease.Name, fmt.Sprintf("-of-%02d", buckets)) && strings.Contains(lease.Name, ".sparkapplication.")
 			if holder := lease.Spec.HolderIdentity; ours && holder != nil && *holder != "" {
 				held++
 				led[*holder]++
@@ -176,7 +176,10 @@ func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
 }
 
 // unmeasured are the metrics of what does not happen in the life of an application.
-var unmeasured = []string{"firesteel_events_rejected_total", "firesteel_handlers_overdue_total"}
+var unmeasured = []string{
+	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
+	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
+}
 
 func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	s := newScene(t)

@@ -34,8 +34,11 @@ type register struct {
 
 func (r *register) see(event watch.Event) {
 	run, is := event.Object.(metav1.Object)
+	if !is {
+		return // the watch is over
+	}
 	owner, owned := kind.Apache.Owner(run)
-	if !is || !owned {
+	if !owned {
 		return
 	}
 	r.mutex.Lock()

@@ -12,6 +12,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
@@ -41,7 +42,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	impl := sparkapplication.NewController(application.NewProcess(r.newRelay(t, sink, inProcess), nil))(ctx, &configmap.ManualWatcher{})
+	impl := sparkapplication.NewController(application.NewProcess(r.newRelay(t, sink, inProcess), nil), nil)(ctx, &configmap.ManualWatcher{})
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
 		if err == nil {
@@ -54,7 +55,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
 	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) application.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,20 @@
 package scheduledsparkapplication
 
 import (
+	"context"
+
 	"k8s.io/client-go/tools/cache"
 
+	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
+
+// AwaitsOfApaches is Awaits for the runs of the Apache operator's kind.
+func AwaitsOfApaches(ctx context.Context) func(run dialect.Application) bool {
+	return Awaits(kind.Apache, apachesinformer.Get(ctx).Informer().GetStore())
+}
 
 // Awaits makes what says that a run's schedule has yet to record it. A run that is deleted stays until then, so that no
 // other is started in its place: its finalizer is there from the beginning.

@@ -11,29 +11,33 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
-	scheduleinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 
-// NewController makes the constructor of the controller.
-func NewController(process *application.Process) func(context.Context, configmap.Watcher) *controller.Impl {
+// Awaited makes what says of a deleted application that its schedule has yet to see it.
+type Awaited func(context.Context) func(dialect.Application) bool
+
+// NewController makes the constructor of the controller. awaited is nil where there are no schedules.
+func NewController(process *application.Process, awaited Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		return application.NewController(ctx, cmw, process, application.Kind{
+		kind := application.Kind{
 			API:      applications.Apache(sparkclient.Get(ctx)),
 			Scope:    scope,
 			Informer: appinformer.Get(ctx).Informer(),
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			Awaited: scheduledsparkapplication.Awaits(kind.Apache, scheduleinformer.Get(ctx).Informer().GetStore()),
-		})
+		}
+		if awaited != nil {
+			kind.Awaited = awaited(ctx)
+		}
+		return application.NewController(ctx, cmw, process, kind)
 	}
 }
 
