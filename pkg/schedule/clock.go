@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	_ "time/tzdata" // the zones are linked in, so that they are the same wherever Firesteel runs
 
 	"github.com/robfig/cron/v3"
-	// The zones are linked in, so that they are the same wherever Firesteel runs.
-	_ "time/tzdata"
 )
 
 // Clock tells the instants of a schedule. They are whole seconds, in UTC.

@@ -29,8 +29,8 @@ func Start(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 			return
 		}
 	}
-	active := append(record.Active, v1alpha1.RunReference{Name: run.Name, UID: run.UID})
-	record.Active = active[max(len(active)-maxActive, 0):]
+	record.Active = append(record.Active, v1alpha1.RunReference{Name: run.Name, UID: run.UID})
+	record.Active = record.Active[max(len(record.Active)-maxActive, 0):]
 }
 
 // Settled says whether an instant is settled.

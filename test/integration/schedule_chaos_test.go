@@ -127,7 +127,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 }
 
 // waitUntil waits for an instant.
-func waitUntil(t *testing.T, at time.Time) {
+func waitUntil(t testing.TB, at time.Time) {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), at)
 	defer cancel()

@@ -114,7 +114,7 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 }
 
 func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(_ *testing.T, s *scene, k *kind.Kind) {
 		pi := s.schedules(k, "pi", "@every 3s", func(spec map[string]any) {
 			spec["successfulRunHistoryLimit"], spec["failedRunHistoryLimit"] = 1, 0
 		})
