@@ -71,7 +71,15 @@ chaos: ## The same until FAULTS (10000) faults were injected.
 .PHONY: bench
 bench: ## Measure how long a driver's objects take to build, and a transition to become an event.
 	go test -run='^$$' -bench=. -benchmem ./pkg/submission
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=. -benchtime=50x ./test/integration
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=. -skip=Schedules -benchtime=50x ./test/integration
+
+.PHONY: bench-schedules
+bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a thousand runs take that are due at once.
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=Schedules -benchtime=1x -timeout=20m ./test/integration
+
+.PHONY: chaos-schedules
+chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants of schedules, and count the runs.
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=30m -run='^TestNoRunIsMissedOrDoubled$$' ./test/integration
 
 .PHONY: parity
 parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.

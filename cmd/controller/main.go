@@ -19,6 +19,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/injection/sharedmain"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/signals"
@@ -35,6 +36,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
@@ -73,9 +75,9 @@ func main() {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
 	process := application.NewProcess(env.newRelay, remote.New().Fetch)
-	constructors := []injection.ControllerConstructor{
-		sparkapplication.NewController(process), sparkoperator.NewController(process),
-	}
+	constructors := append(scheduledsparkapplication.NewControllers(env.newRelayOfSchedules),
+		sparkapplication.NewController(process, scheduledsparkapplication.AwaitsOfApaches),
+		sparkoperator.NewController(process, scheduledsparkapplication.AwaitsOfKubeflows))
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
@@ -132,7 +134,7 @@ func (e environment) newRelay(
 		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}
@@ -142,6 +144,12 @@ func (e environment) newRelay(
 	}
 	go relay.Run(ctx)
 	return relay
+}
+
+func (e environment) newRelayOfSchedules(
+	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+) scheduledsparkapplication.Teller {
+	return e.newRelay(ctx, store, progress)
 }
 
 // newSink is nil where no sink is named.

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -56,11 +57,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
+	dynamicClient, err := dynamic.NewForConfig(cluster)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
 	store, err := watchSettings(ctx, cluster, env.Namespace)
 	if err != nil {
 		return err
 	}
-	handler, err := choose(handlers.All(client, store.Load), args)
+	handler, err := choose(handlers.All(client, dynamicClient, store.Load), args)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,7 @@ const (
 
 var (
 	// served are the API packages, below pkg/apis, whose kinds have clients, informers and reconcilers.
-	served = []string{"spark/v1", "sparkoperator/v1beta2"}
-	// embedded are the API packages that only lend their types to others.
-	embedded = []string{"firesteel/v1alpha1"}
+	served = []string{"firesteel/v1alpha1", "spark/v1", "sparkoperator/v1beta2"}
 )
 
 // generateGo writes the deep copies and pkg/client.
@@ -44,7 +42,7 @@ func generators() [][]string {
 		listers   = clients + "/listers"
 	)
 	return [][]string{
-		tool("deepcopy-gen", header, []string{"--output-file", "zz_generated.deepcopy.go"}, packages(embedded), apis),
+		tool("deepcopy-gen", header, []string{"--output-file", "zz_generated.deepcopy.go"}, apis),
 		tool("client-gen", header, outputTo("clientset"), []string{
 			"--clientset-name", "versioned",
 			"--input-base", module + "/pkg/apis",

@@ -22,6 +22,14 @@ var definitions = map[string]definition{
 		older:       []string{"v1beta1", "v1alpha1"},
 		refinements: applicationRefinements,
 	},
+	"firesteel.dev_scheduledsparkapplications.yaml": {
+		file:  "300-scheduledsparkapplication.yaml",
+		types: "pkg/apis/firesteel/v1alpha1",
+	},
+	"sparkoperator.k8s.io_scheduledsparkapplications.yaml": {
+		file:  "300-sparkoperator-scheduledsparkapplication.yaml",
+		types: "pkg/apis/sparkoperator/v1beta2",
+	},
 	"sparkoperator.k8s.io_sparkapplications.yaml": {
 		file:        "300-sparkoperator-sparkapplication.yaml",
 		types:       "pkg/apis/sparkoperator/v1beta2",

@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 				`write one of applicationTolerations, driver-log-lines, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
-			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, ttl`,
+			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,
 		},
 		"a place that there is not": {
 			config.HandlersName, "restart", "External", `config-handlers: restart is "External": write in-process or external`,

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
 // Handlers says where each handler function runs.
@@ -20,7 +21,7 @@ const (
 )
 
 // handlers are those that Firesteel asks.
-var handlers = []lifecycle.Awaited{lifecycle.AwaitsVerdict, lifecycle.AwaitsDeletion}
+var handlers = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion), schedule.Handler}
 
 // NewHandlers reads config-handlers: the keys are names of handlers, the values in-process or external.
 func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
@@ -34,7 +35,7 @@ func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
 	}
 	keys := keys{}
 	for _, handler := range handlers {
-		keys[string(handler)] = place
+		keys[handler] = place
 	}
 	return settings, keys.read(HandlersName, configMap)
 }

@@ -25,6 +25,9 @@ const schemaBase = "https://firesteel.dev/schemas/events/"
 // ExpiredType is the type of the clock event that says that an application's time to live is over.
 const ExpiredType = "dev.firesteel.application.expired.v1"
 
+// DueType is the type of the clock event that says that a schedule's run is due.
+const DueType = "dev.firesteel.schedule.due.v1"
+
 // Types is the contract: every event that Firesteel sends. The documentation and the schemas are made from it.
 var Types = []Type{
 	{
@@ -126,6 +129,11 @@ var Types = []Type{
 	{
 		Name:        ExpiredType,
 		Description: "The application's time to live is over: whoever answers deletes it.",
+	},
+	{
+		Name: DueType,
+		Description: "A run of the schedule is due: whoever answers starts it, as the concurrency policy has it, and deletes what " +
+			"the history limits leave over. It is sent again when runs end that the limits leave over.",
 	},
 }
 

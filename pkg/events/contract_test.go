@@ -21,8 +21,8 @@ func TestEveryStateHasOneType(t *testing.T) {
 			t.Errorf("TypeOf(%s) = %q, want %q", state, kind.Name, want)
 		}
 	}
-	if got, want := len(Types), len(states)+1; got != want {
-		t.Errorf("there are %d types, want one for each of %d states and one clock event", got, len(states))
+	if got, want := len(Types), len(states)+2; got != want {
+		t.Errorf("there are %d types, want one for each of %d states and two clock events", got, len(states))
 	}
 }
 

@@ -257,6 +257,9 @@ func TestEventsMatchTheirSchemas(t *testing.T) {
 func dataOf(t *testing.T, kind Type) map[string]any {
 	t.Helper()
 	event, err := Expired(pi, failed().Time.Time)
+	if kind.Name == DueType {
+		event, err = Due(pi, failed().Time.Time)
+	}
 	if !kind.Clock() {
 		transition := failed()
 		transition.State = kind.State

@@ -27,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 )
 
 //go:generate go test -run TestReference -update .
@@ -44,7 +45,8 @@ func TestReference(t *testing.T) {
 	_, requests := metrics.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
-	for _, err := range []error{requests, relay, applications} {
+	_, schedules := scheduledsparkapplication.NewInstruments(provider)
+	for _, err := range []error{requests, relay, applications, schedules} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -177,7 +177,10 @@ func sortedNames(apps map[string]*sparkv1.SparkApplication) []string {
 }
 
 // unmeasured are the metrics of what does not happen in the life of an application.
-var unmeasured = []string{"firesteel_events_rejected_total", "firesteel_handlers_overdue_total"}
+var unmeasured = []string{
+	"firesteel_events_rejected_total", "firesteel_handlers_overdue_total",
+	"firesteel_schedule_run_delay_seconds", "firesteel_schedule_runs_missed_total", "firesteel_schedule_runs_refused_total",
+}
 
 func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	s := newScene(t)

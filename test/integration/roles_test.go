@@ -16,15 +16,18 @@ import (
 
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
 var roles = map[string]string{
-	"controller":      "200-clusterrole.yaml",
-	"handler-restart": "handlers/restart.yaml",
-	"handler-ttl":     "handlers/ttl.yaml",
+	"controller":       "200-clusterrole.yaml",
+	"handler-restart":  "handlers/restart.yaml",
+	"handler-schedule": "handlers/schedule.yaml",
+	"handler-ttl":      "handlers/ttl.yaml",
 }
 
 // unseen are the rules that no request of these tests shows the need of, and why they are there.
 var unseen = map[string]string{
-	"update sparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
-	"list sparkapplications":              "where the API server cannot stream what exists",
+	"update sparkapplications/finalizers":          "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"update scheduledsparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"list sparkapplications":                       "where the API server cannot stream what exists",
+	"list scheduledsparkapplications":              "where the API server cannot stream what exists",
 }
 
 // withinRoles checks all requests against the roles: none was refused for want of a rule, and, where all tests ran, no

@@ -12,6 +12,7 @@ import (
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
+	"knative.dev/pkg/injection/clients/dynamicclient"
 	"knative.dev/pkg/logging"
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
@@ -46,8 +47,8 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 
 	process := application.NewProcess(r.newRelay(t, sink, inProcess), nil)
 	impls := []*controller.Impl{
-		sparkapplication.NewController(process)(ctx, &configmap.ManualWatcher{}),
-		sparkoperator.NewController(process)(ctx, &configmap.ManualWatcher{}),
+		sparkapplication.NewController(process, nil)(ctx, &configmap.ManualWatcher{}),
+		sparkoperator.NewController(process, nil)(ctx, &configmap.ManualWatcher{}),
 	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
@@ -61,7 +62,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
 	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) application.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
 		if err != nil {
 			t.Fatal(err)
 		}

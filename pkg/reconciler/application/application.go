@@ -73,6 +73,8 @@ type Reconciler struct {
 	templates       *podtemplate.Keeper
 	// wrote is the kind's Wrote.
 	wrote func(before, after dialect.Application)
+	// awaited is the kind's Awaited.
+	awaited func(app dialect.Application) bool
 }
 
 // Reconcile takes a live application further.
@@ -103,6 +105,9 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	if wait := r.deliveryGrace(ctx, app); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
+	}
+	if r.awaited(app) {
+		return app, controller.NewRequeueAfter(retryAfter) // the schedule's reconciler sees it too
 	}
 	r.relay.Forget(app.GetUID())
 	r.written.forget(app)

@@ -47,6 +47,19 @@ type Kind struct {
 	Wrote func(before, after dialect.Application)
 	// Follow is told of each change of the settings; nil for nobody.
 	Follow func(*config.Config)
+	// Awaited says that an application must not go yet: its schedule has to see that it was there.
+	Awaited func(app dialect.Application) bool
+}
+
+// Awaited makes a kind's Awaited; nil makes none.
+type Awaited func(context.Context) func(dialect.Application) bool
+
+// In makes it with what a context holds.
+func (a Awaited) In(ctx context.Context) func(dialect.Application) bool {
+	if a == nil {
+		return func(dialect.Application) bool { return false }
+	}
+	return a(ctx)
 }
 
 // NewController makes the controller of an API's applications.
@@ -63,6 +76,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
+		awaited:   kind.Awaited,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 	}
 	if kind.API.ShowsExecutors {

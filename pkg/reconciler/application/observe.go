@@ -18,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // errAwaited says that what an observation lacks is on its way, and has the application looked at again.
@@ -148,9 +149,10 @@ func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
 }
 
 // sawArrival knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
-// it was not there yet when Firesteel began.
+// it was not there yet when Firesteel began. The run of a schedule has that finalizer from the beginning.
 func (s *sightings) sawArrival(app dialect.Application, atStart bool) {
-	if !slices.Contains(app.GetFinalizers(), s.api.Finalizer) && (s.api.FinalizerFirst || !atStart) {
+	begun := slices.Contains(app.GetFinalizers(), s.api.Finalizer) && kind.InstantOf(app).IsZero()
+	if !begun && (s.api.FinalizerFirst && kind.InstantOf(app).IsZero() || !atStart) {
 		s.newcomers.Add(app.GetUID(), nil)
 	}
 }

@@ -37,6 +37,10 @@ func (r *Reconciler) layToRest(ctx context.Context, app dialect.Application, pol
 	if !lifecycle.AtRest(record, policy) || record.Acknowledged < record.Sequence || len(r.strays(app, record)) > 0 {
 		return nil
 	}
+	if r.awaited(app) {
+		r.enqueueAfter(app, retryAfter)
+		return nil
+	}
 	released, err := r.api.DropFinalizer(ctx, app)
 	if err != nil {
 		return err

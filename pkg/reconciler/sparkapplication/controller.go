@@ -19,8 +19,8 @@ import (
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 
-// NewController makes the constructor of the controller.
-func NewController(process *application.Process) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller. awaited is nil where there are no schedules.
+func NewController(process *application.Process, awaited application.Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Apache(sparkclient.Get(ctx)),
@@ -29,6 +29,7 @@ func NewController(process *application.Process) func(context.Context, configmap
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
+			Awaited: awaited.In(ctx),
 		})
 	}
 }

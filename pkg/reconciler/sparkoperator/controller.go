@@ -21,8 +21,8 @@ import (
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 
-// NewController makes the constructor of the controller.
-func NewController(process *application.Process) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller. awaited is nil where there are no schedules.
+func NewController(process *application.Process, awaited application.Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
 		metrics := newMetrics(ctx, informer.GetStore(), clock.RealClock{})
@@ -33,8 +33,9 @@ func NewController(process *application.Process) func(context.Context, configmap
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			Wrote:  metrics.wrote,
-			Follow: metrics.follow,
+			Wrote:   metrics.wrote,
+			Follow:  metrics.follow,
+			Awaited: awaited.In(ctx),
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)
 		return impl

@@ -22,7 +22,8 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &SparkApplication{}, &SparkApplicationList{})
+	scheme.AddKnownTypes(SchemeGroupVersion,
+		&SparkApplication{}, &SparkApplicationList{}, &ScheduledSparkApplication{}, &ScheduledSparkApplicationList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

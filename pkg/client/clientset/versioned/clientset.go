@@ -9,6 +9,7 @@ import (
 	fmt "fmt"
 	http "net/http"
 
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
 	discovery "k8s.io/client-go/discovery"
@@ -18,6 +19,7 @@ import (
 
 type Interface interface {
 	Discovery() discovery.DiscoveryInterface
+	FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface
 	SparkV1() sparkv1.SparkV1Interface
 	SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface
 }
@@ -25,8 +27,14 @@ type Interface interface {
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
+	firesteelV1alpha1    *firesteelv1alpha1.FiresteelV1alpha1Client
 	sparkV1              *sparkv1.SparkV1Client
 	sparkoperatorV1beta2 *sparkoperatorv1beta2.SparkoperatorV1beta2Client
+}
+
+// FiresteelV1alpha1 retrieves the FiresteelV1alpha1Client
+func (c *Clientset) FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface {
+	return c.firesteelV1alpha1
 }
 
 // SparkV1 retrieves the SparkV1Client
@@ -83,6 +91,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 
 	var cs Clientset
 	var err error
+	cs.firesteelV1alpha1, err = firesteelv1alpha1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 	cs.sparkV1, err = sparkv1.NewForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
 		return nil, err
@@ -112,6 +124,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 // New creates a new Clientset for the given RESTClient.
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
+	cs.firesteelV1alpha1 = firesteelv1alpha1.New(c)
 	cs.sparkV1 = sparkv1.New(c)
 	cs.sparkoperatorV1beta2 = sparkoperatorv1beta2.New(c)
 

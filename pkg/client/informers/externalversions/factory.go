@@ -11,6 +11,7 @@ import (
 	time "time"
 
 	versioned "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	firesteel "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/firesteel"
 	internalinterfaces "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/internalinterfaces"
 	spark "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/spark"
 	sparkoperator "github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions/sparkoperator"
@@ -243,8 +244,13 @@ type SharedInformerFactory interface {
 	// client.
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
+	Firesteel() firesteel.Interface
 	Spark() spark.Interface
 	Sparkoperator() sparkoperator.Interface
+}
+
+func (f *sharedInformerFactory) Firesteel() firesteel.Interface {
+	return firesteel.New(f, f.namespace, f.tweakListOptions)
 }
 
 func (f *sharedInformerFactory) Spark() spark.Interface {

@@ -8,6 +8,7 @@ package externalversions
 import (
 	fmt "fmt"
 
+	v1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	v1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	v1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,11 +41,17 @@ func (f *genericInformer) Lister() cache.GenericLister {
 // TODO extend this to unknown resources with a client pool
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
 	switch resource {
-	// Group=spark.apache.org, Version=v1
+	// Group=firesteel.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Firesteel().V1alpha1().ScheduledSparkApplications().Informer()}, nil
+
+		// Group=spark.apache.org, Version=v1
 	case v1.SchemeGroupVersion.WithResource("sparkapplications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Spark().V1().SparkApplications().Informer()}, nil
 
 		// Group=sparkoperator.k8s.io, Version=v1beta2
+	case v1beta2.SchemeGroupVersion.WithResource("scheduledsparkapplications"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Sparkoperator().V1beta2().ScheduledSparkApplications().Informer()}, nil
 	case v1beta2.SchemeGroupVersion.WithResource("sparkapplications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Sparkoperator().V1beta2().SparkApplications().Informer()}, nil
 

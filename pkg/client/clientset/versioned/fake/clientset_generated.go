@@ -7,6 +7,8 @@ package fake
 
 import (
 	clientset "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
+	fakefiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1/fake"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	fakesparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1/fake"
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
@@ -83,6 +85,11 @@ var (
 	_ clientset.Interface = &Clientset{}
 	_ testing.FakeClient  = &Clientset{}
 )
+
+// FiresteelV1alpha1 retrieves the FiresteelV1alpha1Client
+func (c *Clientset) FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface {
+	return &fakefiresteelv1alpha1.FakeFiresteelV1alpha1{Fake: &c.Fake}
+}
 
 // SparkV1 retrieves the SparkV1Client
 func (c *Clientset) SparkV1() sparkv1.SparkV1Interface {

@@ -5,6 +5,14 @@
 
 package v1beta2
 
+// ScheduledSparkApplicationListerExpansion allows custom methods to be added to
+// ScheduledSparkApplicationLister.
+type ScheduledSparkApplicationListerExpansion interface{}
+
+// ScheduledSparkApplicationNamespaceListerExpansion allows custom methods to be added to
+// ScheduledSparkApplicationNamespaceLister.
+type ScheduledSparkApplicationNamespaceListerExpansion interface{}
+
 // SparkApplicationListerExpansion allows custom methods to be added to
 // SparkApplicationLister.
 type SparkApplicationListerExpansion interface{}

@@ -11,6 +11,8 @@ import (
 
 // Interface provides access to all the informers in this group version.
 type Interface interface {
+	// ScheduledSparkApplications returns a ScheduledSparkApplicationInformer.
+	ScheduledSparkApplications() ScheduledSparkApplicationInformer
 	// SparkApplications returns a SparkApplicationInformer.
 	SparkApplications() SparkApplicationInformer
 }
@@ -24,6 +26,11 @@ type version struct {
 // New returns a new Interface.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
 	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
+}
+
+// ScheduledSparkApplications returns a ScheduledSparkApplicationInformer.
+func (v *version) ScheduledSparkApplications() ScheduledSparkApplicationInformer {
+	return &scheduledSparkApplicationInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
 
 // SparkApplications returns a SparkApplicationInformer.

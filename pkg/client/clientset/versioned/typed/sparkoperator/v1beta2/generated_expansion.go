@@ -5,4 +5,6 @@
 
 package v1beta2
 
+type ScheduledSparkApplicationExpansion interface{}
+
 type SparkApplicationExpansion interface{}

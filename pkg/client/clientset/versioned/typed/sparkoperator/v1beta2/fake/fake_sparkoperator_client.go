@@ -15,6 +15,10 @@ type FakeSparkoperatorV1beta2 struct {
 	*testing.Fake
 }
 
+func (c *FakeSparkoperatorV1beta2) ScheduledSparkApplications(namespace string) v1beta2.ScheduledSparkApplicationInterface {
+	return newFakeScheduledSparkApplications(c, namespace)
+}
+
 func (c *FakeSparkoperatorV1beta2) SparkApplications(namespace string) v1beta2.SparkApplicationInterface {
 	return newFakeSparkApplications(c, namespace)
 }

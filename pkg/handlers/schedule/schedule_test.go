@@ -1,0 +1,336 @@
+package schedule_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	handler "github.com/firesteel-dev/firesteel/pkg/handlers/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// due is when the hourly schedule of these tests is due; all before is settled.
+var due = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+
+type builder struct {
+	s v1alpha1.ScheduledSparkApplication
+}
+
+func hourly() *builder {
+	b := &builder{}
+	b.s.Namespace, b.s.Name, b.s.UID, b.s.ResourceVersion = "team-a", "pi", "uid-of-pi", "17"
+	b.s.Labels = map[string]string{"team": "a"}
+	b.s.Spec.Schedule = "0 * * * *"
+	b.s.Spec.Template.Spec.Raw = []byte(`{"mainClass": "Main"}`)
+	b.s.Status.Firesteel = &v1alpha1.ScheduleRecord{
+		Clock: "0 * * * * UTC", Since: metav1.NewTime(due.Add(-time.Hour)), SettledUntil: metav1.NewTime(due.Add(-time.Hour)),
+	}
+	return b
+}
+
+func (b *builder) With(change func(*v1alpha1.ScheduledSparkApplication)) *builder {
+	change(&b.s)
+	return b
+}
+
+// Running has earlier runs that the record has as active.
+func (b *builder) Running(policy v1alpha1.ConcurrencyPolicy, runs ...string) *builder {
+	b.s.Spec.ConcurrencyPolicy = policy
+	for _, name := range runs {
+		b.s.Status.Firesteel.Active = append(b.s.Status.Firesteel.Active, v1alpha1.RunReference{Name: name, UID: types.UID("uid-of-" + name)})
+	}
+	return b
+}
+
+func (b *builder) Obj() *v1alpha1.ScheduledSparkApplication { return b.s.DeepCopy() }
+
+// run is an application in a lifecycle state, that the schedule owns.
+func run(name string, state lifecycle.State) *sparkv1.SparkApplication {
+	app := &sparkv1.SparkApplication{}
+	app.Namespace, app.Name, app.UID = "team-a", name, types.UID("uid-of-"+name)
+	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly().Obj(), kind.Apache.GroupVersionKind())}
+	app.Status.Firesteel = &v1alpha1.Record{Sequence: 1, Transitions: []v1alpha1.Transition{{Sequence: 1, State: string(state)}}}
+	return app
+}
+
+// server is an API server with a schedule and runs. Applications are in both of its clients.
+type server struct {
+	typed   *fake.Clientset
+	dynamic *dynamicfake.FakeDynamicClient
+	now     time.Time
+}
+
+func newServer(t *testing.T, b *builder, runs ...*sparkv1.SparkApplication) *server {
+	t.Helper()
+	objects, loose := []runtime.Object{b.Obj()}, []runtime.Object{}
+	for _, run := range runs {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &unstructured.Unstructured{Object: content}
+		u.SetGroupVersionKind(kind.Apache.Runs)
+		objects, loose = append(objects, run), append(loose, u)
+	}
+	s := &server{typed: fake.NewSimpleClientset(objects...), now: due}
+	s.dynamic = dynamicfake.NewSimpleDynamicClient(runtime.NewScheme(), loose...)
+	s.dynamic.PrependReactor("create", "sparkapplications", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made := action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
+		if made.GetUID() == "" {
+			made.SetUID("uid-of-" + types.UID(made.GetName()))
+		}
+		return false, nil, nil
+	})
+	return s
+}
+
+// tell tells the handler of a schedule.
+func (s *server) tell(t *testing.T, object events.Object) error {
+	t.Helper()
+	event, err := events.Due(object, due)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler.NewHandler(s.typed, s.dynamic, config.Default, clocktesting.NewFakePassiveClock(s.now))(context.Background(), event)
+}
+
+// asked is what was asked of the API server beyond the reads, in order.
+func (s *server) asked() string {
+	var texts []string
+	for _, action := range append(s.dynamic.Actions(), s.typed.Actions()...) {
+		if action.GetVerb() == "get" {
+			continue
+		}
+		text := action.GetVerb() + " " + action.GetResource().Resource
+		if named, is := action.(clienttesting.DeleteAction); is {
+			text += " " + named.GetName()
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (s *server) record(t *testing.T) *v1alpha1.ScheduleRecord {
+	t.Helper()
+	now, err := s.typed.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return now.Status.Firesteel
+}
+
+var pi = kind.Apache.Object(hourly().Obj())
+
+const (
+	started = "create sparkapplications, update scheduledsparkapplications"
+	noted   = "update scheduledsparkapplications"
+)
+
+func TestWhatIsDone(t *testing.T) {
+	name := schedule.RunName("pi", due)
+	for what, test := range map[string]struct {
+		schedule *builder
+		runs     []*sparkv1.SparkApplication
+		now      time.Time
+		asks     string
+	}{
+		"a run that is due is started":              {hourly(), nil, due, started},
+		"a run that is late is started":             {hourly(), nil, due.Add(59 * time.Minute), started},
+		"nothing before its time":                   {hourly(), nil, due.Add(-1), ""},
+		"nothing while suspended":                   {hourly().With(suspended), nil, due, ""},
+		"nothing after an edit that nobody saw":     {hourly().With(edited), nil, due, ""},
+		"nothing where nobody looked at it":         {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }), nil, due, ""},
+		"nothing where it is being deleted":         {hourly().With(deleting), nil, due, ""},
+		"nothing where it cannot be decoded":        {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Undecodable = "no" }), nil, due, ""},
+		"nothing twice":                             {hourly().With(settled), nil, due, ""},
+		"nothing beyond its deadline":               {hourly().With(deadline), nil, due.Add(2 * time.Minute), ""},
+		"a run that exists is recorded":             {hourly(), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, started},
+		"beside a running one where that's allowed": {hourly().Running("Allow", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, started},
+		"after a running one where it is forbidden": {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, noted},
+		"after one whose driver is being released":  {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.Succeeded)}, due, noted},
+		"at once after one that has ended":          {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, started},
+		"at once after one that is gone":            {hourly().Running("Forbid", "pi-1"), nil, due, started},
+		"it does not wait for itself":               {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, started},
+		"in place of a running one":                 {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, "delete sparkapplications pi-1, " + noted},
+		"in place of one that has ended":            {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, started},
+		"what is kept no longer is deleted":         {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, "delete sparkapplications pi-1"},
+		"but not where it runs again":               {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, ""},
+		"nor where it is gone":                      {hourly().With(settled).With(surplus("pi-1")), nil, due, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := newServer(t, test.schedule, test.runs...)
+			s.now = test.now
+			if err := s.tell(t, pi); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.asked(); got != test.asks {
+				t.Errorf("the API server was asked %q, want %q", got, test.asks)
+			}
+		})
+	}
+}
+
+func suspended(s *v1alpha1.ScheduledSparkApplication) { yes := true; s.Spec.Suspend = &yes }
+func edited(s *v1alpha1.ScheduledSparkApplication)    { s.Spec.Schedule = "* * * * *" }
+func deadline(s *v1alpha1.ScheduledSparkApplication) {
+	minute := int64(60)
+	s.Spec.StartingDeadlineSeconds = &minute
+}
+
+func settled(s *v1alpha1.ScheduledSparkApplication) {
+	s.Status.Firesteel.SettledUntil = metav1.NewTime(due)
+}
+
+func deleting(s *v1alpha1.ScheduledSparkApplication) {
+	s.DeletionTimestamp, s.Finalizers = &metav1.Time{Time: due}, []string{"orphan"}
+}
+
+func surplus(names ...string) func(*v1alpha1.ScheduledSparkApplication) {
+	return func(s *v1alpha1.ScheduledSparkApplication) {
+		for _, name := range names {
+			s.Status.Firesteel.Surplus = append(s.Status.Firesteel.Surplus, v1alpha1.RunReference{Name: name, UID: types.UID("uid-of-" + name)})
+		}
+	}
+}
+
+func TestTheRun(t *testing.T) {
+	s := newServer(t, hourly())
+	if err := s.tell(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.dynamic.Resource(kind.Apache.RunsResource()).Namespace("team-a").Get(t.Context(), schedule.RunName("pi", due), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication",
+		"metadata": map[string]any{
+			"name": "pi-1772370000", "namespace": "team-a", "uid": "uid-of-pi-1772370000",
+			"labels":      map[string]any{"team": "a", "firesteel.dev/schedule": "pi"},
+			"annotations": map[string]any{"firesteel.dev/scheduled-time": "2026-03-01T13:00:00Z"},
+			"finalizers":  []any{"sparkapplications.spark.apache.org/finalizer"},
+			"ownerReferences": []any{map[string]any{
+				"apiVersion": "firesteel.dev/v1alpha1", "kind": "ScheduledSparkApplication", "name": "pi", "uid": "uid-of-pi",
+				"controller": true, "blockOwnerDeletion": true,
+			}},
+		},
+		"spec": map[string]any{"mainClass": "Main"},
+	}
+	if diff := cmp.Diff(want, made.Object); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	if last := s.record(t).Last; last.UID != made.GetUID() || !last.ScheduledTime.Time.Equal(due) {
+		t.Errorf("recorded is %+v", last)
+	}
+}
+
+func TestOtherObjectsAreLeftAlone(t *testing.T) {
+	reborn, elsewhere, application := pi, pi, pi
+	reborn.UID, elsewhere.Name = "uid-of-another", "another"
+	application.Resource, application.Kind = "sparkapplications", "SparkApplication"
+	for name, about := range map[string]events.Object{"reborn": reborn, "gone": elsewhere, "of another kind": application} {
+		s := newServer(t, hourly())
+		if err := s.tell(t, about); err != nil || s.asked() != "" {
+			t.Errorf("%s: the API server was asked %q, and the error is %v", name, s.asked(), err)
+		}
+	}
+}
+
+func TestDuplicatesStartNothing(t *testing.T) {
+	s := newServer(t, hourly())
+	for range 3 {
+		if err := s.tell(t, pi); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.asked() != started {
+		t.Errorf("the API server was asked %q, want %q", s.asked(), started)
+	}
+}
+
+// What the API server refuses for good is recorded, and what can pass comes back.
+func TestErrorsOfTheAPIServer(t *testing.T) {
+	resource := kind.Apache.RunsResource().GroupResource()
+	for name, test := range map[string]struct {
+		err     error
+		refused bool
+	}{
+		"a quota":               {apierrors.NewForbidden(resource, "pi", errors.New("exceeded quota")), true},
+		"an invalid field":      {apierrors.NewInvalid(kind.Apache.Runs.GroupKind(), "pi", nil), true},
+		"a server that is busy": {apierrors.NewTooManyRequests("later", 1), false},
+		"a server that is gone": {errors.New("connection refused"), false},
+		"a broken server":       {apierrors.NewInternalError(errors.New("etcd")), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, hourly())
+			s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, test.err
+			})
+			err := s.tell(t, pi)
+			record := s.record(t)
+			if test.refused != (err == nil) || test.refused != (record.Last != nil) || events.IsPermanent(err) {
+				t.Fatalf("the error is %v, and the record %+v", err, record)
+			}
+			if test.refused && (record.Missed != 1 || record.Last.Reason != schedule.ReasonRefused || !schedule.Settled(record, due)) {
+				t.Errorf("the record is %+v", record)
+			}
+		})
+	}
+}
+
+func TestANameThatSomebodyElseHas(t *testing.T) {
+	foreign := run(schedule.RunName("pi", due), lifecycle.RunningHealthy)
+	foreign.OwnerReferences = nil
+	s := newServer(t, hourly(), foreign)
+	if err := s.tell(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	if record := s.record(t); record.Last.Reason != schedule.ReasonNameTaken || record.Missed != 1 {
+		t.Errorf("the record is %+v", record)
+	}
+}
+
+// Another handler may have been faster, and its run be gone already: then there are two, for a moment.
+func TestARunThatCameTooLateIsTakenBack(t *testing.T) {
+	s := newServer(t, hourly())
+	tries := 0
+	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tries++; tries > 1 {
+			return false, nil, nil
+		}
+		theirs := hourly().Obj()
+		schedule.Start(theirs.Status.Firesteel, v1alpha1.ScheduledRun{
+			ScheduledTime: metav1.NewTime(due), Name: schedule.RunName("pi", due), UID: "uid-of-theirs",
+		})
+		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")
+		if err := s.typed.Tracker().Update(resource, theirs, theirs.Namespace); err != nil {
+			t.Error(err)
+		}
+		return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
+	})
+	if err := s.tell(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	if want := "create sparkapplications, delete sparkapplications pi-1772370000, update scheduledsparkapplications"; s.asked() != want {
+		t.Errorf("the API server was asked %q, want %q", s.asked(), want)
+	}
+}

@@ -1,0 +1,164 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+)
+
+// readHolds is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
+// have ended and be gone, and the name would be free again.
+const readHolds = 10 * time.Second
+
+var errTooSlow = errors.New("the schedule was read too long ago to start a run: it is read again")
+
+// start creates the run and records it. A run that exists already, and is recorded by nobody, is as good as one that was
+// created just now.
+func (h *handler) start(ctx context.Context, q *question) error {
+	due := q.decision.Due
+	outcome := v1alpha1.ScheduledRun{
+		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName(q.schedule.GetName(), due),
+	}
+	run, err := q.kind.NewRun(q.schedule, due)
+	if err == nil {
+		ctx, cancel := context.WithDeadline(ctx, q.read.Add(readHolds))
+		defer cancel()
+		run, outcome.Message, err = h.create(ctx, q, run)
+	} else {
+		err = refusal{reason: schedule.ReasonRefused, error: err}
+	}
+	var refused refusal
+	switch {
+	case errors.As(err, &refused):
+		outcome.Reason, outcome.Message = refused.reason, refused.Error()
+	case err != nil:
+		return err
+	default:
+		outcome.UID = run.GetUID()
+	}
+	outcome.StartedAt = metav1.NewMicroTime(h.clock.Now())
+	return h.record(ctx, q, outcome)
+}
+
+// refusal is an error that no repetition mends.
+type refusal struct {
+	error
+	reason string
+}
+
+// create creates the run, or finds it. What of the template is not taken is a warning.
+func (h *handler) create(
+	ctx context.Context, q *question, run *unstructured.Unstructured,
+) (created *unstructured.Unstructured, warning string, err error) {
+	if h.clock.Since(q.read) > readHolds {
+		return nil, "", errTooSlow
+	}
+	runs := h.dynamic.Resource(q.kind.RunsResource()).Namespace(run.GetNamespace())
+	created, err = runs.Create(ctx, run, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	if unknownFields(err) {
+		warning = "Of the template was not taken: " + err.Error()
+		created, err = runs.Create(ctx, run, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
+	}
+	switch {
+	case err == nil:
+		return created, warning, nil
+	case apierrors.IsAlreadyExists(err):
+		created, err = h.find(ctx, q, run)
+		return created, "", err
+	case refusedForGood(err):
+		return nil, "", refusal{reason: schedule.ReasonRefused, error: err}
+	default:
+		return nil, "", fmt.Errorf("create run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
+	}
+}
+
+// unknownFields says that the API server would prune fields.
+func unknownFields(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
+}
+
+// refusedForGood says that the API server will say no to the same application again. What forbids it may change, but by
+// the time of the next run, rather than in seconds.
+func refusedForGood(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch code := int(status.Status().Code); code {
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return false
+	default:
+		return code >= 400 && code < 500
+	}
+}
+
+// find reads the application that has the run's name: the run itself, or somebody else's.
+func (h *handler) find(ctx context.Context, q *question, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	found, err := h.dynamic.Resource(q.kind.RunsResource()).Namespace(run.GetNamespace()).Get(ctx, run.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
+	}
+	owner, owned := q.kind.Owner(found)
+	switch {
+	case owned && owner.UID == q.schedule.GetUID():
+		return found, nil
+	case found.GetDeletionTimestamp() != nil:
+		return nil, fmt.Errorf("application %s/%s has the run's name and is being deleted", run.GetNamespace(), run.GetName())
+	default:
+		return nil, refusal{
+			reason: schedule.ReasonNameTaken,
+			error:  fmt.Errorf("an application named %s exists that is no run of this schedule; delete it", run.GetName()),
+		}
+	}
+}
+
+// record writes what became of an instant. It does so even where the schedule was suspended or edited meanwhile, since
+// the run is there; and it takes a run back where another was recorded for the instant.
+func (h *handler) record(ctx context.Context, q *question, outcome v1alpha1.ScheduledRun) error {
+	schedule.Start(q.record(), outcome)
+	err := h.write(ctx, q)
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		again, err := h.read(ctx, q.kind, q.kind.Object(q.schedule))
+		if again == nil || err != nil {
+			return err
+		}
+		// As it is stored: what the new spec makes of it is the controller's to say.
+		again.decision.Record = again.schedule.GetScheduleStatus().Firesteel.DeepCopy()
+		if schedule.Settled(again.record(), outcome.ScheduledTime.Time) {
+			return h.takeBack(ctx, again, outcome)
+		}
+		schedule.Start(again.record(), outcome)
+		return h.write(ctx, again)
+	})
+}
+
+// takeBack deletes a run where another is the one for its instant.
+func (h *handler) takeBack(ctx context.Context, q *question, outcome v1alpha1.ScheduledRun) error {
+	last := q.record().Last
+	if outcome.UID == "" || last == nil || last.UID == "" || last.UID == outcome.UID ||
+		!last.ScheduledTime.Time.Equal(outcome.ScheduledTime.Time) {
+		return nil
+	}
+	uid := types.UID(outcome.UID)
+	err := h.dynamic.Resource(q.kind.RunsResource()).Namespace(q.schedule.GetNamespace()).Delete(ctx, outcome.Name,
+		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("take back run %s: %w", outcome.Name, err)
+	}
+	return nil
+}

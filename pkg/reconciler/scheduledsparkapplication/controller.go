@@ -1,0 +1,222 @@
+package scheduledsparkapplication
+
+import (
+	"context"
+	"reflect"
+
+	"go.opentelemetry.io/otel"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/injection"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
+	apacherunsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
+	kubeflowsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/scheduledsparkapplication"
+	kubeflowrunsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
+	apachesreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/firesteel/v1alpha1/scheduledsparkapplication"
+	kubeflowsreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// workers is the number of schedules that are reconciled at once.
+const workers = 16
+
+// NewRelay makes the relay that tells of schedules. progress is to be called when there is news of one.
+type NewRelay func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) Teller
+
+// parts are what injection has for one of the kinds.
+type parts struct {
+	schedules, runs cache.SharedIndexInformer
+	newImpl         func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
+}
+
+// apaches are the reconciler's for the schedules of the Apache operator's applications.
+type apaches struct{ *Reconciler }
+
+// ReconcileKind takes a schedule further.
+func (a *apaches) ReconcileKind(ctx context.Context, s *firesteelv1alpha1.ScheduledSparkApplication) reconciler.Event {
+	return a.reconcile(ctx, s)
+}
+
+// kubeflows are the reconciler's for the Kubeflow operator's schedules.
+type kubeflows struct{ *Reconciler }
+
+// ReconcileKind takes a schedule further.
+func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.ScheduledSparkApplication) reconciler.Event {
+	return k.reconcile(ctx, s)
+}
+
+// NewControllers makes the constructors of the controllers, one for each kind.
+func NewControllers(newRelay NewRelay) []injection.ControllerConstructor {
+	return []injection.ControllerConstructor{
+		newController(kind.Apache, newRelay, func(ctx context.Context) parts {
+			return parts{
+				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
+				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
+					return apachesreconciler.NewImpl(ctx, &apaches{r}, options)
+				},
+			}
+		}),
+		newController(kind.Kubeflow, newRelay, func(ctx context.Context) parts {
+			return parts{
+				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
+				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
+					return kubeflowsreconciler.NewImpl(ctx, &kubeflows{r}, options)
+				},
+			}
+		}),
+	}
+}
+
+func newController(k *kind.Kind, newRelay NewRelay, partsOf func(context.Context) parts) injection.ControllerConstructor {
+	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+		parts := partsOf(ctx)
+		r := &Reconciler{
+			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
+			written: newWritten(), asked: newAsked(), retries: newRetries(), reported: newReported(),
+		}
+		if controller.GetEventRecorder(ctx) == nil {
+			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
+		}
+		var resync func()
+		store := config.NewStore(logging.FromContext(ctx).Named("config"), func(before, after *config.Config) {
+			if !reflect.DeepEqual(before.Handlers, after.Handlers) {
+				r.relay.HandlersMoved()
+			}
+			if !reflect.DeepEqual(before.Scope, after.Scope) {
+				resync()
+			}
+		}, func(*corev1.ConfigMap, error) {}) // the applications' controller says on the ConfigMap what is refused
+		impl := parts.newImpl(ctx, r, func(*controller.Impl) controller.Options {
+			return controller.Options{
+				ConfigStore: store, SkipStatusUpdates: true,
+				DemoteFunc: func(bucket reconciler.Bucket) {
+					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+				},
+			}
+		})
+		impl.Concurrency = workers
+		r.enqueueAfter = impl.EnqueueKeyAfter
+		resync = func() { impl.GlobalResync(parts.schedules) }
+		r.relay = newRelay(ctx, store, impl.EnqueueKey)
+		var err error
+		r.instruments, err = NewInstruments(otel.GetMeterProvider())
+		must(ctx, err)
+		watchSchedules(ctx, r, impl, parts.schedules)
+		watchRuns(ctx, r, impl, parts.runs)
+		store.WatchConfigs(cmw)
+		return impl
+	}
+}
+
+// leader says which schedules are this replica's.
+type leader interface {
+	IsLeaderFor(key types.NamespacedName) bool
+}
+
+func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
+	must(ctx, informer.SetTransform(strip))
+	leads := impl.Reconciler.(leader)
+	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc: impl.Enqueue,
+		UpdateFunc: func(before, after any) {
+			if after := after.(kind.Schedule); leads.IsLeaderFor(keyOf(after)) {
+				r.note(ctx, before.(kind.Schedule), after)
+			}
+			impl.Enqueue(after)
+		},
+		DeleteFunc: func(object any) {
+			if s, is := lastKnown(object).(kind.Schedule); is {
+				r.forget(s)
+			}
+		},
+	})
+}
+
+// bySchedule is the index of runs by their schedules' uids.
+const bySchedule = "schedule"
+
+func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
+	owner := func(object any) (*metav1.OwnerReference, types.NamespacedName, bool) {
+		run, is := object.(metav1.Object)
+		if !is {
+			return nil, types.NamespacedName{}, false
+		}
+		owner, owned := r.kind.Owner(run)
+		if !owned {
+			return nil, types.NamespacedName{}, false
+		}
+		return owner, types.NamespacedName{Namespace: run.GetNamespace(), Name: owner.Name}, true
+	}
+	must(ctx, informer.AddIndexers(cache.Indexers{bySchedule: func(object any) ([]string, error) {
+		if owner, _, owned := owner(object); owned {
+			return []string{string(owner.UID)}, nil
+		}
+		return nil, nil
+	}}))
+	changed := func(object any) {
+		if _, schedule, owned := owner(object); owned {
+			impl.EnqueueKey(schedule)
+		}
+	}
+	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc: changed,
+		UpdateFunc: func(before, after any) {
+			was, is := kind.RunOf(before.(metav1.Object)), kind.RunOf(after.(metav1.Object))
+			if was != is {
+				changed(after)
+			}
+		},
+		DeleteFunc: func(object any) { changed(lastKnown(object)) },
+	})
+}
+
+// newRecorder makes what tells of schedules by Kubernetes Events.
+func newRecorder(ctx context.Context) record.EventRecorder {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
+}
+
+func handle(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
+	_, err := informer.AddEventHandler(handler)
+	must(ctx, err)
+}
+
+func must(ctx context.Context, err error) {
+	if err != nil {
+		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
+	}
+}
+
+func lastKnown(object any) any {
+	if tombstone, is := object.(cache.DeletedFinalStateUnknown); is {
+		return tombstone.Obj
+	}
+	return object
+}
+
+// strip drops what nobody reads.
+func strip(object any) (any, error) {
+	if s, is := object.(kind.Schedule); is {
+		s.SetManagedFields(nil)
+	}
+	return object, nil
+}

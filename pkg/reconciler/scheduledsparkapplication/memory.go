@@ -1,0 +1,97 @@
+package scheduledsparkapplication
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// written remembers the schedules as the reconciler last wrote them, until the cache has them too.
+type written struct {
+	mutex sync.Mutex
+	newer map[types.NamespacedName]kind.Schedule
+}
+
+func newWritten() *written { return &written{newer: map[types.NamespacedName]kind.Schedule{}} }
+
+func (w *written) remember(s kind.Schedule) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.newer[keyOf(s)] = s
+}
+
+// newest is the newer of the cache's object and the last written one.
+func (w *written) newest(cached kind.Schedule) kind.Schedule {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	own, known := w.newer[keyOf(cached)]
+	if !known {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(own.GetResourceVersion(), cached.GetResourceVersion())
+	if err != nil || order <= 0 || own.GetUID() != cached.GetUID() {
+		delete(w.newer, keyOf(cached))
+		return cached
+	}
+	return own.DeepCopyObject().(kind.Schedule)
+}
+
+func (w *written) forget(key types.NamespacedName) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.newer, key)
+}
+
+// asked knows the schedules of which the relay was told.
+type asked struct {
+	mutex sync.Mutex
+	uids  map[types.UID]bool
+}
+
+func newAsked() *asked { return &asked{uids: map[types.UID]bool{}} }
+
+func (a *asked) note(uid types.UID) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.uids[uid] = true
+}
+
+func (a *asked) any(uid types.UID) bool {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	return a.uids[uid]
+}
+
+func (a *asked) forget(uid types.UID) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	delete(a.uids, uid)
+}
+
+// reported knows the schedules that cannot be decoded, by the version that was reported.
+type reported struct {
+	mutex    sync.Mutex
+	versions map[types.UID]int64
+}
+
+func newReported() *reported { return &reported{versions: map[types.UID]int64{}} }
+
+// first says that a generation of a schedule was not reported yet.
+func (r *reported) first(s kind.Schedule) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if generation, known := r.versions[s.GetUID()]; known && generation == s.GetGeneration() {
+		return false
+	}
+	r.versions[s.GetUID()] = s.GetGeneration()
+	return true
+}
+
+func (r *reported) forget(uid types.UID) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	delete(r.versions, uid)
+}

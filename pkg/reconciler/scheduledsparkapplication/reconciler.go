@@ -1,0 +1,295 @@
+package scheduledsparkapplication
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+const (
+	// handlerWrites is how long the handler may take from creating a run to recording it. Beyond that the reconciler
+	// records what it sees.
+	handlerWrites = 5 * time.Second
+	// lookAtLeast is how often a schedule is looked at, so that a clock that was set is noticed.
+	lookAtLeast = 10 * time.Minute
+	// prunedRetry is when a schedule with a pruned record is tried again.
+	prunedRetry = time.Minute
+)
+
+// Teller takes what is to be told of schedules; the relay of pkg/events is one.
+type Teller interface {
+	Tell(story events.Story)
+	Progress(uid types.UID) events.Progress
+	Forget(uid types.UID)
+	ForgetWhere(gone func(events.Object) bool)
+	HandlersMoved()
+}
+
+// Reconciler keeps the clock of the schedules of one kind.
+type Reconciler struct {
+	kind   *kind.Kind
+	client versioned.Interface
+	// runs are the applications, with the index of those that are a schedule's.
+	runs  cache.Indexer
+	relay Teller
+	clock clock.PassiveClock
+	// enqueueAfter has a schedule looked at again.
+	enqueueAfter func(key types.NamespacedName, after time.Duration)
+
+	written     *written
+	asked       *asked
+	reported    *reported
+	retries     workqueue.TypedRateLimiter[types.NamespacedName]
+	instruments *Instruments
+}
+
+const (
+	retryFrom = 5 * time.Millisecond
+	retryCap  = time.Minute
+)
+
+// newRetries is the back-off of schedules whose reconcile failed. Each has its own: the queue's would have all of them
+// share ten tries a second.
+func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
+}
+
+// reconcile takes a schedule further, where it is this installation's.
+func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	key := keyOf(s)
+	err := r.advance(ctx, s)
+	if requeue, _ := controller.IsRequeueKey(err); err == nil || requeue {
+		r.retries.Forget(key)
+		return err
+	}
+	delay := r.retries.When(key)
+	if !apierrors.IsConflict(err) {
+		logging.FromContext(ctx).Errorw("Reconcile failed", zap.Duration("again", delay), zap.Error(err))
+	}
+	return controller.NewRequeueAfter(delay)
+}
+
+func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
+	s = r.written.newest(s)
+	switch {
+	case !config.FromContext(ctx).Scope.Serves(s):
+		r.forget(s)
+		return nil
+	case s.GetUndecodable() != "":
+		return r.report(ctx, s)
+	}
+	now := r.clock.Now()
+	before := s.GetScheduleStatus().DeepCopy()
+	policy := schedule.PolicyOf(s, now)
+	runs, err := r.runsOf(s)
+	if err != nil {
+		return err
+	}
+	decision, again := decide(s, policy, runs, now)
+	unseen, err := r.unseen(ctx, s, decision.Record, runs)
+	if err != nil {
+		return err
+	}
+	if len(unseen) > 0 {
+		again = handlerWrites
+	}
+	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
+	instant, asks := awaits(decision, policy)
+	silent := ""
+	if asks {
+		silent = r.relay.Progress(s.GetUID()).Awaits
+	}
+	schedule.Project(s, policy, decision, silent, now)
+	if worthWriting(before, s.GetScheduleStatus()) {
+		if s, err = r.write(ctx, s); err != nil {
+			return err
+		}
+	}
+	if err := r.tell(ctx, s, instant, asks); err != nil {
+		return err
+	}
+	r.lookAgain(s, decision, again)
+	return nil
+}
+
+// decide decides, with the runs that exist and that the record does not know of. The handler is given time to record what
+// it has just started; after that the record says what is seen.
+func decide(
+	s kind.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
+) (decision schedule.Decision, again time.Duration) {
+	decision = schedule.Decide(s, policy, now)
+	found := schedule.Unrecorded(decision.Record, runs)
+	if found == nil {
+		return decision, 0
+	}
+	if age := now.Sub(found.Created); age < handlerWrites && found.Instant.Equal(decision.Due) {
+		return decision, handlerWrites
+	}
+	schedule.Found(decision.Record, policy, *found)
+	s.GetScheduleStatus().Firesteel = decision.Record
+	return schedule.Decide(s, policy, now), 0
+}
+
+// awaits says whether a handler has something to do for a schedule, and the instant that it is about: a run that is due
+// and waits for no other, or else ended runs that are kept no longer.
+func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool) {
+	record := decision.Record
+	if !decision.Due.IsZero() && (record.Held == nil || record.Held.Policy != policy.Concurrency || len(record.Active) == 0) {
+		return decision.Due, true
+	}
+	return record.SettledUntil.Time, len(record.Surplus) > 0 && !record.SettledUntil.IsZero()
+}
+
+// runsOf are the runs of a schedule that the cache has.
+func (r *Reconciler) runsOf(s kind.Schedule) ([]schedule.Run, error) {
+	objects, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
+	if err != nil {
+		return nil, fmt.Errorf("find the runs of %s: %w", keyOf(s), err)
+	}
+	runs := make([]schedule.Run, 0, len(objects))
+	for _, object := range objects {
+		if run, is := object.(metav1.Object); is {
+			runs = append(runs, kind.RunOf(run))
+		}
+	}
+	return runs, nil
+}
+
+// unseen are the runs that a record has as active, that the cache does not have, and that exist: what is not in a cache
+// may be too young for it.
+func (r *Reconciler) unseen(
+	ctx context.Context, s kind.Schedule, record *v1alpha1.ScheduleRecord, runs []schedule.Run,
+) ([]v1alpha1.RunReference, error) {
+	seen := map[types.UID]bool{}
+	for _, run := range runs {
+		seen[run.UID] = true
+	}
+	var unseen []v1alpha1.RunReference
+	for _, reference := range record.Active {
+		if seen[reference.UID] {
+			continue
+		}
+		if last := record.Last; last == nil || last.UID != reference.UID || r.clock.Since(last.StartedAt.Time) >= handlerWrites {
+			run, err := r.kind.Run(ctx, r.client, types.NamespacedName{Namespace: s.GetNamespace(), Name: reference.Name})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return nil, fmt.Errorf("look for run %s: %w", reference.Name, err)
+			}
+			if err != nil || run.GetUID() != reference.UID {
+				continue
+			}
+		}
+		unseen = append(unseen, reference)
+	}
+	return unseen, nil
+}
+
+// worthWriting says that a status tells something new. That a run is gone which was to go is nothing new.
+func worthWriting(before, after *v1alpha1.ScheduleStatus) bool {
+	if before.Firesteel == nil || len(after.Firesteel.Surplus) > 0 && !contains(before.Firesteel.Surplus, after.Firesteel.Surplus) {
+		return true
+	}
+	same := after.DeepCopy()
+	same.Firesteel.Surplus = before.Firesteel.Surplus
+	return !equality.Semantic.DeepEqual(before, same)
+}
+
+func contains(all, some []v1alpha1.RunReference) bool {
+	known := map[v1alpha1.RunReference]bool{}
+	for _, reference := range all {
+		known[reference] = true
+	}
+	for _, reference := range some {
+		if !known[reference] {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes the status with the resourceVersion that was read, and checks that the record was kept.
+func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule, error) {
+	stored, err := r.kind.Schedules(r.client).UpdateStatus(ctx, s)
+	if err != nil {
+		return s, fmt.Errorf("write status: %w", err)
+	}
+	if stored.GetScheduleStatus().Firesteel == nil {
+		controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeWarning, "WrongCustomResourceDefinition",
+			"The API server dropped status.firesteel, so no run is started: the CustomResourceDefinition %s is another operator's; "+
+				"apply Firesteel's own from config", r.kind)
+		return s, controller.NewRequeueAfter(prunedRetry)
+	}
+	r.written.remember(stored)
+	return stored, nil
+}
+
+// tell has the handler asked, or asked no more.
+func (r *Reconciler) tell(ctx context.Context, s kind.Schedule, instant time.Time, asks bool) error {
+	story := events.Story{Object: r.kind.Object(s), Cause: trace.SpanContextFromContext(ctx)}
+	if !asks {
+		if r.asked.any(s.GetUID()) {
+			r.relay.Tell(story)
+			if r.relay.Progress(s.GetUID()).Pending == 0 {
+				r.relay.Forget(s.GetUID())
+				r.asked.forget(s.GetUID())
+			}
+		}
+		return nil
+	}
+	event, err := events.Due(story.Object, instant)
+	if err != nil {
+		return fmt.Errorf("make the event of %s: %w", instant, err)
+	}
+	story.Awaiting = &events.Awaiting{Handler: schedule.Handler, Event: event}
+	r.asked.note(s.GetUID())
+	r.relay.Tell(story)
+	return nil
+}
+
+// lookAgain has the schedule looked at when time alone changes something.
+func (r *Reconciler) lookAgain(s kind.Schedule, decision schedule.Decision, again time.Duration) {
+	after := lookAtLeast
+	if !decision.LookAgain.IsZero() {
+		after = min(after, max(decision.LookAgain.Sub(r.clock.Now()), 0))
+	} else if again == 0 {
+		return
+	}
+	if again > 0 {
+		after = min(after, again)
+	}
+	r.enqueueAfter(keyOf(s), after)
+}
+
+// forget ends all that is remembered of a schedule.
+func (r *Reconciler) forget(s kind.Schedule) {
+	r.relay.Forget(s.GetUID())
+	r.asked.forget(s.GetUID())
+	r.written.forget(keyOf(s))
+	r.reported.forget(s.GetUID())
+}
+
+func keyOf(s metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: s.GetNamespace(), Name: s.GetName()}
+}

@@ -1,0 +1,207 @@
+package scheduledsparkapplication
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	"knative.dev/pkg/controller"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// due is when the hourly schedule of these tests is due.
+var due = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+
+// teller notes what is asked of the handler.
+type teller struct {
+	asked []string
+	told  int
+}
+
+func (l *teller) Tell(story events.Story) {
+	l.told++
+	if story.Awaiting != nil {
+		l.asked = append(l.asked, story.Awaiting.Handler+" "+story.Awaiting.Event.ID())
+	}
+}
+func (l *teller) Progress(types.UID) events.Progress   { return events.Progress{} }
+func (l *teller) Forget(types.UID)                     {}
+func (l *teller) ForgetWhere(func(events.Object) bool) {}
+func (l *teller) HandlersMoved()                       {}
+
+// stage is a reconciler with a schedule, and what it does.
+type stage struct {
+	*Reconciler
+	client *fake.Clientset
+	teller *teller
+	clock  *clocktesting.FakePassiveClock
+	again  time.Duration
+}
+
+func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *stage {
+	t.Helper()
+	st := &stage{client: fake.NewSimpleClientset(s), teller: &teller{}, clock: clocktesting.NewFakePassiveClock(due)}
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: func(object any) ([]string, error) {
+		owner, _ := kind.Apache.Owner(object.(metav1.Object))
+		return []string{string(owner.UID)}, nil
+	}})
+	for _, run := range runs {
+		if err := indexer.Add(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st.Reconciler = &Reconciler{
+		kind: kind.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
+		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
+		written:      newWritten(), asked: newAsked(), reported: newReported(), retries: newRetries(),
+	}
+	return st
+}
+
+// reconcile reconciles the schedule as it is, at an instant.
+func (st *stage) reconcile(t *testing.T, now time.Time) {
+	t.Helper()
+	st.clock.SetTime(now)
+	st.teller.asked = nil
+	s, err := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.client.ClearActions()
+	ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
+	if err := st.Reconciler.reconcile(ctx, s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (st *stage) requests() string {
+	var texts []string
+	for _, action := range st.client.Actions() {
+		texts = append(texts, action.GetVerb()+" "+action.GetResource().Resource)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func hourly() *v1alpha1.ScheduledSparkApplication {
+	s := &v1alpha1.ScheduledSparkApplication{}
+	s.Namespace, s.Name, s.UID, s.CreationTimestamp = "team-a", "pi", "uid-of-pi", metav1.NewTime(due.Add(-30*time.Minute))
+	s.Spec.Schedule = "0 * * * *"
+	return s
+}
+
+func run(name string, state lifecycle.State, instant time.Time) *sparkv1.SparkApplication {
+	app := &sparkv1.SparkApplication{}
+	app.Namespace, app.Name, app.UID, app.CreationTimestamp = "team-a", name, types.UID("uid-of-"+name), metav1.NewTime(instant)
+	app.Annotations = map[string]string{kind.AnnotationScheduledTime: instant.Format(time.RFC3339)}
+	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly(), kind.Apache.GroupVersionKind())}
+	app.Status.Firesteel = &v1alpha1.Record{Sequence: 1, Transitions: []v1alpha1.Transition{
+		{Sequence: 1, State: string(state), Outcome: v1alpha1.OutcomeSucceeded},
+	}}
+	return app
+}
+
+const wrote = "update scheduledsparkapplications"
+
+func TestAScheduleAtRestCostsNothing(t *testing.T) {
+	st := newStage(t, hourly())
+	st.reconcile(t, due.Add(-20*time.Minute))
+	if st.requests() != wrote {
+		t.Errorf("at first it asked for %q", st.requests())
+	}
+	for range 3 {
+		st.reconcile(t, due.Add(-5*time.Minute))
+		if st.requests() != "" || st.teller.told > 0 || st.again != 5*time.Minute {
+			t.Errorf("at rest it asked for %q, told %d times, and looks again in %s", st.requests(), st.teller.told, st.again)
+		}
+	}
+}
+
+func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
+	st := newStage(t, hourly())
+	st.reconcile(t, due.Add(-time.Second))
+	question := "schedule uid-of-pi.2026-03-01T13:00:00Z"
+	for _, now := range []time.Time{due, due.Add(time.Minute)} {
+		st.reconcile(t, now)
+		if got := strings.Join(st.teller.asked, ", "); got != question || st.requests() != "" {
+			t.Errorf("at %s the handler was asked %q, and the API server %q", now, got, st.requests())
+		}
+	}
+	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	started := run("pi-1772370000", lifecycle.Submitted, due)
+	schedule.Start(s.Status.Firesteel, v1alpha1.ScheduledRun{
+		ScheduledTime: metav1.NewTime(due), StartedAt: metav1.NewMicroTime(due), Name: started.Name, UID: started.UID,
+	})
+	if err := st.client.Tracker().Update(v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications"), s, "team-a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.runs.Add(started); err != nil {
+		t.Fatal(err)
+	}
+	st.reconcile(t, due.Add(2*time.Minute))
+	if len(st.teller.asked) > 0 {
+		t.Errorf("once it was started the handler is asked %q", st.teller.asked)
+	}
+}
+
+// A run that the handler came not to record is recorded by whoever sees it, once the handler has had its time.
+func TestARunThatIsSeenIsRecorded(t *testing.T) {
+	st := newStage(t, hourly(), run("pi-1772370000", lifecycle.Submitted, due))
+	st.reconcile(t, due.Add(time.Second))
+	if len(st.teller.asked) != 1 {
+		t.Errorf("the handler is given its time, and was asked %q", st.teller.asked)
+	}
+	st.reconcile(t, due.Add(handlerWrites))
+	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || len(st.teller.asked) > 0 {
+		t.Errorf("the record is %+v, and the handler was asked %q", s.Status.Firesteel, st.teller.asked)
+	}
+}
+
+func TestWhatIsKeptNoLongerIsAskedFor(t *testing.T) {
+	st := newStage(t, hourly(),
+		run("pi-1", lifecycle.ResourceReleased, due.Add(-2*time.Hour)), run("pi-2", lifecycle.ResourceReleased, due.Add(-time.Hour)))
+	st.reconcile(t, due.Add(-time.Minute))
+	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if surplus := s.Status.Firesteel.Surplus; len(surplus) != 1 || surplus[0].Name != "pi-1" || len(st.teller.asked) != 1 {
+		t.Errorf("of %+v the handler was asked %q", surplus, st.teller.asked)
+	}
+}
+
+func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
+	ended := run("pi-1772370000", lifecycle.ResourceReleased, due)
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.ScheduledSparkApplication)
+		awaits bool
+	}{
+		"that has yet to record it": {func(*v1alpha1.ScheduledSparkApplication) {}, true},
+		"unless that has":           {func(s *v1alpha1.ScheduledSparkApplication) { schedule.Settle(s.Status.Firesteel, due) }, false},
+		"unless that goes":          {func(s *v1alpha1.ScheduledSparkApplication) { s.DeletionTimestamp = &metav1.Time{Time: due} }, false},
+		"unless that is another":    {func(s *v1alpha1.ScheduledSparkApplication) { s.UID = "uid-of-another" }, false},
+		"unless nobody looks at it": {func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }, false},
+		"unless that is gone":       {func(s *v1alpha1.ScheduledSparkApplication) { s.Name = "another" }, false},
+	} {
+		s := hourly()
+		s.Status.Firesteel = &v1alpha1.ScheduleRecord{SettledUntil: metav1.NewTime(due.Add(-time.Hour))}
+		test.change(s)
+		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
+		if err := store.Add(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := Awaits(kind.Apache, store)(ended); got != test.awaits {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package schedule
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// begin makes the record of a schedule that has none, or whose record counts by another clock.
+func begin(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleRecord {
+	record := &v1alpha1.ScheduleRecord{}
+	if before := object.GetScheduleStatus().Firesteel; before != nil {
+		record = before.DeepCopy()
+	}
+	record.Held = nil
+	if policy.Clock == nil {
+		record.Clock = ""
+		return record
+	}
+	since := beginning(object, policy.Clock, now)
+	record.Clock = policy.Clock.String()
+	record.Since, record.SettledUntil = seconds(since), seconds(since)
+	return record
+}
+
+// beginning is from when on a schedule counts that has no record yet, or another one. That is its creation, for one
+// that nobody has looked at, since whoever should have may have been away; else it is now, when the edit is seen. A
+// schedule that the Kubeflow operator left goes on with the run that was to be next.
+func beginning(object Object, clock *Clock, now time.Time) time.Time {
+	status := object.GetScheduleStatus()
+	switch {
+	case status.Firesteel != nil:
+		return now
+	case status.ScheduleState == v1alpha1.ScheduleStateNew && status.LastRun.IsZero() && status.NextRun.IsZero():
+		return object.GetCreationTimestamp().Time
+	case status.NextRun.IsZero():
+		return now
+	}
+	next := status.NextRun.Time
+	if period, periodic := clock.Period(); periodic {
+		if next.After(now.Add(period)) {
+			return now // it was edited since
+		}
+		return next.Add(-period)
+	}
+	if next.After(now) {
+		return now
+	}
+	return next.Add(-time.Second)
+}
+
+// seconds is an instant as a record keeps it.
+func seconds(at time.Time) metav1.Time { return metav1.NewTime(at.UTC().Truncate(time.Second)) }

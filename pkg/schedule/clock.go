@@ -1,0 +1,176 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // the zones are linked in, so that they are the same wherever Firesteel runs
+
+	"github.com/robfig/cron/v3"
+)
+
+// Clock tells the instants of a schedule. They are whole seconds, in UTC.
+type Clock struct {
+	// text is the schedule and its zone.
+	text string
+	// next is the first instant after another; zero where there is none.
+	next func(after time.Time) time.Time
+	// between counts the instants between two, both exclusive; nil where they have to be gone through.
+	between func(after, before time.Time) int64
+	// period is that of @every; zero for a cron expression.
+	period time.Duration
+}
+
+// String is the schedule with its zone, as a record keeps it.
+func (c *Clock) String() string { return c.text }
+
+// Period is the time from one instant to the next, where that is always the same: @every.
+func (c *Clock) Period() (time.Duration, bool) { return c.period, c.period > 0 }
+
+// Next is the first instant after another. It is zero where the schedule never fires again.
+func (c *Clock) Next(after time.Time) time.Time { return c.next(after) }
+
+// countLimit bounds how many instants are counted that were missed at once.
+const countLimit = 100_000
+
+// Between counts the instants between two, both exclusive. It stops at 100,000.
+func (c *Clock) Between(after, before time.Time) int64 {
+	if c.between != nil {
+		return min(c.between(after, before), countLimit)
+	}
+	var count int64
+	for at := c.Next(after); !at.IsZero() && at.Before(before) && count < countLimit; at = c.Next(at) {
+		count++
+	}
+	return count
+}
+
+// Latest is the last instant after one and not after another; zero where there is none between them.
+func (c *Clock) Latest(after, upTo time.Time) time.Time {
+	// Looking back twice as far each time, it goes through few instants, however many there are.
+	for back := time.Minute; ; back *= 2 {
+		from := upTo.Add(-back)
+		if from.Before(after) || back > lookBack {
+			from = after
+		}
+		if last := c.lastOf(from, upTo); !last.IsZero() || from.Equal(after) {
+			return last
+		}
+	}
+}
+
+// lookBack is where doubling ends.
+const lookBack = 20 * 366 * 24 * time.Hour
+
+func (c *Clock) lastOf(after, upTo time.Time) (last time.Time) {
+	for at := c.Next(after); !at.IsZero() && !at.After(upTo); at = c.Next(at) {
+		last = at
+	}
+	return last
+}
+
+// The fields that refusals name.
+const (
+	fieldSchedule = "spec.schedule"
+	fieldTimeZone = "spec.timeZone"
+)
+
+// Refusal says why a schedule cannot be followed: which field, what it holds, and what to write instead.
+type Refusal struct {
+	// Reason is a word in CamelCase.
+	Reason string
+	// Message names the field, its value and the remedy.
+	Message string
+}
+
+// Error is the message.
+func (r *Refusal) Error() string { return r.Message }
+
+// The reasons of refusals.
+const (
+	ReasonInvalidSchedule = "InvalidSchedule"
+	ReasonInvalidTimeZone = "InvalidTimeZone"
+	ReasonNeverFires      = "NeverFires"
+)
+
+func refuse(reason, field, value, remedy string) *Refusal {
+	return &Refusal{Reason: reason, Message: fmt.Sprintf("%s %q: %s", field, value, remedy)}
+}
+
+const wantSchedule = "write five fields, minute hour day-of-month month day-of-week, or @every and a duration such as 1h30m, " +
+	"or @hourly, @daily, @weekly, @monthly or @yearly"
+
+// Parse reads a schedule. A zone before it wins over timeZone; without either it is UTC, which is what the zone Local
+// means to an operator in a container. since is what @every counts from, and now when the schedule is to fire after.
+func Parse(text, timeZone string, since, now time.Time) (*Clock, *Refusal) {
+	field, zone, expression := splitZone(text, timeZone)
+	location, err := locate(zone)
+	if err != nil {
+		return nil, refuse(ReasonInvalidTimeZone, field, zone,
+			"no such time zone: write a name of the IANA database such as Europe/Berlin, or UTC")
+	}
+	clock, refusal := parse(text, expression, location, since)
+	if refusal != nil {
+		return nil, refusal
+	}
+	clock.text = expression + " " + location.String()
+	if clock.Next(now).IsZero() {
+		return nil, refuse(ReasonNeverFires, fieldSchedule, text, "it never fires: no such day comes; "+wantSchedule)
+	}
+	return clock, nil
+}
+
+// splitZone takes the zone off a schedule that begins with one.
+func splitZone(text, timeZone string) (field, zone, expression string) {
+	expression = strings.TrimSpace(text)
+	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
+		if rest, found := strings.CutPrefix(expression, prefix); found {
+			zone, expression, _ = strings.Cut(rest, " ")
+			return fieldSchedule, zone, strings.TrimSpace(expression)
+		}
+	}
+	return fieldTimeZone, timeZone, expression
+}
+
+func locate(zone string) (*time.Location, error) {
+	if zone == "" || zone == "Local" {
+		return time.UTC, nil
+	}
+	return time.LoadLocation(zone)
+}
+
+func parse(text, expression string, location *time.Location, since time.Time) (*Clock, *Refusal) {
+	if rest, found := strings.CutPrefix(expression, "@every"); found {
+		return every(text, strings.TrimSpace(rest), since)
+	}
+	if strings.Contains(expression, "TZ=") {
+		return nil, refuse(ReasonInvalidSchedule, fieldSchedule, text, "it names two zones; "+wantSchedule)
+	}
+	parsed, err := cron.ParseStandard(expression)
+	fields, is := parsed.(*cron.SpecSchedule)
+	if err != nil || !is {
+		return nil, refuse(ReasonInvalidSchedule, fieldSchedule, text, fmt.Sprintf("%s (%v)", wantSchedule, err))
+	}
+	fields.Location = time.UTC // the wall clock's time is reckoned in it
+	return &Clock{next: wallClock{fields: fields, location: location}.next}, nil
+}
+
+// every is the clock of @every: a whole number of seconds, again and again.
+func every(text, duration string, since time.Time) (*Clock, *Refusal) {
+	parsed, err := time.ParseDuration(duration)
+	period := parsed.Truncate(time.Second)
+	if err != nil || period <= 0 {
+		return nil, refuse(ReasonInvalidSchedule, fieldSchedule, text, "write a duration of a second or more, such as @every 1h30m")
+	}
+	since = since.UTC().Truncate(time.Second)
+	passed := func(at time.Time) int64 { return int64(max(at.Sub(since), 0) / period) }
+	return &Clock{
+		period: period,
+		next: func(after time.Time) time.Time {
+			return since.Add(time.Duration(passed(after)+1) * period)
+		},
+		between: func(after, before time.Time) int64 {
+			return max(passed(before.Add(-time.Nanosecond))-passed(after), 0)
+		},
+	}, nil
+}

@@ -1,0 +1,38 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+)
+
+// Apache is Firesteel's own kind, for applications of the Apache operator's.
+var Apache = &Kind{
+	GroupVersion:  firesteelv1alpha1.SchemeGroupVersion,
+	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
+	LabelSchedule: "firesteel.dev/schedule",
+	Finalizer:     apache.API.Finalizer,
+	schedules: func(client versioned.Interface) Client {
+		return typed[*firesteelv1alpha1.ScheduledSparkApplication](func(namespace string) generated[*firesteelv1alpha1.ScheduledSparkApplication] {
+			return client.FiresteelV1alpha1().ScheduledSparkApplications(namespace)
+		})
+	},
+	run: func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	},
+	template: func(s Schedule) (template, error) {
+		own, is := s.(*firesteelv1alpha1.ScheduledSparkApplication)
+		if !is {
+			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
+		}
+		given := own.Spec.Template
+		return template{labels: given.Metadata.Labels, annotations: given.Metadata.Annotations, spec: given.Spec.Raw}, nil
+	},
+}

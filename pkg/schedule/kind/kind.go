@@ -1,0 +1,121 @@
+// Package kind knows the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for applications of the
+// Apache operator's kind. What differs between them is here, so that one reconciler and one handler serve both.
+package kind
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+)
+
+// Schedule is a schedule of any kind.
+type Schedule interface {
+	schedule.Object
+	runtime.Object
+	// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+	GetUndecodable() string
+}
+
+// Kind is one of the kinds of schedules.
+type Kind struct {
+	// GroupVersion is the API that it is of.
+	GroupVersion schema.GroupVersion
+	// Runs is the kind of the applications that it starts.
+	Runs schema.GroupVersionKind
+	// LabelSchedule is the label of a run that names its schedule.
+	LabelSchedule string
+	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it.
+	Finalizer string
+
+	schedules func(client versioned.Interface) Client
+	run       func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error)
+	template  func(s Schedule) (template, error)
+}
+
+const (
+	kindName     = "ScheduledSparkApplication"
+	resource     = "scheduledsparkapplications"
+	runsResource = "sparkapplications"
+)
+
+// All are the kinds that there are.
+var All = []*Kind{Kubeflow, Apache}
+
+// Of finds the kind that an event is about; nil where it is about none of them.
+func Of(object events.Object) *Kind {
+	for _, k := range All {
+		if object.Group == k.GroupVersion.Group && object.Resource == resource {
+			return k
+		}
+	}
+	return nil
+}
+
+// String names the kind with its API group, as kubectl does.
+func (k *Kind) String() string { return resource + "." + k.GroupVersion.Group }
+
+// GroupVersionKind is the schedules'.
+func (k *Kind) GroupVersionKind() schema.GroupVersionKind {
+	return k.GroupVersion.WithKind(kindName)
+}
+
+// GroupResource is the schedules'.
+func (k *Kind) GroupResource() schema.GroupResource {
+	return k.GroupVersion.WithResource(resource).GroupResource()
+}
+
+// RunsResource is the runs'.
+func (k *Kind) RunsResource() schema.GroupVersionResource {
+	return k.Runs.GroupVersion().WithResource(runsResource)
+}
+
+// Object is what events tell of a schedule.
+func (k *Kind) Object(s Schedule) events.Object {
+	return events.Object{
+		Group: k.GroupVersion.Group, Resource: resource, Kind: kindName,
+		Namespace: s.GetNamespace(), Name: s.GetName(), UID: s.GetUID(),
+	}
+}
+
+// Schedules reads and writes the schedules.
+func (k *Kind) Schedules(client versioned.Interface) Client { return k.schedules(client) }
+
+// Run reads a run.
+func (k *Kind) Run(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+	return k.run(ctx, client, key)
+}
+
+// Owner is the uid and name of the schedule of this kind that an object is a run of.
+func (k *Kind) Owner(object metav1.Object) (*metav1.OwnerReference, bool) {
+	for _, owner := range object.GetOwnerReferences() {
+		version, err := schema.ParseGroupVersion(owner.APIVersion)
+		if err == nil && version.Group == k.GroupVersion.Group && owner.Kind == kindName {
+			return &owner, true
+		}
+	}
+	return nil, false
+}
+
+// template is what the runs are made from.
+type template struct {
+	labels, annotations map[string]string
+	spec                []byte
+}
+
+// unstructuredSpec decodes JSON as the API server's clients do, with whole numbers as integers.
+func (t template) unstructuredSpec() (map[string]any, error) {
+	var object unstructured.Unstructured
+	if err := object.UnmarshalJSON([]byte(`{"apiVersion":"v1","kind":"Template","spec":` + string(t.spec) + `}`)); err != nil {
+		return nil, err
+	}
+	spec, _, err := unstructured.NestedMap(object.Object, "spec")
+	return spec, err
+}

@@ -1,0 +1,36 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+)
+
+// Kubeflow is the Kubeflow operator's kind.
+var Kubeflow = &Kind{
+	GroupVersion:  sparkoperatorv1beta2.SchemeGroupVersion,
+	Runs:          sparkoperatorv1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
+	Finalizer:     kubeflow.API.Finalizer,
+	LabelSchedule: "sparkoperator.k8s.io/scheduled-app-name",
+	schedules: func(client versioned.Interface) Client {
+		return typed[*sparkoperatorv1beta2.ScheduledSparkApplication](func(namespace string) generated[*sparkoperatorv1beta2.ScheduledSparkApplication] {
+			return client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace)
+		})
+	},
+	run: func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	},
+	template: func(s Schedule) (template, error) {
+		own, is := s.(*sparkoperatorv1beta2.ScheduledSparkApplication)
+		if !is {
+			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
+		}
+		return template{spec: own.Spec.Template.Raw}, nil
+	},
+}

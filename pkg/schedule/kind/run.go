@@ -1,0 +1,105 @@
+package kind
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+)
+
+// AnnotationScheduledTime is the annotation of a run with the instant that it is for, in RFC 3339.
+const AnnotationScheduledTime = "firesteel.dev/scheduled-time"
+
+// NewRun makes the application of the run for an instant.
+func (k *Kind) NewRun(s Schedule, instant time.Time) (*unstructured.Unstructured, error) {
+	template, err := k.template(s)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := template.unstructuredSpec()
+	if err != nil {
+		return nil, fmt.Errorf("spec.template: %w", err)
+	}
+	run := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	run.SetGroupVersionKind(k.Runs)
+	run.SetNamespace(s.GetNamespace())
+	run.SetName(schedule.RunName(s.GetName(), instant))
+	labels := maps.Clone(s.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, template.labels)
+	labels[k.LabelSchedule] = schedule.LabelValue(s.GetName())
+	run.SetLabels(labels)
+	annotations := maps.Clone(template.annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[AnnotationScheduledTime] = instant.UTC().Format(time.RFC3339)
+	run.SetAnnotations(annotations)
+	run.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(s, k.GroupVersionKind())})
+	run.SetFinalizers([]string{k.Finalizer})
+	return run, nil
+}
+
+// RunOf tells how a run stands.
+func RunOf(object metav1.Object) schedule.Run {
+	return schedule.Run{
+		Name: object.GetName(), UID: object.GetUID(), Created: object.GetCreationTimestamp().Time,
+		Instant: InstantOf(object), State: stateOf(object), Deleting: object.GetDeletionTimestamp() != nil,
+	}
+}
+
+// InstantOf is the instant that a run is for; zero where it does not say.
+func InstantOf(run metav1.Object) time.Time {
+	instant, err := time.Parse(time.RFC3339, run.GetAnnotations()[AnnotationScheduledTime])
+	if err != nil {
+		return time.Time{}
+	}
+	return instant
+}
+
+func stateOf(object metav1.Object) schedule.RunState {
+	switch app := object.(type) {
+	case *sparkv1.SparkApplication:
+		return stateBy(app.Undecodable, app.Status.Firesteel)
+	case *sparkoperatorv1beta2.SparkApplication:
+		if app.Status.Firesteel == nil && app.Undecodable == "" {
+			return left[app.Status.AppState.State]
+		}
+		return stateBy(app.Undecodable, app.Status.Firesteel)
+	default:
+		return schedule.RunActive
+	}
+}
+
+// left are the states by which the Kubeflow operator left an application that has ended.
+var left = map[sparkoperatorv1beta2.ApplicationStateType]schedule.RunState{
+	sparkoperatorv1beta2.CompletedState: schedule.RunSucceeded,
+	sparkoperatorv1beta2.FailedState:    schedule.RunFailed,
+}
+
+// stateBy tells by the record, which holds how the application truly ended. One that has ended and whose driver is not
+// released yet still runs.
+func stateBy(undecodable string, record *firesteelv1alpha1.Record) schedule.RunState {
+	switch {
+	case undecodable != "":
+		return schedule.RunFailed // nothing can come of it
+	case !lifecycle.CurrentState(record).Terminated():
+		return schedule.RunActive
+	}
+	for i := len(record.Transitions) - 1; i >= 0; i-- {
+		if t := record.Transitions[i]; t.Final() && t.Outcome == firesteelv1alpha1.OutcomeSucceeded {
+			return schedule.RunSucceeded
+		}
+	}
+	return schedule.RunFailed
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Object is a schedule of any kind.
+type Object interface {
+	metav1.Object
+	// GetSchedule returns what schedules of all kinds have in common.
+	GetSchedule() *v1alpha1.ScheduleSpec
+	// GetScheduleStatus returns the status.
+	GetScheduleStatus() *v1alpha1.ScheduleStatus
+	// GetStartingDeadlineSeconds returns how late a run may start; nil for no bound.
+	GetStartingDeadlineSeconds() *int64
+}
+
+// Policy is what a schedule asks for.
+type Policy struct {
+	// Clock tells the instants; nil where the spec is refused.
+	Clock *Clock
+	// Refusal says why there is no clock.
+	Refusal *Refusal
+	// Suspended keeps runs from starting.
+	Suspended bool
+	// Concurrency is Allow where the spec says nothing.
+	Concurrency v1alpha1.ConcurrencyPolicy
+	// StartingDeadline is how late a run may start; below zero there is no bound.
+	StartingDeadline time.Duration
+	// KeepSuccessful and KeepFailed are the numbers of ended runs that are kept: 1 where the spec says nothing.
+	KeepSuccessful, KeepFailed int
+}
+
+// maxDeadline is what a deadline can be at most, as a duration.
+const maxDeadline = int64(1<<63-1) / int64(time.Second)
+
+// PolicyOf reads a schedule's spec at an instant.
+func PolicyOf(object Object, now time.Time) Policy {
+	spec := object.GetSchedule()
+	policy := Policy{
+		Suspended:      spec.Suspend != nil && *spec.Suspend,
+		Concurrency:    spec.ConcurrencyPolicy,
+		KeepSuccessful: limit(spec.SuccessfulRunHistoryLimit), KeepFailed: limit(spec.FailedRunHistoryLimit),
+		StartingDeadline: -1,
+	}
+	if seconds := object.GetStartingDeadlineSeconds(); seconds != nil && *seconds <= maxDeadline {
+		policy.StartingDeadline = time.Duration(*seconds) * time.Second
+	}
+	switch policy.Concurrency {
+	case "":
+		policy.Concurrency = v1alpha1.ConcurrencyAllow
+	case v1alpha1.ConcurrencyAllow, v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace:
+	default:
+		policy.Refusal = refuse("InvalidConcurrencyPolicy", "spec.concurrencyPolicy", string(policy.Concurrency),
+			fmt.Sprintf("write %s, %s or %s", v1alpha1.ConcurrencyAllow, v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace))
+		return policy
+	}
+	policy.Clock, policy.Refusal = clockOf(object, now)
+	return policy
+}
+
+// clockOf reads the schedule. @every counts from when the record began to count, as long as it is the same.
+func clockOf(object Object, now time.Time) (*Clock, *Refusal) {
+	spec := object.GetSchedule()
+	clock, refusal := Parse(spec.Schedule, spec.TimeZone, now, now)
+	if refusal != nil {
+		return nil, refusal
+	}
+	since := beginning(object, clock, now)
+	if record := object.GetScheduleStatus().Firesteel; record != nil && record.Clock == clock.String() {
+		since = record.Since.Time
+	}
+	return Parse(spec.Schedule, spec.TimeZone, since, now)
+}
+
+// limit is a number of runs to keep. Below zero none can be kept.
+func limit(asked *int32) int {
+	if asked == nil {
+		return 1
+	}
+	return int(max(*asked, 0))
+}

@@ -1,0 +1,70 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// RunState is how far a run is.
+type RunState string
+
+// The states of a run.
+const (
+	RunActive    RunState = ""
+	RunSucceeded RunState = "Succeeded"
+	RunFailed    RunState = "Failed"
+)
+
+// Run is the application of a run.
+type Run struct {
+	Name    string
+	UID     types.UID
+	Created time.Time
+	// Instant is what the run is for; zero where it does not say.
+	Instant time.Time
+	State   RunState
+	// Deleting says that its deletion was accepted.
+	Deleting bool
+}
+
+func (r Run) reference() v1alpha1.RunReference {
+	return v1alpha1.RunReference{Name: r.Name, UID: r.UID}
+}
+
+// maxActive bounds what a record holds of the runs that have not ended. Of more, the oldest are forgotten.
+const maxActive = 256
+
+// Count notes in a record and a status how the runs of a schedule stand. unseen are those that the record has as active
+// and that were not seen to end, or to go.
+func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, policy Policy, runs []Run, unseen []v1alpha1.RunReference) {
+	runs = slices.Clone(runs)
+	slices.SortFunc(runs, func(a, b Run) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Name, a.Name)) })
+	var active, surplus []v1alpha1.RunReference
+	kept := map[RunState][]string{}
+	limits := map[RunState]int{RunSucceeded: policy.KeepSuccessful, RunFailed: policy.KeepFailed}
+	for _, run := range runs {
+		switch {
+		case run.State == RunActive:
+			active = append(active, run.reference())
+		case run.Deleting:
+		case len(kept[run.State]) < limits[run.State]:
+			kept[run.State] = append(kept[run.State], run.Name)
+		default:
+			surplus = append(surplus, run.reference())
+		}
+	}
+	status.PastSuccessfulRunNames, status.PastFailedRunNames = kept[RunSucceeded], kept[RunFailed]
+	active = append(active, unseen...)
+	slices.SortFunc(active, byName)
+	record.Active = active[max(len(active)-maxActive, 0):]
+	slices.SortFunc(surplus, byName)
+	record.Surplus = surplus[:min(len(surplus), maxActive)]
+}
+
+// byName sorts by age, too: the names end with their times.
+func byName(a, b v1alpha1.RunReference) int { return cmp.Compare(a.Name, b.Name) }

@@ -1,0 +1,135 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+const (
+	// chaosPeriod is the time from one instant to the next: longer than whoever is killed is away.
+	chaosPeriod = 15 * time.Second
+	// aroundInstant is how long before and after an instant somebody is killed.
+	aroundInstant = 400 * time.Millisecond
+	instantsEach  = 10
+)
+
+// register knows the uids of the runs for each instant of each schedule, those that are gone included.
+type register struct {
+	mutex sync.Mutex
+	uids  map[string]map[types.UID]bool
+}
+
+func (r *register) see(event watch.Event) {
+	run, is := event.Object.(metav1.Object)
+	if !is {
+		return // the watch is over
+	}
+	owner, owned := kind.Apache.Owner(run)
+	if !owned {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	key := owner.Name + " " + kind.InstantOf(run).UTC().Format(time.RFC3339)
+	if r.uids[key] == nil {
+		r.uids[key] = map[types.UID]bool{}
+	}
+	r.uids[key][run.GetUID()] = true
+}
+
+func (r *register) count(schedule string, instant time.Time) int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return len(r.uids[schedule+" "+instant.UTC().Format(time.RFC3339)])
+}
+
+// The controller and the handler, which runs behind a broker, are killed around each instant, and started again. The
+// outages are shorter than the schedule's period.
+func TestNoRunIsMissedOrDoubled(t *testing.T) {
+	instants := 40
+	if text := os.Getenv("FIRESTEEL_INSTANTS"); text != "" {
+		var err error
+		if instants, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	each := min(instantsEach, max(instants/10, 1))
+	s := newScene(t)
+	s.configured("config-handlers", "schedule", "external")
+	seen := &register{uids: map[string]map[types.UID]bool{}}
+	w, err := s.spark.SparkV1().SparkApplications(s.ns).Watch(t.Context(), metav1.ListOptions{})
+	s.must(err)
+	defer w.Stop()
+	go func() {
+		for event := range w.ResultChan() {
+			seen.see(event)
+		}
+	}()
+	controller := s.ownController(controllerOf(s))
+	handler := s.handler("schedule")
+	answer := func() { s.sink.answer(s.ns, handler.trigger("type", "dev.firesteel.schedule.due.v1")) }
+	answer()
+
+	var schedules []*timetable
+	for i := range (instants + each - 1) / each {
+		schedules = append(schedules, s.schedules(kind.Apache, fmt.Sprintf("pi-%d", i), "@every "+chaosPeriod.String(), func(spec map[string]any) {
+			spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
+		}))
+	}
+	created := map[string]time.Time{}
+	for _, each := range schedules {
+		created[each.name] = each.now().GetCreationTimestamp().Time
+	}
+	first, kills := created[schedules[0].name], 0
+	for n := 1; n <= each; n++ {
+		at := first.Add(time.Duration(n) * chaosPeriod).Add(time.Duration(rand.Int64N(int64(2*aroundInstant))) - aroundInstant)
+		waitUntil(t, at)
+		if rand.IntN(2) == 0 {
+			controller.Kill()
+			controller = s.ownController(controllerOf(s))
+		} else {
+			handler.Kill()
+			handler = s.handler("schedule")
+			answer()
+		}
+		kills++
+	}
+	total := 0
+	for _, each := range schedules {
+		last := created[each.name].Add(time.Duration(min(instantsEach, max(instants/10, 1))) * chaosPeriod)
+		status := each.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+			return s.Firesteel != nil && !s.Firesteel.SettledUntil.Time.Before(last)
+		}).GetScheduleStatus()
+		if status.MissedRuns > 0 {
+			t.Errorf("%s missed %d", each.name, status.MissedRuns)
+		}
+		for at := created[each.name].Add(chaosPeriod); !at.After(last); at = at.Add(chaosPeriod) {
+			if count := seen.count(each.name, at); count != 1 {
+				t.Errorf("%s has %d runs for %s", each.name, count, at)
+			}
+			total++
+		}
+	}
+	t.Logf("%d instants of %d schedules, %d kills: each instant has one run", total, len(schedules), kills)
+}
+
+// waitUntil waits for an instant.
+func waitUntil(t testing.TB, at time.Time) {
+	t.Helper()
+	ctx, cancel := context.WithDeadline(t.Context(), at)
+	defer cancel()
+	<-ctx.Done()
+}

@@ -1,0 +1,252 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// ofEachKind runs a test for the schedules of each kind.
+func ofEachKind(t *testing.T, test func(*testing.T, *scene, *kind.Kind)) {
+	t.Helper()
+	t.Parallel()
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newScene(t).sharesController(), k)
+		})
+	}
+}
+
+func TestRunsStartOnTime(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 2s", nil)
+		runs := pi.untilRuns(3)
+		status := pi.until("record them", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+			return s.LastRunName >= runs[2].GetName()
+		}).GetScheduleStatus()
+		pi.patch(`{"suspend": true}`)
+		if status.ScheduleState != "Scheduled" || status.LastRun == nil || status.NextRun == nil {
+			t.Errorf("the status is %+v", status)
+		}
+		created := pi.now().GetCreationTimestamp()
+		for i, run := range runs {
+			due := kind.InstantOf(run)
+			if after := due.Sub(created.Time); after <= 0 || after%(2*time.Second) != 0 {
+				t.Errorf("run %d is for %s, %s after the creation", i, due, after)
+			}
+			if name := schedule.RunName("pi", due); run.GetName() != name {
+				t.Errorf("run %d is named %s, want %s", i, run.GetName(), name)
+			}
+			labels := map[string]string{"team": "a", k.LabelSchedule: "pi"}
+			if k == kind.Apache {
+				labels["made"] = "so"
+			}
+			if diff := cmp.Diff(labels, run.GetLabels()); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+			owner := metav1.GetControllerOf(run)
+			if owner == nil || owner.UID != pi.now().GetUID() || owner.BlockOwnerDeletion == nil || !*owner.BlockOwnerDeletion {
+				t.Errorf("its owner is %+v", owner)
+			}
+		}
+		heard := s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= 3 })
+		if first := due(heard)[0]; first.Attributes["id"] != string(pi.now().GetUID())+"."+kind.InstantOf(runs[0]).Format(time.RFC3339) {
+			t.Errorf("the first event is %v", first.Attributes)
+		}
+	})
+}
+
+// due are the deliveries that say that a run is due.
+func due(heard []delivery) []delivery {
+	var events []delivery
+	for _, d := range heard {
+		if d.Attributes["type"] == "dev.firesteel.schedule.due.v1" {
+			events = append(events, d)
+		}
+	}
+	return events
+}
+
+func TestForbidWaitsForTheRunningRun(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
+		first := pi.untilStarted("")
+		pi.untilCondition("RunStarted", metav1.ConditionFalse, "WaitsForRunningRun")
+		missed := pi.until("miss a run", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 1 })
+		if runs := pi.runs(); len(runs) != 1 {
+			t.Errorf("while the first runs there are %s", namesOf(runs))
+		}
+		pi.end(first, true)
+		second := pi.untilStarted(first)
+		if second <= missed.GetScheduleStatus().LastRunName {
+			t.Errorf("%s came after %s", second, first)
+		}
+		pi.until("tell of the first", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+			return cmp.Equal(s.PastSuccessfulRunNames, []string{first})
+		})
+	})
+}
+
+func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	pi := s.schedules(kind.Apache, "pi", "@every 5s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
+	first := pi.untilStarted("")
+	s.driver(first, 0)
+	s.kubelet.pause(s.ns) // it does not go
+	held := pi.untilCondition("RunStarted", metav1.ConditionFalse, "ReplacesRunningRun")
+	t.Log(held.Message)
+	pi.until("miss the next", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 1 })
+	if runs := pi.runs(); len(runs) != 1 || runs[0].GetName() != first || runs[0].GetDeletionTimestamp() == nil {
+		t.Errorf("while the first driver is there, there are %s", namesOf(runs))
+	}
+	s.kubelet.resume(t.Context(), s.ns)
+	pi.untilStarted(first)
+	untilGone(s, s.apps(), first)
+}
+
+func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
+	ofEachKind(t, func(_ *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 3s", func(spec map[string]any) {
+			spec["successfulRunHistoryLimit"], spec["failedRunHistoryLimit"] = 1, 0
+		})
+		runs := pi.untilRuns(3)
+		pi.patch(`{"suspend": true}`)
+		for i, succeeds := range []bool{true, false, true} {
+			pi.end(runs[i].GetName(), succeeds)
+		}
+		pi.until("keep the last successful one", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+			return cmp.Equal(s.PastSuccessfulRunNames, []string{runs[2].GetName()}) && len(s.PastFailedRunNames) == 0
+		})
+		for _, run := range runs[:2] {
+			pi.untilNoRun(run.GetName())
+		}
+	})
+}
+
+// The handler may die between creating a run and recording it, and whoever sees that run delete it before anybody else
+// looks.
+func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
+	s := newScene(t)
+	controller := s.ownController(controllerOf(s))
+	pi := s.schedules(kind.Apache, "pi", "@every 8s", nil)
+	looked := pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
+	controller.Kill()
+	instant := looked.GetScheduleStatus().NextRun.Time
+	run, err := kind.Apache.NewRun(looked, instant)
+	s.must(err)
+	made, err := s.dynamic.Resource(kind.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
+	s.must(err)
+	s.delete(run.GetName())
+	s.ownController(controllerOf(s))
+	pi.untilNoRun(run.GetName())
+	status := pi.until("record it", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+		return s.Firesteel.Last != nil && schedule.Settled(s.Firesteel, instant)
+	}).GetScheduleStatus()
+	if last := status.Firesteel.Last; last.UID != made.GetUID() && last.Name == made.GetName() {
+		t.Errorf("it was started again: %+v", last)
+	}
+	if last := status.LastRunName; last < made.GetName() {
+		t.Errorf("the last run is %s", last)
+	}
+}
+
+func controllerOf(s *scene) controller { return controller{sink: s.sink.url()} }
+
+// What is refused is told, is tried again at its next time, and disturbs no other schedule.
+func TestRefusals(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		other := s.schedules(k, "other", "@every 2s", nil)
+		never := s.schedules(k, "never", "0 0 30 2 *", nil)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonNeverFires)
+		never.patch(`{"schedule": "whenever"}`)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonInvalidSchedule)
+		if state := never.now().GetScheduleStatus(); state.ScheduleState != "FailedValidation" || state.Reason == "" || state.NextRun != nil {
+			t.Errorf("its state is %+v", state)
+		}
+		never.patch(`{"schedule": "@every 1s", "timeZone": "Mars/Olympus"}`)
+		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonInvalidTimeZone)
+		never.patch(`{"timeZone": null}`)
+		never.untilCondition("Scheduled", metav1.ConditionTrue, "Scheduled")
+		never.untilStarted("")
+
+		broken := s.schedules(k, "broken", "@every 2s", func(spec map[string]any) {
+			spec["template"] = map[string]any{"spec": map[string]any{"mainClass": 7}, "type": "Scala", "driver": "none"}
+			if k == kind.Apache {
+				delete(spec["template"].(map[string]any), "type")
+				delete(spec["template"].(map[string]any), "driver")
+			}
+		})
+		t.Log(broken.untilCondition("RunStarted", metav1.ConditionFalse, schedule.ReasonRefused).Message)
+		broken.until("be refused again", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 2 })
+		other.untilRuns(2)
+	})
+}
+
+// A field that the application does not have is named, and the run starts without it.
+func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	pi := s.schedules(kind.Apache, "pi", "@every 2s", func(spec map[string]any) {
+		spec["template"].(map[string]any)["spec"].(map[string]any)["mainClas"] = "Main"
+	})
+	pi.untilStarted("")
+	if c := pi.untilCondition("Warning", metav1.ConditionTrue, "TemplateNotHonored"); !strings.Contains(c.Message, `unknown field "spec.mainClas"`) {
+		t.Errorf("the warning is %q", c.Message)
+	}
+}
+
+func TestASuspendedScheduleStartsNothing(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
+		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
+		other := s.schedules(k, "other", "@every 1s", nil)
+		other.untilRuns(3)
+		if runs := pi.runs(); len(runs) > 0 {
+			t.Errorf("while it is suspended it has %s", namesOf(runs))
+		}
+		suspended := time.Since(pi.now().GetCreationTimestamp().Time)
+		pi.patch(`{"suspend": false}`)
+		resumed := time.Now()
+		pi.untilStarted("")
+		if missed := pi.now().GetScheduleStatus().MissedRuns; missed > int64(time.Since(resumed)/time.Second)+1 {
+			t.Errorf("%d runs were missed, of those while it was suspended, for %s", missed, suspended)
+		}
+	})
+}
+
+func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
+	s := newScene(t)
+	pi := s.schedules(kind.Kubeflow, "pi", "@every 5m", nil)
+	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(10*time.Second)).Rfc3339Copy()
+	pi.left(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
+	s.ownController(controllerOf(s))
+	if run := pi.untilStarted("pi-1700000000000000000"); run != schedule.RunName("pi", next.Time) {
+		t.Errorf("it went on with %s, want its run of %s", run, next)
+	}
+}
+
+func TestDeletionOfASchedule(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+		pi := s.schedules(k, "pi", "@every 1s", nil)
+		pi.untilStarted("")
+		_, err := s.kubectl("", "delete", k.String(), "pi", "--cascade=orphan")
+		s.must(err)
+		if runs := pi.runs(); len(runs) == 0 || runs[0].GetDeletionTimestamp() != nil || len(runs[0].GetOwnerReferences()) > 0 {
+			t.Errorf("orphaned, there are %s", described(runs))
+		}
+		other := s.schedules(k, "other", "@every 1s", nil)
+		run := other.untilStarted("")
+		_, err = s.kubectl("", "delete", k.String(), "other")
+		s.must(err)
+		other.untilNoRun(run)
+	})
+}

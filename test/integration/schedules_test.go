@@ -1,0 +1,201 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// timetable is a schedule of one of the kinds, and its runs.
+type timetable struct {
+	*scene
+	kind *kind.Kind
+	name string
+}
+
+// kinds are the kinds of schedules, by what their tests are named.
+var kinds = map[string]*kind.Kind{"Kubeflow": kind.Kubeflow, "Apache": kind.Apache}
+
+// templates are SparkPi as each kind's template has it, as JSON.
+var templates = map[*kind.Kind]string{
+	kind.Kubeflow: `{"type": "Scala", "mode": "cluster", "image": "spark:3.5.9", "sparkVersion": "3.5.9",
+		"mainClass": "org.apache.spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
+		"driver": {"cores": 1, "memory": "512m"}, "executor": {"cores": 1, "instances": 1, "memory": "512m"},
+		"restartPolicy": {"type": "Never"}}`,
+	kind.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.spark.examples.SparkPi",
+		"jars": "local:///opt/spark/examples/jars/spark-examples.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}}`,
+}
+
+// schedules makes a schedule. change may change what it is made from.
+func (s *scene) schedules(k *kind.Kind, name, text string, change func(spec map[string]any)) *timetable {
+	s.Helper()
+	t := &timetable{scene: s, kind: k, name: name}
+	var template map[string]any
+	s.must(json.Unmarshal([]byte(templates[k]), &template))
+	spec := map[string]any{"schedule": text, "template": template}
+	if change != nil {
+		change(spec)
+	}
+	t.apply(map[string]any{"team": "a"}, spec)
+	return t
+}
+
+// apply creates the schedule, or changes its spec, as kubectl does.
+func (t *timetable) apply(labels, spec map[string]any) {
+	t.Helper()
+	manifest, err := json.Marshal(map[string]any{
+		"apiVersion": t.kind.GroupVersion.String(), "kind": "ScheduledSparkApplication",
+		"metadata": map[string]any{"name": t.name, "labels": labels}, "spec": spec,
+	})
+	t.must(err)
+	_, err = t.kubectl(string(manifest), "apply", "--validate=strict", "--filename=-")
+	t.must(err)
+}
+
+// patch changes fields of the spec.
+func (t *timetable) patch(spec string) {
+	t.Helper()
+	_, err := t.kubectl("", "patch", t.kind.String(), t.name, "--type=merge", "--patch", `{"spec": `+spec+`}`)
+	t.must(err)
+}
+
+// now is the schedule as it is.
+func (t *timetable) now() kind.Schedule {
+	t.Helper()
+	s, err := t.kind.Schedules(t.spark).Get(t.Context(), types.NamespacedName{Namespace: t.ns, Name: t.name})
+	t.must(err)
+	return s
+}
+
+// until waits for the schedule to be as it should be.
+func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleStatus) bool) kind.Schedule {
+	t.Helper()
+	is := func(s kind.Schedule) bool { return holds(s.GetScheduleStatus()) }
+	if t.kind == kind.Apache {
+		return until(t.scene, t.spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
+			func(s *firesteelv1alpha1.ScheduledSparkApplication) bool { return is(s) })
+	}
+	return until(t.scene, t.spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
+		func(s *sparkoperatorv1beta2.ScheduledSparkApplication) bool { return is(s) })
+}
+
+// untilCondition waits for a condition of the schedule.
+func (t *timetable) untilCondition(kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	t.Helper()
+	var found metav1.Condition
+	t.until(fmt.Sprintf("have the condition %s=%s/%s", kind, status, reason), func(s *firesteelv1alpha1.ScheduleStatus) bool {
+		c := meta.FindStatusCondition(s.Conditions, kind)
+		if c == nil || c.Status != status || c.Reason != reason {
+			return false
+		}
+		found = *c
+		return true
+	})
+	return found
+}
+
+// runs are the applications of the schedule that exist, the oldest first.
+func (t *timetable) runs() []metav1.Object {
+	t.Helper()
+	list, err := t.dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).List(t.Context(),
+		metav1.ListOptions{LabelSelector: t.kind.LabelSchedule + "=" + schedule.LabelValue(t.name)})
+	t.must(err)
+	var runs []metav1.Object
+	for i := range list.Items {
+		runs = append(runs, &list.Items[i])
+	}
+	return runs
+}
+
+// untilRuns waits for a number of runs, and returns those that exist then.
+func (t *timetable) untilRuns(count int) []metav1.Object {
+	t.Helper()
+	var runs []metav1.Object
+	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		runs = t.runs()
+		return len(runs) >= count, nil
+	})
+	if err != nil {
+		t.Fatalf("waited for %d runs of %s; there are %d, and it is\n%s", count, t.name, len(runs), described(t.now()))
+	}
+	return runs
+}
+
+// untilStarted waits for a run that is recorded, other than one.
+func (t *timetable) untilStarted(after string) string {
+	t.Helper()
+	s := t.until("have started a run after "+after, func(s *firesteelv1alpha1.ScheduleStatus) bool {
+		return s.LastRunName != "" && s.LastRunName != after
+	})
+	return s.GetScheduleStatus().LastRunName
+}
+
+// end has a run end: an Apache one by its driver, a Kubeflow one as that operator left it, too.
+func (t *timetable) end(run string, succeeds bool) {
+	t.Helper()
+	if t.kind == kind.Apache {
+		driver := t.run(run, 0)
+		if succeeds {
+			driver.succeed()
+		} else {
+			driver.exit(1)
+		}
+		t.untilState(run, "ResourceReleased")
+		return
+	}
+	state := sparkoperatorv1beta2.FailedState
+	if succeeds {
+		state = sparkoperatorv1beta2.CompletedState
+	}
+	patch := fmt.Sprintf(`{"status": {"applicationState": {"state": %q}}}`, state)
+	_, err := t.spark.SparkoperatorV1beta2().SparkApplications(t.ns).
+		Patch(t.Context(), run, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+	t.must(err)
+}
+
+// hourly is a schedule that is not due while a test lasts.
+func hourly() string {
+	return fmt.Sprintf("%d * * * *", (time.Now().UTC().Minute()+30)%60)
+}
+
+// leave a status as the Kubeflow operator did.
+func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
+	t.Helper()
+	patch, err := json.Marshal(map[string]any{"status": status})
+	t.must(err)
+	_, err = t.kind.Schedules(t.spark).PatchStatus(t.Context(), types.NamespacedName{Namespace: t.ns, Name: t.name}, patch)
+	t.must(err)
+}
+
+// untilNoRun waits until a run exists no more.
+func (t *timetable) untilNoRun(name string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		_, err := t.kind.Run(ctx, t.spark, types.NamespacedName{Namespace: t.ns, Name: name})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		t.Fatalf("waited for run %s to be gone; the schedule is\n%s", name, described(t.now()))
+	}
+}
+
+func namesOf(runs []metav1.Object) string {
+	var names []string
+	for _, run := range runs {
+		names = append(names, run.GetName())
+	}
+	return strings.Join(names, " ")
+}
