@@ -1,0 +1,54 @@
+package application
+
+import (
+	"errors"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+	"knative.dev/pkg/controller"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// The schema of another operator may want what Firesteel's first status lacks. A later status that is refused was not
+// refused by it.
+func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "SparkApplication"}, "pi", nil)
+	broken := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		app     *application
+		refusal error
+		foreign bool
+	}{
+		"the first one, refused as invalid":       {app: pi(), refusal: invalid, foreign: true},
+		"the first one, refused for other causes": {app: pi(), refusal: broken},
+		"a later one, refused as invalid":         {app: pi().In(lifecycle.Submitted, 1, 1), refusal: invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			app := test.app.Obj()
+			spark := sparkfake.NewSimpleClientset(app.DeepCopy())
+			spark.PrependReactor("update", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, test.refusal
+			})
+			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), written: newWritten(apache.Dialect{}.SameShown)}
+			recorder := record.NewFakeRecorder(1)
+			_, err := r.write(controller.WithEventRecorder(t.Context(), recorder), app, app.DeepCopy())
+			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != prunedRetry {
+				t.Errorf("the error is %v, and the wait %s", err, wait)
+			}
+			if !test.foreign && !errors.Is(err, test.refusal) {
+				t.Errorf("the error is %v, not %v", err, test.refusal)
+			}
+			if told := len(recorder.Events) > 0; told != test.foreign {
+				t.Errorf("a Kubernetes Event is told: %t", told)
+			}
+		})
+	}
+}
