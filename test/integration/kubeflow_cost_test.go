@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 )
 
 // kubeflowBudget is that of an application of the Kubeflow kind, where Spark needs no more than a ConfigMap.
@@ -52,11 +50,8 @@ func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
 	allowed := kubeflowBudget()
 	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))
 	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1, 1 // the handler's
-	asked := s.requestsAtRest()
-	if slices.ContainsFunc(asked, func(r controlplane.Request) bool { return r.Kind() == "delete pods" }) {
-		allowed["delete pods"] = 1 // where the time to live was over before the finalizer was gone
-	}
-	s.within(allowed, asked)
+	allowed["delete pods"] = 1                                                   // the driver's, which is kept as long as the application
+	s.within(allowed, s.requestsAtRest())
 	s.empty()
 }
 

@@ -111,7 +111,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 		},
 		"a submission that fails and is tried again": {
 			spec: "restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 1}",
-			goes: func(s *scene) {},
+			goes: func(*scene) {},
 			last: v1beta2.FailedState, shows: "New SUBMISSION_FAILED FAILED",
 			says: "failed to run spark-submit",
 		},
