@@ -284,3 +284,26 @@ func TestExpiresAt(t *testing.T) {
 		})
 	}
 }
+
+func TestAtRest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		record *v1alpha1.Record
+		policy Policy
+		want   bool
+	}{
+		"what runs is not":                           {submitted().Running().Obj(), plain(retains(RetainAlways, -1)), false},
+		"what has ended and may be restarted is not": {submitted().Running().EndedRestartable(Failed).Obj(), plain(retains(RetainAlways, -1)), false},
+		"what is retained for ever is":               {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, -1)), true},
+		"what is retained for a time is not":         {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, time.Hour)), false},
+		"what is retained for its time to live is not": {
+			submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), false,
+		},
+		"what is released is": {submitted().Running().Ended(Failed).Retained().Released().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := AtRest(tt.record, tt.policy); got != tt.want {
+				t.Errorf("it is %t", got)
+			}
+		})
+	}
+}

@@ -63,10 +63,14 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 	return since.Add(policy.TTL), true
 }
 
-// AtRest says that an application is over: nothing follows but its deletion, unless somebody edits its spec.
+// AtRest says that an application is over: nothing follows but its deletion, unless somebody edits its spec. What is
+// retained for a time, which that to live bounds, has its release to come.
 func AtRest(record *v1alpha1.Record, policy Policy) bool {
 	m := machine{record: record, policy: policy}
 	state := CurrentState(record)
+	if _, bounded := m.retainedUntil(); bounded && state != ResourceReleased {
+		return false
+	}
 	return state.Terminated() && !m.edited(state)
 }
 

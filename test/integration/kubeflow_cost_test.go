@@ -50,6 +50,7 @@ func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
 	allowed := kubeflowBudget()
 	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))
 	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1, 1 // the handler's
+	allowed["delete pods"] = 1                                                   // the driver's, which is kept as long as the application
 	s.within(allowed, s.requestsAtRest())
 	s.empty()
 }

@@ -152,7 +152,7 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 	d.start().ready()
 	s.untilShown("spark-pi", v1beta2.RunningState)
 
-	t.Run("and has its finalizer again where an edit has it run anew", func(t *testing.T) {
+	t.Run("and has its finalizer again where an edit has it run anew", func(*testing.T) {
 		d.succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
 		s.untilReleased("spark-pi")

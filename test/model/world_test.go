@@ -225,14 +225,22 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 		end(pod, 0)
 	case luck == 8:
 		end(pod, 1)
-	case !w.calm() && random.IntN(2) == 0:
-		pod.Annotations = map[string]string{"node": "lost"}
-	case !w.calm() && random.IntN(2) == 0:
-		pod.Status.Phase = corev1.PodUnknown // its node does not answer
 	default:
-		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+		w.fail(pod, random.IntN(4))
 	}
 	return nil
+}
+
+// fail has something happen to a Pod that is not its containers' doing.
+func (w *world) fail(pod *corev1.Pod, luck int) {
+	switch {
+	case w.calm() || luck == 0:
+		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
+	case luck == 1:
+		pod.Status.Phase = corev1.PodUnknown // its node does not answer
+	default:
+		pod.Annotations = map[string]string{"node": "lost"}
+	}
 }
 
 func isDriver(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "driver" }
