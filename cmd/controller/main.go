@@ -32,6 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
@@ -124,7 +125,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 }
 
 func (e environment) newRelay(
-	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
 ) application.Teller {
 	logger := logging.FromContext(ctx)
 	sink, err := e.newSink()
@@ -132,7 +133,7 @@ func (e environment) newRelay(
 		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load, subject.Known(namespaces)), inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}

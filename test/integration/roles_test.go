@@ -25,6 +25,7 @@ var roles = map[string]string{
 var unseen = map[string]string{
 	"update sparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"list sparkapplications":              "where the API server cannot stream what exists",
+	"list namespaces":                     "where the API server cannot stream what exists",
 	"get podgroups":                       "Volcano is not installed",
 	"delete podgroups":                    "Volcano is not installed",
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
@@ -60,8 +61,10 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 }
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
-	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) application.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load), inProcess)
+	return func(
+		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+	) application.Teller {
+		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), store.Load, subject.Known(namespaces)), inProcess)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,81 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+// enabled gives the scene's namespace the label spark, or takes it where the value is null.
+func (s *scene) enabled(value string) {
+	s.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"labels":{"spark":%s}}}`, value)
+	_, err := s.kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+func TestNamespacesAreServedByTheirLabels(t *testing.T) {
+	before, after, listed := newScene(t), newScene(t), newScene(t)
+	before.enabled(`"enabled"`)
+	before.configured("config-scope", "namespace-selector", "spark=enabled")
+	process := before.ownController(controller{sink: before.sink.url()})
+	app, later, other := before.create(App("pi")), after.create(App("pi")), listed.create(App("pi"))
+	late := after.kubeflowApplication(sparkPi("4.1.1"))
+	d := before.run("pi", 0)
+	after.untouched(later)
+	listed.untouched(other)
+
+	after.enabled(`"enabled"`) // takes up what was there before
+	running := after.run("pi", 0)
+	kubeflow := after.runKubeflow()
+	listed.untouched(other)
+
+	before.configured("config-scope", "watched-namespaces", listed.ns)
+	before.untilLogged(process, "Updating operator namespaces to ["+listed.ns+"]")
+	third := listed.run("pi", 0)
+
+	before.enabled("null")
+	left := before.get("pi")
+	d.succeed()
+	running.succeed() // and is heard of later than the other
+	kubeflow.succeed()
+	third.succeed()
+	after.untilState("pi", "ResourceReleased")
+	listed.untilState("pi", "ResourceReleased")
+	after.toldAll(after.untilShown("spark-pi", v1beta2.CompletedState))
+	if late.Status.AppState.State != "" {
+		t.Errorf("before its namespace was labelled it was %s", late.Status.AppState.State)
+	}
+	before.untouched(left)
+
+	before.must(before.configure(context.Background(), "config-scope", "namespace-selector", "spark in"))
+	before.untilLogged(process, `namespace-selector is \"spark in\"`)
+	before.enabled(`"enabled"`) // as what was before stays
+	before.untilState("pi", "ResourceReleased")
+	before.told(app, plainLife...)
+	after.told(later, plainLife...)
+	listed.told(other, plainLife...)
+}
+
+// Handlers that run as processes of their own ask for the labels themselves.
+func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
+	s := newScene(t)
+	s.enabled(`"enabled"`)
+	s.configured("config-scope", "namespace-selector", "spark=enabled")
+	s.configured("config-handlers", "restart", "external")
+	s.configured("config-handlers", "ttl", "external")
+	s.ownController(controller{sink: s.sink.url()})
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
+	s.sink.answer(s.ns, s.handler("restart").trigger("sparkrestartallowed", "true"))
+	s.run("pi", 0).exit(1)
+	s.run("pi", 1).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
+	untilGone(s, s.apps(), "pi")
+}
