@@ -24,8 +24,8 @@ func kubeflowPi(name string, labels map[string]string) *v1beta2.SparkApplication
 	return app
 }
 
-// runKubeflow creates an application, and has its driver run.
-func (s *scene) runKubeflow(app *v1beta2.SparkApplication) *driver {
+// createKubeflow creates an application, and has its driver run.
+func (s *scene) createKubeflow(app *v1beta2.SparkApplication) *driver {
 	s.Helper()
 	_, err := s.kubeflowApps().Create(s.Context(), app, metav1.CreateOptions{})
 	s.must(err)
@@ -70,12 +70,12 @@ func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 	s.untilAnswered(first.metrics, http.StatusOK)
 	etl, ml := map[string]string{"team": "etl"}, map[string]string{"team": "ml"}
 
-	lasting := s.runKubeflow(kubeflowPi("lasting", ml))
+	lasting := s.createKubeflow(kubeflowPi("lasting", ml))
 	lasting.kubeflowExecutor(1).start()
 	lasting.kubeflowExecutor(2).start().succeed()
-	s.runKubeflow(kubeflowPi("good", etl)).succeed()
+	s.createKubeflow(kubeflowPi("good", etl)).succeed()
 	s.untilShown("good", v1beta2.CompletedState)
-	s.runKubeflow(kubeflowPi("bad", etl)).exit(1)
+	s.createKubeflow(kubeflowPi("bad", etl)).exit(1)
 	s.untilShown("bad", v1beta2.FailedState)
 	s.untilMeasured("after three lives", first, map[string]string{
 		`application_count team="etl"`:                                  "2",
@@ -129,7 +129,7 @@ func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 	})
 	s.configured("config-kubeflow", "metrics-labels", "team, namespace")
 	s.untilLogged(second.Process, `begin at zero`)
-	s.runKubeflow(kubeflowPi("later", etl))
+	s.createKubeflow(kubeflowPi("later", etl))
 	if _, page := s.fetch(second.metrics); !strings.Contains(page,
 		fmt.Sprintf("\ndata_spark_application_submit_count{namespace=%q,team=\"etl\"} 1\n", s.ns)) {
 		t.Errorf("with another label the metrics are\n%s", page)

@@ -78,7 +78,13 @@ func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
 func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []string {
 	var said sentences
 	spec, p := app.Spec.Executor, propertiesOf(app, defaults)
-	if given := spec.MemoryLimit; given != "" && !isExecutorMemory(app, p, given) {
+	executors, err := submission.PlannedExecutors(submission.Plan{
+		SparkVersion: app.Spec.SparkVersion, Properties: p.values(), Resource: mainResource(app.Spec),
+	})
+	if err != nil {
+		said.say("the driver will fail to make executors: %s", Refusal(err, app, defaults))
+	}
+	if given := spec.MemoryLimit; given != "" && !isExecutorMemory(executors, given) {
 		said.say("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
 			"raise spec.executor.memoryOverhead instead", given)
 	}
@@ -94,12 +100,9 @@ func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []st
 }
 
 // isExecutorMemory says that a limit is what Spark sets by itself.
-func isExecutorMemory(app *v1beta2.SparkApplication, p properties, given string) bool {
+func isExecutorMemory(executors submission.Executors, given string) bool {
 	limit, err := memoryLimit(given)
-	executors, planErr := submission.PlannedExecutors(submission.Plan{
-		SparkVersion: app.Spec.SparkVersion, Properties: p.values(), Resource: mainResource(app.Spec),
-	})
-	return err == nil && planErr == nil && limit.Cmp(executors.Requests["memory"]) == 0
+	return err == nil && limit.Cmp(executors.Requests["memory"]) == 0
 }
 
 // neglectedOfPods speaks of what says nothing that a Pod could have.

@@ -22,6 +22,10 @@ func TestNeglected(t *testing.T) {
 		},
 		"a limit that Spark sets anyway":      {pi().Executor("{memory: 1g, memoryLimit: 1408Mi}"), nil},
 		"a limit that Spark sets of overhead": {pi().Executor("{memory: 1g, memoryOverhead: 1g, memoryLimit: 2g}"), nil},
+		"what fails the driver as soon as it makes executors": {
+			pi().Executor("coreRequest: many"),
+			[]string{`the driver will fail to make executors: spec.executor.coreRequest (spark.kubernetes.executor.request.cores) "many"`},
+		},
 		"a lifecycle where Spark has one": {
 			pi().Conf("spark.decommission.enabled", "true").Executor("lifecycle: {}"),
 			[]string{"spec.executor.lifecycle has no effect with spark.decommission.enabled"},
@@ -100,7 +104,6 @@ func TestRefusal(t *testing.T) {
 	}{
 		"a property":               {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
 		"a field":                  {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
-		"a field of executors":     {pi().Executor("coreRequest: many"), `spec.executor.coreRequest (spark.kubernetes.executor.request.cores)`},
 		"no main class":            {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
 		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spark.kubernetes.container.image is missing"},
 		"a file of the operator's": {pi().Spec("mainApplicationFile: /tmp/a.py"), `spec.mainApplicationFile "/tmp/a.py"`},
