@@ -30,6 +30,9 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 	d := before.run("pi", 0)
 	after.untouched(later)
 	listed.untouched(other)
+	if now, err := after.kubeflowApps().Get(t.Context(), late.Name, metav1.GetOptions{}); err != nil || now.ResourceVersion != late.ResourceVersion {
+		t.Errorf("%s was touched (%v)", late.Name, err)
+	}
 
 	after.enabled(`"enabled"`) // takes up what was there before
 	running := after.run("pi", 0)
@@ -49,9 +52,6 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 	after.untilState("pi", "ResourceReleased")
 	listed.untilState("pi", "ResourceReleased")
 	after.toldAll(after.untilShown("spark-pi", v1beta2.CompletedState))
-	if late.Status.AppState.State != "" {
-		t.Errorf("before its namespace was labelled it was %s", late.Status.AppState.State)
-	}
 	before.untouched(left)
 
 	before.must(before.configure(context.Background(), "config-scope", "namespace-selector", "spark in"))
