@@ -33,6 +33,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
@@ -75,7 +76,7 @@ func main() {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
 	process := application.NewProcess(env.newRelay, remote.New().Fetch)
-	constructors := append(scheduledsparkapplication.NewControllers(env.newRelayOfSchedules),
+	constructors := append(scheduledsparkapplication.NewControllers(process, env.newRelayOfSchedules),
 		sparkapplication.NewController(process, scheduledsparkapplication.AwaitsOfApaches),
 		sparkoperator.NewController(process, scheduledsparkapplication.AwaitsOfKubeflows))
 	if *local {
@@ -126,7 +127,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 }
 
 func (e environment) newRelay(
-	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
 ) application.Teller {
 	logger := logging.FromContext(ctx)
 	sink, err := e.newSink()
@@ -134,7 +135,8 @@ func (e environment) newRelay(
 		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
+	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
+	broker, err := events.NewBroker(all, inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}
@@ -147,9 +149,9 @@ func (e environment) newRelay(
 }
 
 func (e environment) newRelayOfSchedules(
-	ctx context.Context, store *config.Store, progress func(types.NamespacedName),
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
 ) scheduledsparkapplication.Teller {
-	return e.newRelay(ctx, store, progress)
+	return e.newRelay(ctx, store, namespaces, progress)
 }
 
 // newSink is nil where no sink is named.

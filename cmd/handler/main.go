@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"knative.dev/pkg/configmap/informer"
 	"knative.dev/pkg/signals"
@@ -28,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 )
 
 type environment struct {
@@ -61,11 +61,16 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	store, err := watchSettings(ctx, cluster, env.Namespace)
+	kube, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	store, err := watchSettings(ctx, kube, env.Namespace)
 	if err != nil {
 		return err
 	}
-	handler, err := choose(handlers.All(client, dynamicClient, store.Load), args)
+	all := handlers.All(client, dynamicClient, store.Load, subject.Live(kube.CoreV1().Namespaces()))
+	handler, err := choose(all, args)
 	if err != nil {
 		return err
 	}
@@ -77,14 +82,10 @@ func run(ctx context.Context, args []string) error {
 }
 
 // watchSettings follows the controller's settings: handlers act as it would, and on what it serves.
-func watchSettings(ctx context.Context, cluster *rest.Config, namespace string) (*config.Store, error) {
+func watchSettings(ctx context.Context, kube kubernetes.Interface, namespace string) (*config.Store, error) {
 	logger, err := zap.NewProduction()
 	if err != nil {
 		return nil, fmt.Errorf("make logger: %w", err)
-	}
-	kube, err := kubernetes.NewForConfig(cluster)
-	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
 	}
 	// The controller says on the ConfigMap what is refused.
 	store := config.NewStore(logger.Sugar(), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})

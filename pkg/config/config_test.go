@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
 	"knative.dev/pkg/configmap"
 	logtesting "knative.dev/pkg/logging/testing"
@@ -65,13 +66,77 @@ func TestScope(t *testing.T) {
 			for _, namespace := range []string{"team-a", "team-b"} {
 				for _, color := range []string{"red", "blue"} {
 					object := &metav1.ObjectMeta{Namespace: namespace, Labels: map[string]string{"color": color}}
-					if scope.Serves(object) {
+					if scope.Serves(object, unasked(t)) {
 						served = append(served, namespace+"/"+color)
 					}
 				}
 			}
 			if got := strings.Join(served, " "); got != test.want || scope.Namespaces() != test.text {
 				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.want, test.text)
+			}
+		})
+	}
+}
+
+// unasked are the namespaces that nothing depends on.
+func unasked(t *testing.T) config.NamespaceLabels {
+	return func(namespace string) (labels.Set, bool) {
+		t.Errorf("it asks for the labels of %s", namespace)
+		return nil, false
+	}
+}
+
+func TestScopeOfNamespacesByTheirLabels(t *testing.T) {
+	namespaces := map[string]labels.Set{"plain": nil, "enabled": {"spark": "enabled"}, "disabled": {"spark": "disabled"}}
+	for name, test := range map[string]struct {
+		given  *corev1.ConfigMap
+		served string // of disabled enabled plain unknown, in each of which is one that is red
+		text   string
+		asks   bool
+	}{
+		"the selector alone":         {data("namespace-selector", "spark=enabled"), "enabled", "[]", true},
+		"one that selects by a lack": {data("namespace-selector", "!spark"), "plain", "[]", true},
+		"the list, and what is selected besides": {
+			data("namespace-selector", "spark=enabled", "watched-namespaces", "plain,unknown"), "enabled plain unknown",
+			"[plain, unknown]", true,
+		},
+		"what is listed and selected": {
+			data("namespace-selector", "spark=enabled", "watched-namespaces", "enabled"), "enabled", "[enabled]", true,
+		},
+		"all, and what is selected besides": {
+			data("namespace-selector", "spark=enabled", "watched-namespaces", "*"), "disabled enabled plain unknown", "[*]", false,
+		},
+		"no selector":         {data("namespace-selector", " "), "disabled enabled plain unknown", "[*]", false},
+		"no selector, a list": {data("namespace-selector", "", "watched-namespaces", "plain"), "plain", "[plain]", false},
+		"of what is selected, those applications that are": {
+			data("namespace-selector", "spark", "label-selector", "color=red"), "disabled enabled", "[]", true,
+		},
+		"none of those that are not": {data("namespace-selector", "spark", "label-selector", "color=blue"), "", "[]", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scope, err := config.NewScope(test.given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known := func(namespace string) (labels.Set, bool) {
+				its, known := namespaces[namespace]
+				return its, known
+			}
+			if !test.asks {
+				known = unasked(t)
+			}
+			var served []string
+			for _, namespace := range []string{"disabled", "enabled", "plain", "unknown"} {
+				object := &metav1.ObjectMeta{Namespace: namespace, Labels: map[string]string{"color": "red"}}
+				if scope.Serves(object, known) {
+					served = append(served, namespace)
+				}
+			}
+			if got := strings.Join(served, " "); got != test.served || scope.Namespaces() != test.text {
+				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.served, test.text)
+			}
+			if scope.AsksForNamespaces() != test.asks {
+				t.Errorf("it asks for namespaces: %t", scope.AsksForNamespaces())
 			}
 		})
 	}
@@ -224,9 +289,14 @@ func TestRefusals(t *testing.T) {
 			config.ScopeName, "label-selector", "team in a",
 			`config-scope: label-selector is "team in a": write a label selector such as team=a,stage!=test (unable to parse requirement`,
 		},
+		"a selector of namespaces that is none": {
+			config.ScopeName, "namespace-selector", "spark in enabled",
+			`config-scope: namespace-selector is "spark in enabled": ` +
+				`write a label selector such as spark=enabled,stage!=test (unable to parse requirement`,
+		},
 		"the Apache operator's key": {
 			config.ScopeName, "watchedNamespaces", "team-a",
-			`config-scope: there is no key "watchedNamespaces": write one of label-selector, watched-namespaces`,
+			`config-scope: there is no key "watchedNamespaces": write one of label-selector, namespace-selector, watched-namespaces`,
 		},
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",

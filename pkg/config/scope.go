@@ -13,10 +13,15 @@ import (
 
 // Scope says which applications this installation serves. What another one serves it leaves alone.
 type Scope struct {
-	// namespaces are sorted; none means all.
+	// namespaces are sorted; everywhere alone means all.
 	namespaces []string
-	selector   labels.Selector
+	// namespaceSelector selects namespaces besides those that are listed; nil selects none.
+	namespaceSelector labels.Selector
+	selector          labels.Selector
 }
+
+// NamespaceLabels tells the labels of a namespace, and whether they are known.
+type NamespaceLabels func(namespace string) (its labels.Set, known bool)
 
 // NewScope reads config-scope.
 func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
@@ -26,25 +31,38 @@ func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 			scope.namespaces, err = namespaces(key, value)
 			return err
 		},
-		"label-selector": func(key, value string) error {
-			selector, err := labels.Parse(value)
-			if err != nil {
-				return refuse(key, value, fmt.Sprintf("write a label selector such as team=a,stage!=test (%v)", err))
+		"namespace-selector": func(key, value string) (err error) {
+			if strings.TrimSpace(value) != "" {
+				scope.namespaceSelector, err = selector(key, value, "spark=enabled,stage!=test")
 			}
-			scope.selector = selector
-			return nil
+			return err
+		},
+		"label-selector": func(key, value string) (err error) {
+			scope.selector, err = selector(key, value, "team=a,stage!=test")
+			return err
 		},
 	}.read(ScopeName, configMap)
 	return scope, err
 }
 
-// everywhere stands for all namespaces, as nothing does.
+func selector(key, value, example string) (labels.Selector, error) {
+	selector, err := labels.Parse(value)
+	if err != nil {
+		return nil, refuse(key, value, fmt.Sprintf("write a label selector such as %s (%v)", example, err))
+	}
+	return selector, nil
+}
+
+// everywhere stands for all namespaces, as nothing does where no namespaces are selected.
 const everywhere = "*"
 
 func namespaces(key, value string) ([]string, error) {
 	const remedy = "write names of namespaces, separated by commas, or * for all"
-	if text := strings.TrimSpace(value); text == "" || text == everywhere {
+	switch text := strings.TrimSpace(value); text {
+	case "":
 		return nil, nil
+	case everywhere:
+		return []string{everywhere}, nil
 	}
 	var names []string
 	for name := range strings.SplitSeq(value, ",") {
@@ -58,20 +76,49 @@ func namespaces(key, value string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Serves says whether this installation serves an object.
-func (s *Scope) Serves(object metav1.Object) bool {
-	if _, listed := slices.BinarySearch(s.namespaces, object.GetNamespace()); len(s.namespaces) > 0 && !listed {
-		return false
-	}
-	return s.selector.Matches(labels.Set(object.GetLabels()))
+// Serves says whether this installation serves an object. Namespaces are asked for their labels only where that depends
+// on them.
+func (s *Scope) Serves(object metav1.Object, namespaces NamespaceLabels) bool {
+	return s.selector.Matches(labels.Set(object.GetLabels())) && s.servesNamespace(object.GetNamespace(), namespaces)
 }
 
-// Namespaces are those that are watched, as one text: [*] for all.
+func (s *Scope) servesNamespace(name string, namespaces NamespaceLabels) bool {
+	if _, listed := slices.BinarySearch(s.namespaces, name); listed || s.all() {
+		return true
+	}
+	if !s.AsksForNamespaces() {
+		return false
+	}
+	its, known := namespaces(name)
+	return known && s.SelectsNamespace(its)
+}
+
+func (s *Scope) all() bool {
+	return slices.Contains(s.namespaces, everywhere) || len(s.namespaces) == 0 && s.namespaceSelector == nil
+}
+
+// AsksForNamespaces says whether it depends on the labels of namespaces what is served.
+func (s *Scope) AsksForNamespaces() bool { return s.namespaceSelector != nil && !s.all() }
+
+// SelectsNamespace says whether a namespace with these labels is one of those that are selected by them.
+func (s *Scope) SelectsNamespace(its labels.Set) bool {
+	return s.AsksForNamespaces() && s.namespaceSelector.Matches(its)
+}
+
+// Namespaces are those that are listed, as one text: [*] for all.
 func (s *Scope) Namespaces() string {
-	if len(s.namespaces) == 0 {
+	if s.all() {
 		return "[" + everywhere + "]"
 	}
 	return "[" + strings.Join(s.namespaces, ", ") + "]"
+}
+
+// NamespaceSelector is the selector of namespaces, as one text; empty for none.
+func (s *Scope) NamespaceSelector() string {
+	if s.namespaceSelector == nil {
+		return ""
+	}
+	return s.namespaceSelector.String()
 }
 
 // Selector is the label selector, as one text; empty for everything.

@@ -11,14 +11,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
 )
 
-// All returns the handlers by name. settings are the present ones.
-func All(client versioned.Interface, dynamic dynamic.Interface, settings func() *config.Config) map[string]events.Handler {
+// All returns the handlers by name. settings are the present ones, and namespaces tells what their scope may ask.
+func All(
+	client versioned.Interface, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
+) map[string]events.Handler {
 	return map[string]events.Handler{
-		restart.Name:  restart.NewHandler(client, settings),
-		ttl.Name:      ttl.NewHandler(client, settings, clock.RealClock{}),
-		schedule.Name: schedule.NewHandler(client, dynamic, settings, clock.RealClock{}),
+		restart.Name:  restart.NewHandler(client, settings, namespaces),
+		ttl.Name:      ttl.NewHandler(client, settings, namespaces, clock.RealClock{}),
+		schedule.Name: schedule.NewHandler(client, dynamic, settings, namespaces, clock.RealClock{}),
 	}
 }

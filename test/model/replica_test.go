@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
@@ -61,8 +62,11 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 }
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
-	return func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) application.Teller {
-		broker, err := events.NewBroker(handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load), inProcess)
+	return func(
+		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+	) application.Teller {
+		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
+		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,15 +23,20 @@ const Name = string(lifecycle.AwaitsVerdict)
 
 // NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
 // application as it is, so that a duplicate, late or forged event changes nothing.
-func NewHandler(client versioned.Interface, settings func() *config.Config) events.Handler {
+func NewHandler(client versioned.Interface, settings func() *config.Config, namespaces subject.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return judge(ctx, apis, settings(), event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			return judge(ctx, apis, settings(), namespaces, event)
+		})
 	}
 }
 
-func judge(ctx context.Context, apis map[string]*applications.API, settings *config.Config, event cloudevents.Event) error {
-	app, err := subject.Application(ctx, apis, settings, event)
+func judge(
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces subject.Namespaces,
+	event cloudevents.Event,
+) error {
+	app, err := subject.Application(ctx, apis, settings, namespaces, event)
 	if app == nil || err != nil {
 		return err
 	}

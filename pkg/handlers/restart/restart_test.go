@@ -99,7 +99,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			want := test.app.Obj()
@@ -141,7 +141,7 @@ func TestNothingIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, test.about)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, test.about)); err != nil {
 				t.Fatal(err)
 			}
 			if sent := writes(client); len(sent) > 0 || len(client.Actions()) != test.calls {
@@ -171,7 +171,7 @@ func TestSettingsCount(t *testing.T) {
 			store.OnConfigChanged(&corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{Name: test.configMap}, Data: map[string]string{test.key: test.value},
 			})
-			if err := restart.NewHandler(client, store.Load)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, store.Load, nil)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			sent, restarts := writes(client), 0
@@ -204,7 +204,7 @@ func answered(app *sparkv1.SparkApplication) {
 
 func TestDuplicatesDoNothing(t *testing.T) {
 	client := fake.NewSimpleClientset(failed().Obj())
-	handle := restart.NewHandler(client, config.Default)
+	handle := restart.NewHandler(client, config.Default, nil)
 	for range 3 {
 		if err := handle(context.Background(), told(t, pi)); err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
 			event := told(t, pi)
 			forge(&event)
-			if err := restart.NewHandler(client, config.Default)(context.Background(), event); !events.IsPermanent(err) {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), event); !events.IsPermanent(err) {
 				t.Errorf("error is %v, and an event that can never work would be sent again", err)
 			}
 			if len(client.Actions()) > 0 {
@@ -259,7 +259,7 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 				}
 				return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
 			})
-			if err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -280,7 +280,7 @@ func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
 			client.PrependReactor(verb, "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewTooManyRequests("later", 1)
 			})
-			err := restart.NewHandler(client, config.Default)(context.Background(), told(t, pi))
+			err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi))
 			if !apierrors.IsTooManyRequests(err) || events.IsPermanent(err) {
 				t.Errorf("error is %v, want one that has the event sent again", err)
 			}

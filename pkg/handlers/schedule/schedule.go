@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -28,18 +29,20 @@ import (
 const Name = schedule.Handler
 
 type handler struct {
-	client   versioned.Interface
-	dynamic  dynamic.Interface
-	settings func() *config.Config
-	clock    clock.PassiveClock
+	client     versioned.Interface
+	dynamic    dynamic.Interface
+	settings   func() *config.Config
+	namespaces subject.Namespaces
+	clock      clock.PassiveClock
 }
 
 // NewHandler makes the handler. The event only says which schedule to look at: what is due follows from the schedule as
 // it is, so that a duplicate, late or forged event starts nothing.
 func NewHandler(
-	client versioned.Interface, dynamic dynamic.Interface, settings func() *config.Config, clock clock.PassiveClock,
+	client versioned.Interface, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
+	clock clock.PassiveClock,
 ) events.Handler {
-	h := &handler{client: client, dynamic: dynamic, settings: settings, clock: clock}
+	h := &handler{client: client, dynamic: dynamic, settings: settings, namespaces: namespaces, clock: clock}
 	return func(ctx context.Context, event cloudevents.Event) error {
 		object, err := events.Identify(event)
 		if err != nil {
@@ -91,9 +94,11 @@ func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) 
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read schedule %s: %w", object.Key(), err)
-	case s.GetUID() != object.UID, s.GetUndecodable() != "", s.GetDeletionTimestamp() != nil, !h.settings().Scope.Serves(s),
-		s.GetScheduleStatus().Firesteel == nil:
+	case s.GetUID() != object.UID, s.GetUndecodable() != "", s.GetDeletionTimestamp() != nil, s.GetScheduleStatus().Firesteel == nil:
 		return nil, nil
+	}
+	if served, err := subject.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {
+		return nil, err
 	}
 	policy := schedule.PolicyOf(s, now)
 	return &question{kind: k, schedule: s, read: now, policy: policy, decision: schedule.Decide(s, policy, now)}, nil

@@ -110,7 +110,7 @@ func (s *server) tell(t *testing.T, object events.Object) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return handler.NewHandler(s.typed, s.dynamic, config.Default, clocktesting.NewFakePassiveClock(s.now))(context.Background(), event)
+	return handler.NewHandler(s.typed, s.dynamic, config.Default, nil, clocktesting.NewFakePassiveClock(s.now))(context.Background(), event)
 }
 
 // asked is what was asked of the API server beyond the reads, in order.

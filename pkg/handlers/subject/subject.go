@@ -7,6 +7,9 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -23,11 +26,36 @@ type Subject struct {
 	Dialect dialect.Dialect
 }
 
+// Namespaces tells the labels of a namespace, and whether they are known.
+type Namespaces func(ctx context.Context, name string) (its labels.Set, known bool, err error)
+
+// Known are the namespaces that a process watches.
+func Known(namespaces config.NamespaceLabels) Namespaces {
+	return func(_ context.Context, name string) (labels.Set, bool, error) {
+		its, known := namespaces(name)
+		return its, known, nil
+	}
+}
+
+// Live are the namespaces as the API server has them, which is asked each time.
+func Live(client typedcorev1.NamespaceInterface) Namespaces {
+	return func(ctx context.Context, name string) (labels.Set, bool, error) {
+		namespace, err := client.Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil, false, nil
+		case err != nil:
+			return nil, false, fmt.Errorf("read namespace %s: %w", name, err)
+		}
+		return namespace.Labels, true, nil
+	}
+}
+
 // Application reads the application that an event is about, as it is now. It is nil where there is nothing to act
 // on: the event is about something else, or about an application that is gone, going, cannot be decoded, or is
 // another installation's. apis are those that there are, by their groups.
 func Application(
-	ctx context.Context, apis map[string]*applications.API, settings *config.Config, event cloudevents.Event,
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
 ) (*Subject, error) {
 	object, err := events.Identify(event)
 	if err != nil {
@@ -43,8 +71,22 @@ func Application(
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read application %s: %w", object.Key(), err)
-	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, !settings.Scope.Serves(app):
+	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil:
 		return nil, nil
 	}
+	if served, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !served {
+		return nil, err
+	}
 	return &Subject{Application: app, API: api, Dialect: api.Dialect(settings)}, nil
+}
+
+// Serves says whether this installation serves an object.
+func Serves(ctx context.Context, scope *config.Scope, namespaces Namespaces, object metav1.Object) (bool, error) {
+	var failure error
+	served := scope.Serves(object, func(name string) (labels.Set, bool) {
+		its, known, err := namespaces(ctx, name)
+		failure = err
+		return its, known
+	})
+	return served, failure
 }

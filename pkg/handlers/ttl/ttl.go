@@ -22,17 +22,22 @@ import (
 const Name = string(lifecycle.AwaitsDeletion)
 
 // NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
-func NewHandler(client versioned.Interface, settings func() *config.Config, clock clock.PassiveClock) events.Handler {
+func NewHandler(
+	client versioned.Interface, settings func() *config.Config, namespaces subject.Namespaces, clock clock.PassiveClock,
+) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return expire(ctx, apis, settings(), clock, event) })
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			return expire(ctx, apis, settings(), namespaces, clock, event)
+		})
 	}
 }
 
 func expire(
-	ctx context.Context, apis map[string]*applications.API, settings *config.Config, clock clock.PassiveClock, event cloudevents.Event,
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces subject.Namespaces,
+	clock clock.PassiveClock, event cloudevents.Event,
 ) error {
-	app, err := subject.Application(ctx, apis, settings, event)
+	app, err := subject.Application(ctx, apis, settings, namespaces, event)
 	if app == nil || err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 // handle asks the handler at an instant.
 func handle(t *testing.T, client *fake.Clientset, now time.Time, about events.Object) error {
 	t.Helper()
-	return ttl.NewHandler(client, config.Default, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
+	return ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
 }
 
 // deletions are the preconditions of what was deleted.
@@ -204,7 +204,7 @@ func expires(t *testing.T, client *fake.Clientset, configMap, key, value string)
 	store.OnConfigChanged(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: configMap}, Data: map[string]string{key: value},
 	})
-	handler := ttl.NewHandler(client, store.Load, clocktesting.NewFakePassiveClock(due))
+	handler := ttl.NewHandler(client, store.Load, nil, clocktesting.NewFakePassiveClock(due))
 	if err := handler(context.Background(), told(t, pi)); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 	client := fake.NewSimpleClientset(released().Obj())
 	event := told(t, pi)
 	event.SetSubject("team-a/another")
-	err := ttl.NewHandler(client, config.Default, clocktesting.NewFakePassiveClock(due))(context.Background(), event)
+	err := ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(due))(context.Background(), event)
 	if !events.IsPermanent(err) || len(client.Actions()) > 0 {
 		t.Errorf("error is %v, and the API server was asked %v", err, client.Actions())
 	}

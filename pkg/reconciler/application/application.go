@@ -59,6 +59,10 @@ type Reconciler struct {
 	enqueueAfter func(app any, after time.Duration)
 	// resync has all applications looked at that a change of the settings concerns.
 	resync func(concerned func(app any) bool)
+	// lookInto has all applications of a namespace looked at.
+	lookInto func(namespace string)
+	// namespaces tells what the scope may ask.
+	namespaces config.NamespaceLabels
 
 	sightings   *sightings
 	arrivals    *arrivals

@@ -33,7 +33,10 @@ import (
 const workers = 32
 
 // NewRelay makes the relay that tells of applications. progress is to be called when there is news of one.
-type NewRelay func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) Teller
+// namespaces tells what the settings' scope may ask.
+type NewRelay func(
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+) Teller
 
 // Kind is what the applications of an API are reconciled with.
 type Kind struct {
@@ -78,6 +81,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 		wrote:     kind.Wrote,
 		awaited:   kind.Awaited,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
+
+		namespaces: process.NamespaceLabels,
 	}
 	if kind.API.ShowsExecutors {
 		r.roster = newRoster(clock.RealClock{})
@@ -86,11 +91,14 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 		ctx = controller.WithEventRecorder(ctx, quiet{newRecorder(ctx)})
 	}
 	recorder := controller.GetEventRecorder(ctx)
-	store := process.settings(ctx, cmw, func(before, after *config.Config) {
-		if kind.Follow != nil {
-			kind.Follow(after)
-		}
-		r.follow(before, after)
+	store := process.settings(ctx, cmw, follower{
+		settings: func(before, after *config.Config) {
+			if kind.Follow != nil {
+				kind.Follow(after)
+			}
+			r.follow(before, after)
+		},
+		moved: func(namespace string) { r.lookInto(namespace) },
 	})
 	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
 	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameShown(a, b) })
@@ -109,11 +117,18 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
 		impl.FilteredGlobalResync(concerned, kind.Informer)
 	}
-	r.relay = process.newRelay(ctx, store, impl.EnqueueKey)
+	r.lookInto = func(namespace string) {
+		within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
+		must(ctx, err)
+		for _, app := range within {
+			impl.Enqueue(app)
+		}
+	}
+	r.relay = process.newRelay(ctx, store, process.NamespaceLabels, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, process.fetch, impl.EnqueueKey)
 	known := shelf{kind.Informer.GetStore()}
 	census := newCensus(known,
-		func(app dialect.Application) bool { return store.Load().Scope.Serves(app) },
+		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return speak().ShownState(app) })
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)

@@ -85,7 +85,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 	}
 	e.gate = &gate{
 		generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
-		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app) }, apache.Dialect{}.ShownState),
+		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, nil) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: newRetries(),
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {

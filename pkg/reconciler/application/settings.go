@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -20,8 +22,17 @@ type Process struct {
 	newRelay NewRelay
 	fetch    podtemplate.Fetch
 
-	store     *config.Store
-	followers []func(before, after *config.Config)
+	store      *config.Store
+	namespaces *namespaces
+	followers  []follower
+}
+
+// follower is told of what a controller is to follow.
+type follower struct {
+	// settings have changed.
+	settings func(before, after *config.Config)
+	// moved is a namespace whose applications may have come into the scope, or left it.
+	moved func(namespace string)
 }
 
 // NewProcess has the controllers make their relays by newRelay and fetch pod templates by fetch.
@@ -29,10 +40,21 @@ func NewProcess(newRelay NewRelay, fetch podtemplate.Fetch) *Process {
 	return &Process{newRelay: newRelay, fetch: fetch}
 }
 
-// settings is the store of settings, whose changes act at once: follow is told of each. What is refused is told on its
-// ConfigMap.
-func (p *Process) settings(ctx context.Context, watcher configmap.Watcher, follow func(before, after *config.Config)) *config.Store {
-	p.followers = append(p.followers, follow)
+// NamespaceLabels tells the labels of a namespace, where the settings ask for them.
+func (p *Process) NamespaceLabels(namespace string) (labels.Set, bool) {
+	return p.namespaces.labels(namespace)
+}
+
+// FollowNamespaces tells of namespaces whose objects may have come into the scope, or left it. It is to be asked before the
+// settings are watched.
+func (p *Process) FollowNamespaces(moved func(namespace string)) {
+	p.followers = append(p.followers, follower{settings: func(_, _ *config.Config) {}, moved: moved})
+}
+
+// settings is the store of settings, whose changes act at once: the follower is told of each. What is refused is told on
+// its ConfigMap.
+func (p *Process) settings(ctx context.Context, watcher configmap.Watcher, its follower) *config.Store {
+	p.followers = append(p.followers, its)
 	if p.store != nil {
 		return p.store
 	}
@@ -46,10 +68,20 @@ func (p *Process) settings(ctx context.Context, watcher configmap.Watcher, follo
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {
 		tellOfScope(logger, before.Scope, after.Scope)
-		for _, follow := range p.followers {
-			follow(before, after)
+		if after.Scope.AsksForNamespaces() {
+			p.namespaces.watch(ctx)
+		}
+		for _, its := range p.followers {
+			its.settings(before, after)
 		}
 	}, refused)
+	p.namespaces = newNamespaces(ctx, kubeclient.Get(ctx),
+		func(its labels.Set) bool { return p.store.Load().Scope.SelectsNamespace(its) },
+		func(namespace string) {
+			for _, its := range p.followers {
+				its.moved(namespace)
+			}
+		})
 	p.store.WatchConfigs(watcher)
 	return p.store
 }
@@ -57,6 +89,9 @@ func (p *Process) settings(ctx context.Context, watcher configmap.Watcher, follo
 func tellOfScope(logger *zap.SugaredLogger, before, after *config.Scope) {
 	if before.Namespaces() != after.Namespaces() {
 		logger.Infof("Updating operator namespaces to %s", after.Namespaces()) // in the Apache operator's words
+	}
+	if before.NamespaceSelector() != after.NamespaceSelector() {
+		logger.Infof("Updating operator namespace selector to %q", after.NamespaceSelector())
 	}
 	if before.Selector() != after.Selector() {
 		logger.Infof("Updating operator label selector to %q", after.Selector())
@@ -75,7 +110,7 @@ func (r *Reconciler) follow(before, after *config.Config) {
 		if !is {
 			return false
 		}
-		served := after.Scope.Serves(app)
-		return served != before.Scope.Serves(app) || served && redefined
+		served := after.Scope.Serves(app, r.namespaces)
+		return served != before.Scope.Serves(app, r.namespaces) || served && redefined
 	})
 }

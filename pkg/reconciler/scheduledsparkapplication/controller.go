@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -38,7 +39,17 @@ import (
 const workers = 16
 
 // NewRelay makes the relay that tells of schedules. progress is to be called when there is news of one.
-type NewRelay func(ctx context.Context, store *config.Store, progress func(types.NamespacedName)) Teller
+type NewRelay func(
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+) Teller
+
+// Namespaces are those of the cluster, as the process knows them; application.Process is one.
+type Namespaces interface {
+	// NamespaceLabels tells the labels of one.
+	NamespaceLabels(name string) (labels.Set, bool)
+	// FollowNamespaces tells of each whose schedules may have come into the scope, or left it.
+	FollowNamespaces(moved func(name string))
+}
 
 // parts are what injection has for one of the kinds.
 type parts struct {
@@ -63,9 +74,9 @@ func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.S
 }
 
 // NewControllers makes the constructors of the controllers, one for each kind.
-func NewControllers(newRelay NewRelay) []injection.ControllerConstructor {
+func NewControllers(namespaces Namespaces, newRelay NewRelay) []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
-		newController(kind.Apache, newRelay, func(ctx context.Context) parts {
+		newController(kind.Apache, namespaces, newRelay, func(ctx context.Context) parts {
 			return parts{
 				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -73,7 +84,7 @@ func NewControllers(newRelay NewRelay) []injection.ControllerConstructor {
 				},
 			}
 		}),
-		newController(kind.Kubeflow, newRelay, func(ctx context.Context) parts {
+		newController(kind.Kubeflow, namespaces, newRelay, func(ctx context.Context) parts {
 			return parts{
 				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -84,12 +95,15 @@ func NewControllers(newRelay NewRelay) []injection.ControllerConstructor {
 	}
 }
 
-func newController(k *kind.Kind, newRelay NewRelay, partsOf func(context.Context) parts) injection.ControllerConstructor {
+func newController(
+	k *kind.Kind, namespaces Namespaces, newRelay NewRelay, partsOf func(context.Context) parts,
+) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		parts := partsOf(ctx)
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
 			written: newWritten(), asked: newAsked(), retries: newRetries(), reported: newReported(),
+			namespaces: namespaces.NamespaceLabels,
 		}
 		if controller.GetEventRecorder(ctx) == nil {
 			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
@@ -114,7 +128,13 @@ func newController(k *kind.Kind, newRelay NewRelay, partsOf func(context.Context
 		impl.Concurrency = workers
 		r.enqueueAfter = impl.EnqueueKeyAfter
 		resync = func() { impl.GlobalResync(parts.schedules) }
-		r.relay = newRelay(ctx, store, impl.EnqueueKey)
+		namespaces.FollowNamespaces(func(name string) {
+			impl.FilteredGlobalResync(func(object any) bool {
+				s, is := object.(kind.Schedule)
+				return is && s.GetNamespace() == name
+			}, parts.schedules)
+		})
+		r.relay = newRelay(ctx, store, namespaces.NamespaceLabels, impl.EnqueueKey)
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider())
 		must(ctx, err)

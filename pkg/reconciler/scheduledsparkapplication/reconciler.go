@@ -54,6 +54,8 @@ type Reconciler struct {
 	runs  cache.Indexer
 	relay Teller
 	clock clock.PassiveClock
+	// namespaces tells their labels, where the scope asks for them.
+	namespaces config.NamespaceLabels
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
@@ -95,7 +97,7 @@ func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	s = r.written.newest(s)
 	switch {
-	case !config.FromContext(ctx).Scope.Serves(s):
+	case !config.FromContext(ctx).Scope.Serves(s, r.namespaces):
 		r.forget(s)
 		return nil
 	case s.GetUndecodable() != "":

@@ -25,7 +25,7 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 func NewController(process *application.Process, awaited application.Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
-		metrics := newMetrics(ctx, informer.GetStore(), clock.RealClock{})
+		metrics := newMetrics(ctx, informer.GetStore(), process.NamespaceLabels, clock.RealClock{})
 		impl := application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Kubeflow(sparkclient.Get(ctx)),
 			Scope:    scope,

@@ -26,13 +26,19 @@ type kubeflowMetrics struct {
 	clock   clock.PassiveClock
 	logger  *zap.SugaredLogger
 	scope   atomic.Pointer[config.Scope]
+	// namespaces tells what the scope may ask.
+	namespaces config.NamespaceLabels
 	// leads says whether this replica leads an application; nil until there is a controller.
 	leads atomic.Pointer[func(types.NamespacedName) bool]
 }
 
 // newMetrics makes the metrics of the applications in a cache.
-func newMetrics(ctx context.Context, applications cache.Store, clock clock.PassiveClock) *kubeflowMetrics {
-	m := &kubeflowMetrics{cache: applications, clock: clock, logger: logging.FromContext(ctx).Named("metrics")}
+func newMetrics(
+	ctx context.Context, applications cache.Store, namespaces config.NamespaceLabels, clock clock.PassiveClock,
+) *kubeflowMetrics {
+	m := &kubeflowMetrics{
+		cache: applications, namespaces: namespaces, clock: clock, logger: logging.FromContext(ctx).Named("metrics"),
+	}
 	var err error
 	if m.metrics, err = metrics.New(m.led, kubeflow.NewDefaults().Metrics); err != nil {
 		m.logger.Fatalw("The metrics of the Kubeflow operator cannot be made", "error", err)
@@ -58,7 +64,7 @@ func (m *kubeflowMetrics) led(yield func(*v1beta2.SparkApplication) bool) {
 	}
 	for _, object := range m.cache.List() {
 		app, is := object.(*v1beta2.SparkApplication)
-		if is && scope.Serves(app) && (*leads)(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}) && !yield(app) {
+		if is && scope.Serves(app, m.namespaces) && (*leads)(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}) && !yield(app) {
 			return
 		}
 	}

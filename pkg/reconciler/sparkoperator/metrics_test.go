@@ -63,7 +63,7 @@ func TestMetricsAreOfWhatTheReplicaLeads(t *testing.T) {
 		}
 	}
 	registry := prometheus.NewRegistry()
-	m := newMetrics(logtesting.TestContextWithLogger(t), store, clocktesting.NewFakePassiveClock(start.Add(time.Second)))
+	m := newMetrics(logtesting.TestContextWithLogger(t), store, nil, clocktesting.NewFakePassiveClock(start.Add(time.Second)))
 	m.serve(registry, &controller.Impl{Reconciler: leader("pi")})
 	if got := served(t, registry); len(got) != 0 {
 		t.Errorf("before the settings are read: %v", got)

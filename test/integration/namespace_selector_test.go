@@ -1,0 +1,88 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// enabled gives the scene's namespace the label spark, or takes it where the value is null.
+func (s *scene) enabled(value string) {
+	s.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"labels":{"spark":%s}}}`, value)
+	_, err := s.kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	s.must(err)
+}
+
+func TestNamespacesAreServedByTheirLabels(t *testing.T) {
+	before, after, listed := newScene(t), newScene(t), newScene(t)
+	before.enabled(`"enabled"`)
+	before.configured("config-scope", "namespace-selector", "spark=enabled")
+	process := before.ownController(controller{sink: before.sink.url()})
+	app, later, other := before.create(App("pi")), after.create(App("pi")), listed.create(App("pi"))
+	late := after.kubeflowApplication(sparkPi("4.1.1"))
+	d := before.run("pi", 0)
+	after.untouched(later)
+	listed.untouched(other)
+	if now, err := after.kubeflowApps().Get(t.Context(), late.Name, metav1.GetOptions{}); err != nil || now.ResourceVersion != late.ResourceVersion {
+		t.Errorf("%s was touched (%v)", late.Name, err)
+	}
+
+	after.enabled(`"enabled"`) // takes up what was there before
+	running := after.run("pi", 0)
+	kubeflow := after.runPi()
+	listed.untouched(other)
+
+	before.configured("config-scope", "watched-namespaces", listed.ns)
+	before.untilLogged(process, "Updating operator namespaces to ["+listed.ns+"]")
+	third := listed.run("pi", 0)
+
+	before.enabled("null")
+	left := before.get("pi")
+	d.succeed()
+	running.succeed() // and is heard of later than the other
+	kubeflow.succeed()
+	third.succeed()
+	after.untilState("pi", "ResourceReleased")
+	listed.untilState("pi", "ResourceReleased")
+	after.toldAll(after.untilShown("spark-pi", v1beta2.CompletedState))
+	before.untouched(left)
+
+	before.must(before.configure(context.Background(), "config-scope", "namespace-selector", "spark in"))
+	before.untilLogged(process, `namespace-selector is \"spark in\"`)
+	before.enabled(`"enabled"`) // as what was before stays
+	before.untilState("pi", "ResourceReleased")
+	before.told(app, plainLife...)
+	after.told(later, plainLife...)
+	listed.told(other, plainLife...)
+}
+
+// Handlers that run as processes of their own ask for the labels themselves.
+func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
+	s := newScene(t)
+	s.enabled(`"enabled"`)
+	s.configured("config-scope", "namespace-selector", "spark=enabled")
+	s.configured("config-handlers", "restart", "external")
+	s.configured("config-handlers", "ttl", "external")
+	s.configured("config-handlers", "schedule", "external")
+	s.ownController(controller{sink: s.sink.url()})
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
+	s.sink.answer(s.ns, s.handler("restart").trigger("sparkrestartallowed", "true"))
+	s.run("pi", 0).exit(1)
+	s.run("pi", 1).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
+	untilGone(s, s.apps(), "pi")
+
+	often := s.schedules(kind.Apache, "often", "@every 1s", nil)
+	s.sink.answer(s.ns, s.handler("schedule").trigger("type", "dev.firesteel.schedule.due.v1"))
+	often.untilRuns(1)
+	often.patch(`{"suspend": true}`)
+}
