@@ -89,10 +89,14 @@ func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
 		w.note("%s: try again later", effect)
 		return seen, false
 	}
-	if effect == Launch {
+	switch effect {
+	case Persist:
+		return seen, true
+	case Launch:
 		return w.launch(seen)
+	default:
+		return w.release(effect, seen)
 	}
-	return w.release(effect, seen)
 }
 
 // launch fences the attempt, then creates its Pod.
