@@ -51,7 +51,6 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"memory-limit":         {"driver: {memoryLimit: some}", "InvalidSpec", []string{"spec.driver.memoryLimit", `"some"`, "2g"}},
 		"memory-limit-too-low": {"driver: {memoryLimit: 600m}", "InvalidSpec", []string{"spec.driver.memoryLimit", `"600m"`, "is less than"}},
 		"cores-of-the-driver":  {"driver: {coreLimit: all}", "InvalidSpec", []string{"spec.driver.coreLimit", `"all"`}},
-		"cores-of-executors":   {"executor: {coreRequest: all}", "InvalidSpec", []string{"spec.executor.coreRequest", `"all"`}},
 		"a-limit-below":        {"driver: {coreRequest: '2', coreLimit: '1'}", "InvalidSpec", []string{"spec.driver.coreLimit", `"1" is less than the 2 that the driver requests`}},
 		"a-file-of-the-client": {"mainApplicationFile: /home/me/my.jar", "InvalidSpec", []string{"spec.mainApplicationFile", `"/home/me/my.jar"`}},
 		"scratch-without-volume": {

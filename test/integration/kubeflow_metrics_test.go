@@ -35,12 +35,12 @@ func (s *scene) createKubeflow(app *v1beta2.SparkApplication) *driver {
 }
 
 // kubeflowSamples are what Prometheus reads of the Kubeflow operator's metrics, but for the sums of times and the buckets,
-// and for what other tests left, which is of no team.
+// and for what other tests left, which is of other teams.
 func kubeflowSamples(page string) map[string]string {
 	samples := map[string]string{}
 	for _, found := range regexp.MustCompile(`(?m)^data_spark_(\w+){(.*)} (\S+)$`).FindAllStringSubmatch(page, -1) {
-		name, teamless := found[1], strings.Contains(found[2], `"Unknown"`)
-		if !teamless && !strings.HasSuffix(name, "_sum") && !strings.HasSuffix(name, "_bucket") {
+		name, ours := found[1], found[2] == `team="etl"` || found[2] == `team="ml"`
+		if ours && !strings.HasSuffix(name, "_sum") && !strings.HasSuffix(name, "_bucket") {
 			samples[name+" "+found[2]] = found[3]
 		}
 	}

@@ -81,8 +81,8 @@ func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
 	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
 	untilGone(s, s.apps(), "pi")
 
-	often := s.schedules(kind.Apache, "often", "@every 1s", nil)
+	replaced := s.schedules(kind.Apache, "replaced", "@every 3s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	s.sink.answer(s.ns, s.handler("schedule").trigger("type", "dev.firesteel.schedule.due.v1"))
-	often.untilRuns(1)
-	often.patch(`{"suspend": true}`)
+	replaced.untilStarted(replaced.untilStarted(""))
+	replaced.patch(`{"suspend": true}`)
 }

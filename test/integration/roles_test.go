@@ -28,6 +28,9 @@ var unseen = map[string]string{
 	"update scheduledsparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"list sparkapplications":                       "where the API server cannot stream what exists",
 	"list scheduledsparkapplications":              "where the API server cannot stream what exists",
+	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema lets nobody write",
+	"get poddisruptionbudgets":                     "where one of an earlier launch is in the way",
+	"delete poddisruptionbudgets":                  "where one of an earlier launch is in the way",
 	"list namespaces":                              "where the API server cannot stream what exists",
 }
 

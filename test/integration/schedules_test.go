@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -89,7 +89,7 @@ func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleSta
 			func(s *firesteelv1alpha1.ScheduledSparkApplication) bool { return is(s) })
 	}
 	return until(t.scene, t.spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
-		func(s *sparkoperatorv1beta2.ScheduledSparkApplication) bool { return is(s) })
+		func(s *v1beta2.ScheduledSparkApplication) bool { return is(s) })
 }
 
 // untilCondition waits for a condition of the schedule.
@@ -143,27 +143,27 @@ func (t *timetable) untilStarted(after string) string {
 	return s.GetScheduleStatus().LastRunName
 }
 
-// end has a run end: an Apache one by its driver, a Kubeflow one as that operator left it, too.
+// end has a run end, by its driver.
 func (t *timetable) end(run string, succeeds bool) {
 	t.Helper()
+	var d *driver
 	if t.kind == kind.Apache {
-		driver := t.run(run, 0)
-		if succeeds {
-			driver.succeed()
-		} else {
-			driver.exit(1)
-		}
-		t.untilState(run, "ResourceReleased")
-		return
+		d = t.run(run, 0)
+	} else {
+		d = t.kubeflowDriver(run).start().ready()
 	}
-	state := sparkoperatorv1beta2.FailedState
+	state := v1beta2.CompletedState
 	if succeeds {
-		state = sparkoperatorv1beta2.CompletedState
+		d.succeed()
+	} else {
+		d.exit(1)
+		state = v1beta2.FailedState
 	}
-	patch := fmt.Sprintf(`{"status": {"applicationState": {"state": %q}}}`, state)
-	_, err := t.spark.SparkoperatorV1beta2().SparkApplications(t.ns).
-		Patch(t.Context(), run, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-	t.must(err)
+	if t.kind == kind.Apache {
+		t.untilState(run, "ResourceReleased")
+	} else {
+		t.untilShown(run, state)
+	}
 }
 
 // hourly is a schedule that is not due while a test lasts.

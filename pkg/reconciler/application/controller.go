@@ -65,8 +65,8 @@ func (a Awaited) In(ctx context.Context) func(dialect.Application) bool {
 	return a(ctx)
 }
 
-// NewController makes the controller of an API's applications.
-func NewController(ctx context.Context, cmw configmap.Watcher, process *Process, kind Kind) *controller.Impl {
+// newReconciler makes the reconciler, but for what it needs of its controller.
+func newReconciler(ctx context.Context, process *Process, kind Kind) *Reconciler {
 	pods := podinformer.Get(ctx, kind.API.DriverSelector)
 	r := &Reconciler{
 		api:       kind.API,
@@ -87,6 +87,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	if kind.API.ShowsExecutors {
 		r.roster = newRoster(clock.RealClock{})
 	}
+	return r
+}
+
+// NewController makes the controller of an API's applications.
+func NewController(ctx context.Context, cmw configmap.Watcher, process *Process, kind Kind) *controller.Impl {
+	r := newReconciler(ctx, process, kind)
 	if controller.GetEventRecorder(ctx) == nil {
 		ctx = controller.WithEventRecorder(ctx, quiet{newRecorder(ctx)})
 	}

@@ -224,6 +224,7 @@ func (c *ControlPlane) controllerManager(port int) []string {
 			"persistentvolumeclaim-protection-controller",
 		"--leader-elect=false",
 		"--kube-api-qps=400", "--kube-api-burst=800",
+		"--concurrent-namespace-syncs=50", // many come and go at once
 	}
 }
 
