@@ -11,7 +11,7 @@ stop_following() { [[ -z $follower ]] || kill "$follower" 2>/dev/null || true; }
 trap stop_following EXIT
 
 explain() { # application
-	kubectl describe sparkapp "$1" >&2 || true
+	kubectl describe sparkapplications.spark.apache.org "$1" >&2 || true
 	echo "The application $1 did not succeed; the lines above say why. Its driver's log: kubectl logs -l spark.operator/spark-app-name=$1" >&2
 	exit 1
 }
@@ -29,9 +29,9 @@ kubectl -n firesteel-system logs --follow --since=1s deployment/print &
 follower=$!
 kubectl apply -f examples/ >/dev/null
 for application in spark-pi word-count flaky; do
-	kubectl wait --for=condition=Succeeded --timeout=420s "sparkapp/$application" >/dev/null || explain "$application"
+	kubectl wait --for=condition=Succeeded --timeout=420s "sparkapplications.spark.apache.org/$application" >/dev/null || explain "$application"
 done
-kubectl wait --for=delete --timeout=120s sparkapp/flaky >/dev/null
+kubectl wait --for=delete --timeout=120s sparkapplications.spark.apache.org/flaky >/dev/null
 stop_following
 
 say "Results, from the logs of the drivers"
@@ -43,10 +43,10 @@ cat <<-HINTS
 
 	==> Go on with
 	  export KUBECONFIG=$KUBECONFIG PATH=$(dirname "$(command -v kubectl)"):\$PATH
-	  kubectl get sparkapp
-	  kubectl describe sparkapp spark-pi
+	  kubectl get sparkapplications.spark.apache.org
+	  kubectl describe sparkapplications.spark.apache.org spark-pi
 	  kubectl logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
-	  kubectl delete sparkapp spark-pi word-count
+	  kubectl delete -f examples/
 	  make cluster-down                                        # takes the local cluster away
 HINTS
