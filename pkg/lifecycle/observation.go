@@ -94,8 +94,6 @@ type Effect string
 const (
 	// NoEffect waits: for the world to change or for the instant to look again.
 	NoEffect Effect = ""
-	// Persist does nothing more: what follows is decided once this much is persisted.
-	Persist Effect = "Persist"
 	// Launch fences the attempt in the record and creates its objects.
 	Launch Effect = "Launch"
 	// Release deletes the driver Pod.

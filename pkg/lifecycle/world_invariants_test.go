@@ -40,7 +40,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 	} else if given != nil && driverOf(given) != driverOf(record) {
 		again.DriverGone, again.ReleaseAccepted = false, false // and so were these
 	}
-	if decision.Effect != Persist && (decision.Changed || w.rng.Intn(4) == 0) {
+	if decision.Changed || w.rng.Intn(4) == 0 {
 		sameRecord, sameDecision := Decide(record, w.policy, again, w.now)
 		expected := decision
 		expected.Changed = false

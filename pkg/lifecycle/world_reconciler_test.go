@@ -89,14 +89,10 @@ func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
 		w.note("%s: try again later", effect)
 		return seen, false
 	}
-	switch effect {
-	case Persist:
-		return seen, true
-	case Launch:
+	if effect == Launch {
 		return w.launch(seen)
-	default:
-		return w.release(effect, seen)
 	}
+	return w.release(effect, seen)
 }
 
 // launch fences the attempt, then creates its Pod.

@@ -184,8 +184,6 @@ func (r *Reconciler) perform(
 	ctx context.Context, app dialect.Application, decision lifecycle.Decision, launch *launch, seen *lifecycle.Observation,
 ) (bool, error) {
 	switch decision.Effect {
-	case lifecycle.Persist:
-		return true, nil
 	case lifecycle.Launch:
 		return r.launch(ctx, app, launch, seen)
 	case lifecycle.Release:
