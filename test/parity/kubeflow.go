@@ -67,10 +67,12 @@ func RefusalInKubeflow(refusal error, app *v1beta2.SparkApplication) string {
 
 // placeInKubeflow is where in a manifest of the Kubeflow operator's API the refused field is.
 func (c Case) placeInKubeflow() string {
-	switch field, _, _ := strings.Cut(c.Refused, "."); field {
-	case "spark":
+	switch field, _, _ := strings.Cut(c.Refused, "."); {
+	case c.Refused == "spark.kubernetes.container.image" && c.Conf[c.Refused] == "":
+		return "spec.image"
+	case field == "spark":
 		return "spec.sparkConf." + c.Refused
-	case "resource":
+	case field == "resource":
 		return "spec.mainApplicationFile"
 	default:
 		return "spec." + c.Refused

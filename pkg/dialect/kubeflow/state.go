@@ -66,7 +66,9 @@ func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	end := lifecycle.LastEnd(record)
 	switch {
 	case end == nil:
-		return shown[lifecycle.State(before(record).State)]
+		was := *record
+		was.Transitions = record.Transitions[:len(record.Transitions)-1]
+		return State(&was)
 	case end.End.Outcome == v1alpha1.OutcomeSucceeded:
 		return v1beta2.CompletedState
 	default:

@@ -97,6 +97,10 @@ func TestTheStateBeforeARestartLastsUntilThatIsBegun(t *testing.T) {
 			if got := kubeflow.State(s.Obj()); got != tt.waits {
 				t.Errorf("while it waits it is %q, want %q", got, tt.waits)
 			}
+			if got := kubeflow.State(s.In(lifecycle.ResourceReleased, "").Obj()); got != tt.waits {
+				t.Errorf("deleted while it waits it is %q, want %q", got, tt.waits)
+			}
+			s = submitted().Requested().Ended(tt.ended, v1alpha1.AttemptEnd{}).Restarting()
 			if got := kubeflow.State(s.Launched("second").Obj()); got != tt.begun {
 				t.Errorf("once it is begun it is %q, want %q", got, tt.begun)
 			}
