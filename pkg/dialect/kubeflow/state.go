@@ -36,6 +36,7 @@ var shown = map[lifecycle.State]v1beta2.ApplicationStateType{
 // a run ended in until the next is due, and calls a run whose submission failed that until it is submitted again. Of a
 // run that never was submitted it knows no other failure than that of the submission.
 func State(record *v1alpha1.Record) v1beta2.ApplicationStateType {
+	record = beforeDeletion(record)
 	switch state := lifecycle.CurrentState(record); {
 	case state == lifecycle.ScheduledToRestart && waitsAfter(record) != "":
 		return waitsAfter(record)
@@ -61,19 +62,25 @@ func waitsAfter(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	}
 }
 
-// over is the state of an application that has come to its end. One that was deleted before is shown as it was.
+// over is the state of an application that has come to its end.
 func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
-	end := lifecycle.LastEnd(record)
-	switch {
-	case end == nil:
-		was := *record
-		was.Transitions = record.Transitions[:len(record.Transitions)-1]
-		return State(&was)
-	case end.End.Outcome == v1alpha1.OutcomeSucceeded:
+	if lifecycle.LastEnd(record).End.Outcome == v1alpha1.OutcomeSucceeded {
 		return v1beta2.CompletedState
-	default:
-		return v1beta2.FailedState
 	}
+	return v1beta2.FailedState
+}
+
+// beforeDeletion is what a record said before its application was deleted, where that was before its end: it is shown as
+// it was.
+func beforeDeletion(record *v1alpha1.Record) *v1alpha1.Record {
+	if record == nil || lifecycle.LastEnd(record) != nil {
+		return record
+	}
+	was := *record
+	for lifecycle.CurrentState(&was).Terminated() {
+		was.Transitions = was.Transitions[:len(was.Transitions)-1]
+	}
+	return &was
 }
 
 // before is the transition before the last; the zero transition where there is none.

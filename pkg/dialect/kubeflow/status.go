@@ -35,6 +35,7 @@ func Project(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record, ex
 }
 
 func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
+	record = beforeDeletion(record)
 	state := State(record)
 	if nothingRuns(state) {
 		status.SparkApplicationID, status.DriverInfo, status.ExecutorState = "", v1beta2.DriverInfo{}, nil
