@@ -38,6 +38,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
@@ -75,10 +76,11 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	process := application.NewProcess(env.newRelay, remote.New().Fetch)
-	constructors := append(scheduledsparkapplication.NewControllers(process, env.newRelayOfSchedules),
-		sparkapplication.NewController(process, scheduledsparkapplication.AwaitsOfApaches),
-		sparkoperator.NewController(process, scheduledsparkapplication.AwaitsOfKubeflows))
+	fetch := remote.New().Fetch
+	process := setup.NewProcess(env.newRelay)
+	constructors := append(scheduledsparkapplication.NewControllers(process),
+		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
+		sparkoperator.NewController(process, fetch, scheduledsparkapplication.AwaitsOfKubeflows))
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
@@ -128,7 +130,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 
 func (e environment) newRelay(
 	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
-) application.Teller {
+) *events.Relay {
 	logger := logging.FromContext(ctx)
 	sink, err := e.newSink()
 	if err != nil {
@@ -146,12 +148,6 @@ func (e environment) newRelay(
 	}
 	go relay.Run(ctx)
 	return relay
-}
-
-func (e environment) newRelayOfSchedules(
-	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
-) scheduledsparkapplication.Teller {
-	return e.newRelay(ctx, store, namespaces, progress)
 }
 
 // newSink is nil where no sink is named.

@@ -10,13 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 // API is an API that Firesteel serves, with the client of its applications.
@@ -25,7 +24,7 @@ type API struct {
 	// Dialect is the API's with the settings of a moment.
 	Dialect func(*config.Config) dialect.Dialect
 
-	client func(namespace string) client
+	client func(namespace string) objects.Client[dialect.Application]
 }
 
 // Apache is spark.apache.org.
@@ -33,8 +32,8 @@ func Apache(clients versioned.Interface) *API {
 	return &API{
 		API:     apache.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return apache.Dialect{Defaults: *settings.Defaults} },
-		client: func(namespace string) client {
-			return typed[*sparkv1.SparkApplication]{clients.SparkV1().SparkApplications(namespace)}
+		client: func(namespace string) objects.Client[dialect.Application] {
+			return objects.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
 		},
 	}
 }
@@ -44,8 +43,8 @@ func Kubeflow(clients versioned.Interface) *API {
 	return &API{
 		API:     kubeflow.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.Dialect{Defaults: *settings.Kubeflow} },
-		client: func(namespace string) client {
-			return typed[*v1beta2.SparkApplication]{clients.SparkoperatorV1beta2().SparkApplications(namespace)}
+		client: func(namespace string) objects.Client[dialect.Application] {
+			return objects.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
 		},
 	}
 }
@@ -61,18 +60,18 @@ func All(clients versioned.Interface) map[string]*API {
 
 // Get reads an application.
 func (a *API) Get(ctx context.Context, name types.NamespacedName) (dialect.Application, error) {
-	return a.client(name.Namespace).get(ctx, name.Name)
+	return a.client(name.Namespace).Get(ctx, name.Name)
 }
 
 // UpdateStatus writes the status of an application as it is read with its resourceVersion. It returns what the API
 // server made of it.
 func (a *API) UpdateStatus(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	return a.client(app.GetNamespace()).updateStatus(ctx, app)
+	return a.client(app.GetNamespace()).UpdateStatus(ctx, app)
 }
 
 // PatchStatus patches the status of an application, by a merge patch.
 func (a *API) PatchStatus(ctx context.Context, app dialect.Application, patch []byte) error {
-	_, err := a.client(app.GetNamespace()).patch(ctx, app.GetName(), patch, "status")
+	_, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch, "status")
 	return err
 }
 
@@ -86,7 +85,7 @@ func (a *API) DropFinalizer(ctx context.Context, app dialect.Application) (diale
 	if err != nil {
 		return nil, fmt.Errorf("encode the finalizers that stay: %w", err)
 	}
-	released, err := a.client(app.GetNamespace()).patch(ctx, app.GetName(), patch)
+	released, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch)
 	if err != nil {
 		return nil, fmt.Errorf("drop finalizer %s: %w", a.Finalizer, err)
 	}
@@ -96,7 +95,7 @@ func (a *API) DropFinalizer(ctx context.Context, app dialect.Application) (diale
 // Delete deletes an application, where it is as it was read.
 func (a *API) Delete(ctx context.Context, app dialect.Application) error {
 	uid, version := app.GetUID(), app.GetResourceVersion()
-	return a.client(app.GetNamespace()).delete(ctx, app.GetName(), metav1.DeleteOptions{
+	return a.client(app.GetNamespace()).Delete(ctx, app.GetName(), metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
 	})
 }

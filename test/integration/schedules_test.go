@@ -75,7 +75,7 @@ func (t *timetable) patch(spec string) {
 // now is the schedule as it is.
 func (t *timetable) now() kind.Schedule {
 	t.Helper()
-	s, err := t.kind.Schedules(t.spark).Get(t.Context(), types.NamespacedName{Namespace: t.ns, Name: t.name})
+	s, err := t.kind.Schedules(t.spark, t.ns).Get(t.Context(), t.name)
 	t.must(err)
 	return s
 }
@@ -176,7 +176,7 @@ func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": status})
 	t.must(err)
-	_, err = t.kind.Schedules(t.spark).PatchStatus(t.Context(), types.NamespacedName{Namespace: t.ns, Name: t.name}, patch)
+	_, err = t.kind.Schedules(t.spark, t.ns).Patch(t.Context(), t.name, patch, "status")
 	t.must(err)
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
@@ -46,10 +47,10 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	process := application.NewProcess(r.newRelay(t, sink, inProcess), nil)
+	process := setup.NewProcess(r.newRelay(t, sink, inProcess))
 	impls := []*controller.Impl{
-		sparkapplication.NewController(process, nil)(ctx, &configmap.ManualWatcher{}),
-		sparkoperator.NewController(process, nil)(ctx, &configmap.ManualWatcher{}),
+		sparkapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
+		sparkoperator.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)
@@ -61,10 +62,10 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	return r
 }
 
-func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) application.NewRelay {
+func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) setup.NewRelay {
 	return func(
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
-	) application.Teller {
+	) *events.Relay {
 		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {

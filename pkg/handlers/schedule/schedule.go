@@ -88,7 +88,7 @@ func (h *handler) answer(ctx context.Context, k *kind.Kind, object events.Object
 // gone, going, cannot be decoded, is another installation's, or nobody has looked at it.
 func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) (*question, error) {
 	now := h.clock.Now()
-	s, err := k.Schedules(h.client).Get(ctx, object.Key())
+	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -190,7 +190,7 @@ func (h *handler) write(ctx context.Context, q *question) error {
 	q.schedule.GetScheduleStatus().Firesteel = q.record()
 	q.decision = schedule.Decide(q.schedule, q.policy, q.read)
 	schedule.Project(q.schedule, q.policy, q.decision, "", h.clock.Now())
-	if _, err := q.kind.Schedules(h.client).UpdateStatus(ctx, q.schedule); err != nil {
+	if _, err := q.kind.Schedules(h.client, q.schedule.GetNamespace()).UpdateStatus(ctx, q.schedule); err != nil {
 		return fmt.Errorf("write status of schedule %s: %w", q.key(), err)
 	}
 	return nil

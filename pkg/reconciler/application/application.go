@@ -121,7 +121,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 
 // advance decides, persists, acts, and does so again with what came of it.
 func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	app, ready, err := r.withRecord(ctx, r.written.newest(app))
+	app, ready, err := r.withRecord(ctx, r.written.Newest(app))
 	if err != nil || !ready {
 		return app, err
 	}

@@ -2,23 +2,19 @@ package application
 
 import (
 	"context"
+	"reflect"
 
 	"go.opentelemetry.io/otel"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection/clients/dynamicclient"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -27,16 +23,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // workers is the number of applications that are reconciled at once.
 const workers = 32
-
-// NewRelay makes the relay that tells of applications. progress is to be called when there is news of one.
-// namespaces tells what the settings' scope may ask.
-type NewRelay func(
-	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
-) Teller
 
 // Kind is what the applications of an API are reconciled with.
 type Kind struct {
@@ -46,6 +37,8 @@ type Kind struct {
 	Informer cache.SharedIndexInformer
 	// Generate makes the controller that injection-gen generates for the type, which asks the reconciler.
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
+	// Fetch reads the pod templates that are named by a URL.
+	Fetch podtemplate.Fetch
 	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
 	Wrote func(before, after dialect.Application)
 	// Follow is told of each change of the settings; nil for nobody.
@@ -66,7 +59,7 @@ func (a Awaited) In(ctx context.Context) func(dialect.Application) bool {
 }
 
 // newReconciler makes the reconciler, but for what it needs of its controller.
-func newReconciler(ctx context.Context, process *Process, kind Kind) *Reconciler {
+func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reconciler {
 	pods := podinformer.Get(ctx, kind.API.DriverSelector)
 	r := &Reconciler{
 		api:       kind.API,
@@ -91,20 +84,18 @@ func newReconciler(ctx context.Context, process *Process, kind Kind) *Reconciler
 }
 
 // NewController makes the controller of an API's applications.
-func NewController(ctx context.Context, cmw configmap.Watcher, process *Process, kind Kind) *controller.Impl {
+func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Process, kind Kind) *controller.Impl {
 	r := newReconciler(ctx, process, kind)
-	if controller.GetEventRecorder(ctx) == nil {
-		ctx = controller.WithEventRecorder(ctx, quiet{newRecorder(ctx)})
-	}
+	ctx = setup.WithRecorder(ctx)
 	recorder := controller.GetEventRecorder(ctx)
-	store := process.settings(ctx, cmw, follower{
-		settings: func(before, after *config.Config) {
+	store := process.Settings(ctx, cmw, setup.Follower{
+		Settings: func(before, after *config.Config) {
 			if kind.Follow != nil {
 				kind.Follow(after)
 			}
 			r.follow(before, after)
 		},
-		moved: func(namespace string) { r.lookInto(namespace) },
+		Moved: func(namespace string) { r.lookInto(namespace) },
 	})
 	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
 	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameShown(a, b) })
@@ -125,23 +116,23 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 	}
 	r.lookInto = func(namespace string) {
 		within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-		must(ctx, err)
+		setup.Must(ctx, err)
 		for _, app := range within {
 			impl.Enqueue(app)
 		}
 	}
-	r.relay = process.newRelay(ctx, store, process.NamespaceLabels, impl.EnqueueKey)
-	r.templates = podtemplate.NewKeeper(ctx, process.fetch, impl.EnqueueKey)
+	r.relay = process.Relay(ctx, impl.EnqueueKey)
+	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
 	known := shelf{kind.Informer.GetStore()}
 	census := newCensus(known,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return speak().ShownState(app) })
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
-	must(ctx, err)
+	setup.Must(ctx, err)
 	impl.Reconciler = &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
-		tracer: otel.Tracer(kind.Scope), retries: newRetries(),
+		tracer: otel.Tracer(kind.Scope), retries: setup.NewRetries(),
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		},
@@ -153,8 +144,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *Process,
 }
 
 func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census) {
-	must(ctx, informer.SetTransform(stripApplication))
-	handle(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
+	setup.Must(ctx, informer.SetTransform(stripApplication))
+	setup.Handle(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
 				r.sightings.sawArrival(app, atStart)
@@ -166,7 +157,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if app, ok := lastKnown(object).(dialect.Application); ok {
+			if app, ok := setup.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.written.forget(app)
 				census.look(keyOf(app))
@@ -181,8 +172,8 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	must(ctx, informer.SetTransform(stripDriver))
-	must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
+	setup.Must(ctx, informer.SetTransform(stripDriver))
+	setup.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
 	arrived := func(object any) {
 		pod, ok := object.(*corev1.Pod)
 		if !ok {
@@ -193,11 +184,11 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 			impl.EnqueueKey(app)
 		}
 	}
-	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    arrived,
 		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
-			if pod, ok := lastKnown(object).(*corev1.Pod); ok {
+			if pod, ok := setup.LastKnown(object).(*corev1.Pod); ok {
 				r.sightings.sawDeletion(pod)
 				arrived(pod)
 			}
@@ -221,43 +212,21 @@ func applicationOf(api *dialect.API, pod *corev1.Pod) (types.NamespacedName, boo
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 
-// newRecorder makes what tells of objects by Kubernetes Events.
-func newRecorder(ctx context.Context) record.EventRecorder {
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
-	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
-}
-
-// quiet leaves out what the generated reconciler tells of its finalizers: nobody asks for it, and each Event is a write.
-type quiet struct{ record.EventRecorder }
-
-// Eventf tells of an object.
-func (q quiet) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
-	if reason != "FinalizerUpdate" {
-		q.EventRecorder.Eventf(object, kind, reason, format, values...)
+// follow has the applications looked at that a change of the settings concerns: those that come into the scope, those
+// that leave it, and all that are served where the defaults changed.
+func (r *Reconciler) follow(before, after *config.Config) {
+	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
+		r.relay.HandlersMoved()
 	}
-}
-
-func handle(
-	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
-) cache.ResourceEventHandlerRegistration {
-	registration, err := informer.AddEventHandler(handler)
-	must(ctx, err)
-	return registration
-}
-
-func must(ctx context.Context, err error) {
-	if err != nil {
-		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
-	}
-}
-
-func lastKnown(object any) any {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		return tombstone.Obj
-	}
-	return object
+	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
+	r.resync(func(object any) bool {
+		app, is := object.(dialect.Application)
+		if !is {
+			return false
+		}
+		served := after.Scope.Serves(app, r.namespaces)
+		return served != before.Scope.Serves(app, r.namespaces) || served && redefined
+	})
 }
 
 // unfinished leaves out of a new leader's first look what has nothing left to happen to it.

@@ -64,12 +64,6 @@ func TestStripLeavesTombstonesAlone(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
-	if got := lastKnown(tombstone); got != tombstone.Obj {
-		t.Errorf("the last that is known is %v", got)
-	}
-	if got := lastKnown(tombstone.Obj); got != tombstone.Obj {
-		t.Errorf("the last that is known of an object is %v", got)
-	}
 }
 
 func TestUnfinished(t *testing.T) {

@@ -3,7 +3,6 @@ package application
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -70,17 +69,6 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	}
 	g.serves(name) // the scope may have changed meanwhile, and what was told then is to be forgotten
 	return g.again(ctx, name, err)
-}
-
-const (
-	retryFrom = 5 * time.Millisecond
-	retryCap  = time.Minute
-)
-
-// newRetries is the back-off of applications whose reconcile failed. Each has its own: the queue's would have all of
-// them share ten tries a second, so that after a moment without API server some wait for minutes.
-func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
 }
 
 // again has an application looked at again whose reconcile failed.

@@ -28,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // listener is a Teller that notes what it is told to forget, and that handlers moved.
@@ -87,7 +88,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
 		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, nil) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		retries: newRetries(),
+		retries: setup.NewRetries(),
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		},
@@ -184,7 +185,7 @@ func TestTheGateTraces(t *testing.T) {
 }
 
 func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
-	const applications = 1000
+	const applications, retryFrom, retryCap = 1000, 5 * time.Millisecond, time.Minute
 	var apps []*application
 	for i := range applications {
 		apps = append(apps, named(fmt.Sprint(i)))

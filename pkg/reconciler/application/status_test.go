@@ -150,49 +150,6 @@ func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 	}
 }
 
-func TestNewestOfCacheAndOwnWrite(t *testing.T) {
-	for name, test := range map[string]struct {
-		own, cached *application
-		want        string
-	}{
-		"the cache's where nothing was written":    {nil, pi().Version("17"), "17"},
-		"one's own while the cache is behind":      {pi().Version("18"), pi().Version("17"), "18"},
-		"numbers are compared, not texts":          {pi().Version("100"), pi().Version("99"), "100"},
-		"the cache's once it has caught up":        {pi().Version("18"), pi().Version("18"), "18"},
-		"the cache's once it is ahead":             {pi().Version("18"), pi().Version("19"), "19"},
-		"the cache's where it is of another birth": {pi().Version("18"), pi().Version("17").UID("another"), "17"},
-		"the cache's where nobody can tell":        {pi().Version("18"), pi().Version("x"), "x"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWritten(apache.Dialect{}.SameShown)
-			if test.own != nil {
-				w.remember(test.own.Obj())
-			}
-			if got := w.newest(test.cached.Obj()); got.GetResourceVersion() != test.want || got.GetUID() != test.cached.app.UID {
-				t.Errorf("the newest is %s of %s, want %s", got.GetResourceVersion(), got.GetUID(), test.want)
-			}
-		})
-	}
-}
-
-func TestWrittenForgetsWhatTheCacheHas(t *testing.T) {
-	w := newWritten(apache.Dialect{}.SameShown)
-	w.remember(pi().Version("18").Obj())
-	w.newest(pi().Version("18").Obj())
-	if len(w.newer) > 0 {
-		t.Errorf("%d applications are kept in memory that the cache has", len(w.newer))
-	}
-}
-
-func TestWrittenHandsOutCopies(t *testing.T) {
-	w := newWritten(apache.Dialect{}.SameShown)
-	w.remember(pi().Version("18").Obj())
-	w.newest(pi().Obj()).SetName("changed")
-	if got := w.newest(pi().Obj()); got.GetName() != "pi" {
-		t.Error("what was remembered was changed by who asked for it")
-	}
-}
-
 func TestReportsAreMadeOncePerGeneration(t *testing.T) {
 	w := newWritten(apache.Dialect{}.SameShown)
 	for i, test := range []struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -40,12 +41,12 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, a
 		}
 	}
 	informer := podinformer.Get(ctx, r.api.ExecutorSelector).Informer()
-	must(ctx, informer.SetTransform(r.stripExecutor()))
-	r.executorsSynced = handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	setup.Must(ctx, informer.SetTransform(r.stripExecutor()))
+	r.executorsSynced = setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { note(nil, object.(*corev1.Pod)) },
 		UpdateFunc: func(before, after any) { note(before.(*corev1.Pod), after.(*corev1.Pod)) },
 		DeleteFunc: func(object any) {
-			if pod, ok := lastKnown(object).(*corev1.Pod); ok {
+			if pod, ok := setup.LastKnown(object).(*corev1.Pod); ok {
 				note(pod, nil)
 			}
 		},

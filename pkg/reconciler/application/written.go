@@ -5,19 +5,18 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 )
 
-// written remembers the applications as Firesteel last wrote them, until the cache has them too, so that no
-// decision is made on what Firesteel itself has made old.
+// written remembers the applications as Firesteel last wrote them, and what became of their records.
 type written struct {
+	*latest.Writes[dialect.Application]
 	// sameShown says that two statuses show the same to the clients of an API.
 	sameShown func(a, b dialect.Application) bool
 
 	mutex    sync.Mutex
-	newer    map[types.NamespacedName]dialect.Application
 	reported map[types.UID]int64
 	pruned   map[types.UID]time.Time
 	lost     map[types.UID]loss
@@ -33,9 +32,9 @@ type loss struct {
 
 func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 	return &written{
+		Writes:    latest.NewWrites[dialect.Application](),
 		sameShown: sameShown,
 
-		newer:    map[types.NamespacedName]dialect.Application{},
 		reported: map[types.UID]int64{},
 		pruned:   map[types.UID]time.Time{},
 		lost:     map[types.UID]loss{},
@@ -44,13 +43,13 @@ func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 
 // remember knows an application as it was written. What it was set aside for is over.
 func (w *written) remember(app dialect.Application) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.newer[keyOf(app)] = app
+	w.Remember(app)
 	w.settle(app.GetUID())
 }
 
 func (w *written) settle(uid types.UID) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
 	delete(w.reported, uid)
 	delete(w.pruned, uid)
 	delete(w.lost, uid)
@@ -82,26 +81,8 @@ func (w *written) lossOf(app dialect.Application) loss {
 	return known
 }
 
-// newest is the newer of the cache's object and the last written one.
-func (w *written) newest(cached dialect.Application) dialect.Application {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	own, known := w.newer[keyOf(cached)]
-	if !known {
-		return cached
-	}
-	if order, err := resourceversion.CompareResourceVersion(own.GetResourceVersion(), cached.GetResourceVersion()); err != nil ||
-		order <= 0 || own.GetUID() != cached.GetUID() {
-		delete(w.newer, keyOf(cached))
-		return cached
-	}
-	return dialect.Copy(own)
-}
-
 func (w *written) forget(app dialect.Application) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.newer, keyOf(app))
+	w.Forget(app)
 	w.settle(app.GetUID())
 }
 

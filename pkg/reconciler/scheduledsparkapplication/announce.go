@@ -29,7 +29,7 @@ func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.kind.Schedules(r.client).PatchStatus(ctx, keyOf(s), patch); err != nil {
+	if _, err := r.kind.Schedules(r.client, s.GetNamespace()).Patch(ctx, s.GetName(), patch, "status"); err != nil {
 		r.reported.forget(s.GetUID())
 		return fmt.Errorf("report that the schedule is set aside: %w", err)
 	}

@@ -5,20 +5,13 @@ import (
 	"reflect"
 
 	"go.opentelemetry.io/otel"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/scheme"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
-	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/configmap"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/injection"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -32,24 +25,13 @@ import (
 	kubeflowsreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // workers is the number of schedules that are reconciled at once.
 const workers = 16
-
-// NewRelay makes the relay that tells of schedules. progress is to be called when there is news of one.
-type NewRelay func(
-	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
-) Teller
-
-// Namespaces are those of the cluster, as the process knows them; application.Process is one.
-type Namespaces interface {
-	// NamespaceLabels tells the labels of one.
-	NamespaceLabels(name string) (labels.Set, bool)
-	// FollowNamespaces tells of each whose schedules may have come into the scope, or left it.
-	FollowNamespaces(moved func(name string))
-}
 
 // parts are what injection has for one of the kinds.
 type parts struct {
@@ -74,9 +56,9 @@ func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.S
 }
 
 // NewControllers makes the constructors of the controllers, one for each kind.
-func NewControllers(namespaces Namespaces, newRelay NewRelay) []injection.ControllerConstructor {
+func NewControllers(process *setup.Process) []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
-		newController(kind.Apache, namespaces, newRelay, func(ctx context.Context) parts {
+		newController(kind.Apache, process, func(ctx context.Context) parts {
 			return parts{
 				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -84,7 +66,7 @@ func NewControllers(namespaces Namespaces, newRelay NewRelay) []injection.Contro
 				},
 			}
 		}),
-		newController(kind.Kubeflow, namespaces, newRelay, func(ctx context.Context) parts {
+		newController(kind.Kubeflow, process, func(ctx context.Context) parts {
 			return parts{
 				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -96,27 +78,33 @@ func NewControllers(namespaces Namespaces, newRelay NewRelay) []injection.Contro
 }
 
 func newController(
-	k *kind.Kind, namespaces Namespaces, newRelay NewRelay, partsOf func(context.Context) parts,
+	k *kind.Kind, process *setup.Process, partsOf func(context.Context) parts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		parts := partsOf(ctx)
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
-			written: newWritten(), asked: newAsked(), retries: newRetries(), reported: newReported(),
-			namespaces: namespaces.NamespaceLabels,
+			written: latest.NewWrites[kind.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: newReported(),
+			namespaces: process.NamespaceLabels,
 		}
-		if controller.GetEventRecorder(ctx) == nil {
-			ctx = controller.WithEventRecorder(ctx, newRecorder(ctx))
-		}
-		var resync func()
-		store := config.NewStore(logging.FromContext(ctx).Named("config"), func(before, after *config.Config) {
-			if !reflect.DeepEqual(before.Handlers, after.Handlers) {
-				r.relay.HandlersMoved()
-			}
-			if !reflect.DeepEqual(before.Scope, after.Scope) {
-				resync()
-			}
-		}, func(*corev1.ConfigMap, error) {}) // the applications' controller says on the ConfigMap what is refused
+		ctx = setup.WithRecorder(ctx)
+		var resync func(concerned func(object any) bool)
+		store := process.Settings(ctx, cmw, setup.Follower{
+			Settings: func(before, after *config.Config) {
+				if !reflect.DeepEqual(before.Handlers, after.Handlers) {
+					r.relay.HandlersMoved()
+				}
+				if !reflect.DeepEqual(before.Scope, after.Scope) {
+					resync(func(any) bool { return true })
+				}
+			},
+			Moved: func(namespace string) {
+				resync(func(object any) bool {
+					s, is := object.(kind.Schedule)
+					return is && s.GetNamespace() == namespace
+				})
+			},
+		})
 		impl := parts.newImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				ConfigStore: store, SkipStatusUpdates: true,
@@ -127,20 +115,13 @@ func newController(
 		})
 		impl.Concurrency = workers
 		r.enqueueAfter = impl.EnqueueKeyAfter
-		resync = func() { impl.GlobalResync(parts.schedules) }
-		namespaces.FollowNamespaces(func(name string) {
-			impl.FilteredGlobalResync(func(object any) bool {
-				s, is := object.(kind.Schedule)
-				return is && s.GetNamespace() == name
-			}, parts.schedules)
-		})
-		r.relay = newRelay(ctx, store, namespaces.NamespaceLabels, impl.EnqueueKey)
+		resync = func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, parts.schedules) }
+		r.relay = process.Relay(ctx, impl.EnqueueKey)
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider())
-		must(ctx, err)
+		setup.Must(ctx, err)
 		watchSchedules(ctx, r, impl, parts.schedules)
 		watchRuns(ctx, r, impl, parts.runs)
-		store.WatchConfigs(cmw)
 		return impl
 	}
 }
@@ -151,9 +132,9 @@ type leader interface {
 }
 
 func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	must(ctx, informer.SetTransform(strip))
+	setup.Must(ctx, informer.SetTransform(strip))
 	leads := impl.Reconciler.(leader)
-	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
 			if after := after.(kind.Schedule); leads.IsLeaderFor(keyOf(after)) {
@@ -162,7 +143,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if s, is := lastKnown(object).(kind.Schedule); is {
+			if s, is := setup.LastKnown(object).(kind.Schedule); is {
 				r.forget(s)
 			}
 		},
@@ -184,7 +165,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, inform
 		}
 		return owner, types.NamespacedName{Namespace: run.GetNamespace(), Name: owner.Name}, true
 	}
-	must(ctx, informer.AddIndexers(cache.Indexers{bySchedule: func(object any) ([]string, error) {
+	setup.Must(ctx, informer.AddIndexers(cache.Indexers{bySchedule: func(object any) ([]string, error) {
 		if owner, _, owned := owner(object); owned {
 			return []string{string(owner.UID)}, nil
 		}
@@ -195,7 +176,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, inform
 			impl.EnqueueKey(schedule)
 		}
 	}
-	handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: changed,
 		UpdateFunc: func(before, after any) {
 			was, is := kind.RunOf(before.(metav1.Object)), kind.RunOf(after.(metav1.Object))
@@ -203,34 +184,8 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, inform
 				changed(after)
 			}
 		},
-		DeleteFunc: func(object any) { changed(lastKnown(object)) },
+		DeleteFunc: func(object any) { changed(setup.LastKnown(object)) },
 	})
-}
-
-// newRecorder makes what tells of schedules by Kubernetes Events.
-func newRecorder(ctx context.Context) record.EventRecorder {
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
-	return broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
-}
-
-func handle(ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) {
-	_, err := informer.AddEventHandler(handler)
-	must(ctx, err)
-}
-
-func must(ctx context.Context, err error) {
-	if err != nil {
-		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
-	}
-}
-
-func lastKnown(object any) any {
-	if tombstone, is := object.(cache.DeletedFinalStateUnknown); is {
-		return tombstone.Obj
-	}
-	return object
 }
 
 // strip drops what nobody reads.

@@ -4,46 +4,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
-
-// written remembers the schedules as the reconciler last wrote them, until the cache has them too.
-type written struct {
-	mutex sync.Mutex
-	newer map[types.NamespacedName]kind.Schedule
-}
-
-func newWritten() *written { return &written{newer: map[types.NamespacedName]kind.Schedule{}} }
-
-func (w *written) remember(s kind.Schedule) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.newer[keyOf(s)] = s
-}
-
-// newest is the newer of the cache's object and the last written one.
-func (w *written) newest(cached kind.Schedule) kind.Schedule {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	own, known := w.newer[keyOf(cached)]
-	if !known {
-		return cached
-	}
-	order, err := resourceversion.CompareResourceVersion(own.GetResourceVersion(), cached.GetResourceVersion())
-	if err != nil || order <= 0 || own.GetUID() != cached.GetUID() {
-		delete(w.newer, keyOf(cached))
-		return cached
-	}
-	return own.DeepCopyObject().(kind.Schedule)
-}
-
-func (w *written) forget(key types.NamespacedName) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.newer, key)
-}
 
 // asked knows the schedules of which the relay was told.
 type asked struct {

@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -59,22 +60,11 @@ type Reconciler struct {
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
-	written     *written
+	written     *latest.Writes[kind.Schedule]
 	asked       *asked
 	reported    *reported
 	retries     workqueue.TypedRateLimiter[types.NamespacedName]
 	instruments *Instruments
-}
-
-const (
-	retryFrom = 5 * time.Millisecond
-	retryCap  = time.Minute
-)
-
-// newRetries is the back-off of schedules whose reconcile failed. Each has its own: the queue's would have all of them
-// share ten tries a second.
-func newRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
 }
 
 // reconcile takes a schedule further, where it is this installation's.
@@ -95,7 +85,7 @@ func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 }
 
 func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
-	s = r.written.newest(s)
+	s = r.written.Newest(s)
 	switch {
 	case !config.FromContext(ctx).Scope.Serves(s, r.namespaces):
 		r.forget(s)
@@ -233,7 +223,7 @@ func contains(all, some []v1alpha1.RunReference) bool {
 
 // write writes the status with the resourceVersion that was read, and checks that the record was kept.
 func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule, error) {
-	stored, err := r.kind.Schedules(r.client).UpdateStatus(ctx, s)
+	stored, err := r.kind.Schedules(r.client, s.GetNamespace()).UpdateStatus(ctx, s)
 	if err != nil {
 		return s, fmt.Errorf("write status: %w", err)
 	}
@@ -243,7 +233,7 @@ func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule,
 				"apply Firesteel's own from config", r.kind)
 		return s, controller.NewRequeueAfter(prunedRetry)
 	}
-	r.written.remember(stored)
+	r.written.Remember(stored)
 	return stored, nil
 }
 
@@ -288,7 +278,7 @@ func (r *Reconciler) lookAgain(s kind.Schedule, decision schedule.Decision, agai
 func (r *Reconciler) forget(s kind.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
-	r.written.forget(keyOf(s))
+	r.written.Forget(s)
 	r.reported.forget(s.GetUID())
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -66,7 +68,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 	st.Reconciler = &Reconciler{
 		kind: kind.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      newWritten(), asked: newAsked(), reported: newReported(), retries: newRetries(),
+		written:      latest.NewWrites[kind.Schedule](), asked: newAsked(), reported: newReported(), retries: setup.NewRetries(),
 	}
 	return st
 }

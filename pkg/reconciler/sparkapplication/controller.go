@@ -13,14 +13,18 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 
-// NewController makes the constructor of the controller. awaited is nil where there are no schedules.
-func NewController(process *application.Process, awaited application.Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
+func NewController(
+	process *setup.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
 			API:      applications.Apache(sparkclient.Get(ctx)),
@@ -29,6 +33,7 @@ func NewController(process *application.Process, awaited application.Awaited) fu
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
+			Fetch:   fetch,
 			Awaited: awaited.In(ctx),
 		})
 	}

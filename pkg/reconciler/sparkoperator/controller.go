@@ -15,14 +15,18 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	appinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // scope is where its metrics and traces come from.
 const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 
-// NewController makes the constructor of the controller. awaited is nil where there are no schedules.
-func NewController(process *application.Process, awaited application.Awaited) func(context.Context, configmap.Watcher) *controller.Impl {
+// NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
+func NewController(
+	process *setup.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
 		metrics := newMetrics(ctx, informer.GetStore(), process.NamespaceLabels, clock.RealClock{})
@@ -35,6 +39,7 @@ func NewController(process *application.Process, awaited application.Awaited) fu
 			},
 			Wrote:   metrics.wrote,
 			Follow:  metrics.follow,
+			Fetch:   fetch,
 			Awaited: awaited.In(ctx),
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)

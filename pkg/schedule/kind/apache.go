@@ -11,6 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 // Apache is Firesteel's own kind, for applications of the Apache operator's.
@@ -19,10 +20,8 @@ var Apache = &Kind{
 	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	LabelSchedule: "firesteel.dev/schedule",
 	Finalizer:     apache.API.Finalizer,
-	schedules: func(client versioned.Interface) Client {
-		return typed[*firesteelv1alpha1.ScheduledSparkApplication](func(namespace string) generated[*firesteelv1alpha1.ScheduledSparkApplication] {
-			return client.FiresteelV1alpha1().ScheduledSparkApplications(namespace)
-		})
+	schedules: func(client versioned.Interface, namespace string) objects.Client[Schedule] {
+		return objects.ClientOf[Schedule](client.FiresteelV1alpha1().ScheduledSparkApplications(namespace))
 	},
 	run: func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})

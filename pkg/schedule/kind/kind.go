@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -35,7 +36,7 @@ type Kind struct {
 	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it.
 	Finalizer string
 
-	schedules func(client versioned.Interface) Client
+	schedules func(client versioned.Interface, namespace string) objects.Client[Schedule]
 	run       func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error)
 	template  func(s Schedule) (template, error)
 }
@@ -85,8 +86,10 @@ func (k *Kind) Object(s Schedule) events.Object {
 	}
 }
 
-// Schedules reads and writes the schedules.
-func (k *Kind) Schedules(client versioned.Interface) Client { return k.schedules(client) }
+// Schedules reads and writes the schedules of a namespace.
+func (k *Kind) Schedules(client versioned.Interface, namespace string) objects.Client[Schedule] {
+	return k.schedules(client, namespace)
+}
 
 // Run reads a run.
 func (k *Kind) Run(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {

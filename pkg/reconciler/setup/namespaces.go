@@ -1,4 +1,4 @@
-package application
+package setup
 
 import (
 	"context"
@@ -24,8 +24,8 @@ func newNamespaces(
 	ctx context.Context, kube kubernetes.Interface, selected func(labels.Set) bool, moved func(namespace string),
 ) *namespaces {
 	n := &namespaces{informer: informercorev1.NewNamespaceInformer(kube, 0, cache.Indexers{})}
-	must(ctx, n.informer.SetTransform(stripNamespace))
-	handle(ctx, n.informer, cache.ResourceEventHandlerFuncs{
+	Must(ctx, n.informer.SetTransform(stripNamespace))
+	Handle(ctx, n.informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			if namespace, is := object.(*corev1.Namespace); is && selected(namespace.Labels) {
 				moved(namespace.Name)
@@ -39,7 +39,7 @@ func newNamespaces(
 				moved(is.Name)
 			}
 		},
-		// One that is gone has no applications.
+		// One that is gone has no objects.
 	})
 	return n
 }

@@ -1,0 +1,61 @@
+// Package latest remembers objects as Firesteel last wrote them, until the cache has them too, so that no decision is made
+// on what Firesteel itself has made old.
+package latest
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// Object is one that can be remembered.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Writes are the objects that the cache does not have yet.
+type Writes[O Object] struct {
+	mutex sync.Mutex
+	newer map[types.NamespacedName]O
+}
+
+// NewWrites remembers nothing yet.
+func NewWrites[O Object]() *Writes[O] { return &Writes[O]{newer: map[types.NamespacedName]O{}} }
+
+// Remember knows an object as it was written.
+func (w *Writes[O]) Remember(object O) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.newer[keyOf(object)] = object
+}
+
+// Newest is the newer of the cache's object and the last written one.
+func (w *Writes[O]) Newest(cached O) O {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	own, known := w.newer[keyOf(cached)]
+	if !known {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(own.GetResourceVersion(), cached.GetResourceVersion())
+	if err != nil || order <= 0 || own.GetUID() != cached.GetUID() {
+		delete(w.newer, keyOf(cached))
+		return cached
+	}
+	return own.DeepCopyObject().(O)
+}
+
+// Forget knows nothing of an object any more.
+func (w *Writes[O]) Forget(object O) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.newer, keyOf(object))
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

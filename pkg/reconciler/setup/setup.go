@@ -1,0 +1,77 @@
+// Package setup is what every controller here is made with: what those of a process share, such as the settings, and how
+// they watch, tell of objects and back off.
+package setup
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+)
+
+// Must ends the process where a controller cannot be made.
+func Must(ctx context.Context, err error) {
+	if err != nil {
+		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
+	}
+}
+
+// Handle has a handler told of what an informer sees.
+func Handle(
+	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
+) cache.ResourceEventHandlerRegistration {
+	registration, err := informer.AddEventHandler(handler)
+	Must(ctx, err)
+	return registration
+}
+
+// LastKnown is an object that was deleted, as it was last known.
+func LastKnown(object any) any {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Obj
+	}
+	return object
+}
+
+const (
+	retryFrom = 5 * time.Millisecond
+	retryCap  = time.Minute
+)
+
+// NewRetries is the back-off of objects whose reconcile failed. Each has its own: the queue's would have all of them
+// share ten tries a second, so that after a moment without API server some wait for minutes.
+func NewRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
+}
+
+// WithRecorder gives a context what tells of objects by Kubernetes Events, where it has none.
+func WithRecorder(ctx context.Context) context.Context {
+	if controller.GetEventRecorder(ctx) != nil {
+		return ctx
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
+	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
+	return controller.WithEventRecorder(ctx, quiet{recorder})
+}
+
+// quiet leaves out what the generated reconciler tells of its finalizers: nobody asks for it, and each Event is a write.
+type quiet struct{ record.EventRecorder }
+
+// Eventf tells of an object.
+func (q quiet) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
+	if reason != "FinalizerUpdate" {
+		q.EventRecorder.Eventf(object, kind, reason, format, values...)
+	}
+}
