@@ -31,6 +31,8 @@ func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (d
 	switch {
 	case app.GetUndecodable() != "":
 		return app, false, r.setAside(ctx, app, "Undecodable", "Correct the field and apply the application again: "+app.GetUndecodable())
+	case r.written.unexplained(app):
+		return app, false, controller.NewRequeueAfter(retryAfter)
 	case deleted && (loss.pruned || contested):
 		return app, false, r.letGo(ctx, app)
 	case r.written.prunedFor(app, r.clock.Now()) > 0:

@@ -164,6 +164,17 @@ func TestWithRecord(t *testing.T) {
 		"another operator's that has ended is left alone": {app: &application{*with(pi(), in("ResourceReleased"))}},
 		"one whose status was removed is restored":        {app: pi(), before: lost(pi()), ready: true, asks: "update status"},
 		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "update status"},
+		"one that is known to have had a record waits for the news of its loss": {
+			app: theirs(), before: func(r *Reconciler) { r.written.found(known().Obj()) }, wait: retryAfter,
+		},
+		"one that lost its record while it could not be decoded is adopted": {
+			app: theirs(), ready: true, asks: "list pods, update status", before: func(r *Reconciler) {
+				undecodable := pi()
+				undecodable.app.Undecodable = "spec.sparkConf"
+				r.written.compare(known().Obj(), undecodable.Obj(), start)
+				r.written.compare(undecodable.Obj(), theirs().Obj(), start)
+			},
+		},
 		"one that another operator writes is left alone": {
 			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: contestRest - time.Minute,
 		},

@@ -149,6 +149,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
 				r.sightings.sawArrival(app, atStart)
+				r.written.found(app)
 			}
 			impl.Enqueue(object)
 		},

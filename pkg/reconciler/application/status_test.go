@@ -253,6 +253,21 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 	}
 }
 
+// The news of a write may be here before the write's answer, and with it that of a loss.
+func TestALossThatCameAfterAWriteIsKnownOnceTheWriteIsRemembered(t *testing.T) {
+	w := newWritten(apache.Dialect{}.SameShown)
+	own := pi().In(lifecycle.RunningHealthy, 4, 4).Version("17")
+	w.compare(own.Obj(), pi().Version("18").Obj(), start)
+	w.remember(own.Obj())
+	if w.lossOf(pi().Obj()).last == nil || w.unexplained(pi().Obj()) {
+		t.Error("the loss is forgotten")
+	}
+	w.remember(own.Version("19").Obj())
+	if w.lossOf(pi().Obj()).last != nil {
+		t.Error("a loss that was made good is still known")
+	}
+}
+
 func TestNewcomers(t *testing.T) {
 	s := newSightings(apache.API, clocktesting.NewFakePassiveClock(start))
 	s.sawArrival(pi().Obj(), true)

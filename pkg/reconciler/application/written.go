@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
@@ -17,6 +18,7 @@ type written struct {
 	sameShown func(a, b dialect.Application) bool
 
 	mutex    sync.Mutex
+	recorded map[types.UID]bool
 	reported map[types.UID]int64
 	pruned   map[types.UID]time.Time
 	lost     map[types.UID]loss
@@ -28,6 +30,8 @@ type loss struct {
 	at   time.Time
 	// pruned says that it was Firesteel's own write that lost it.
 	pruned bool
+	// version is the resourceVersion that it was seen with.
+	version string
 }
 
 func newWritten(sameShown func(a, b dialect.Application) bool) *written {
@@ -35,24 +39,34 @@ func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 		Writes:    latest.NewWrites[dialect.Application](),
 		sameShown: sameShown,
 
+		recorded: map[types.UID]bool{},
 		reported: map[types.UID]int64{},
 		pruned:   map[types.UID]time.Time{},
 		lost:     map[types.UID]loss{},
 	}
 }
 
-// remember knows an application as it was written. What it was set aside for is over.
+// remember knows an application as it was written. What it was set aside for is over, but for a loss that came after the
+// write: its news may be here before the write's answer.
 func (w *written) remember(app dialect.Application) {
 	w.Remember(app)
-	w.settle(app.GetUID())
-}
-
-func (w *written) settle(uid types.UID) {
+	w.found(app)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	delete(w.reported, uid)
-	delete(w.pruned, uid)
-	delete(w.lost, uid)
+	delete(w.reported, app.GetUID())
+	delete(w.pruned, app.GetUID())
+	if order, err := resourceversion.CompareResourceVersion(w.lost[app.GetUID()].version, app.GetResourceVersion()); err != nil || order <= 0 {
+		delete(w.lost, app.GetUID())
+	}
+}
+
+// found knows that an application has a record, where it does.
+func (w *written) found(app dialect.Application) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if app.GetRecord() != nil {
+		w.recorded[app.GetUID()] = true
+	}
 }
 
 // compare sees that a record is dropped: another operator that writes the whole status does so, and so does who sets
@@ -60,16 +74,28 @@ func (w *written) settle(uid types.UID) {
 func (w *written) compare(before, after dialect.Application, now time.Time) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	_, lost := w.lost[after.GetUID()]
+	known, lost := w.lost[after.GetUID()]
 	switch {
 	case after.GetRecord() != nil:
 		delete(w.lost, after.GetUID())
+		w.recorded[after.GetUID()] = true
 	case after.GetUndecodable() != "", before.GetUID() != after.GetUID():
 	case before.GetRecord() != nil:
-		w.lost[after.GetUID()] = loss{last: before, at: now}
+		w.lost[after.GetUID()] = loss{last: before, at: now, version: after.GetResourceVersion()}
 	case lost && !w.sameShown(before, after):
-		w.lost[after.GetUID()] = loss{last: w.lost[after.GetUID()].last, at: now}
+		w.lost[after.GetUID()] = loss{last: known.last, at: now, version: after.GetResourceVersion()}
+	case !lost:
+		delete(w.recorded, after.GetUID()) // it went while the application could not be decoded
 	}
+}
+
+// unexplained says that an application without a record is known to have had one, and that the news of its loss is on its
+// way: the cache has an object before those that watch it are told.
+func (w *written) unexplained(app dialect.Application) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	_, lost := w.lost[app.GetUID()]
+	return w.recorded[app.GetUID()] && !lost
 }
 
 // lossOf is what is known of a record that was dropped; its last is nil where there was none.
@@ -83,7 +109,12 @@ func (w *written) lossOf(app dialect.Application) loss {
 
 func (w *written) forget(app dialect.Application) {
 	w.Forget(app)
-	w.settle(app.GetUID())
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.recorded, app.GetUID())
+	delete(w.reported, app.GetUID())
+	delete(w.pruned, app.GetUID())
+	delete(w.lost, app.GetUID())
 }
 
 func (w *written) sawPruned(app dialect.Application, now time.Time) {
