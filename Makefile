@@ -55,7 +55,7 @@ lifecycle-steps: ## Drive the state machine through STEPS (default a million) ra
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 ./test/integration/...
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout=30m ./test/integration/...
 
 # SEED draws what the run drew that printed it.
 CHAOS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)

@@ -47,6 +47,7 @@ func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
 	d.succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
 	untilGone(s, s.kubeflowApps(), "spark-pi")
+	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "SparkApplicationCompleted") // Events come late where there is much to do
 	allowed := kubeflowBudget()
 	allowed["update sparkapplications/status"] += perSecond(changing) + int(time.Since(began)/(30*time.Second))
 	allowed["get sparkapplications"], allowed["delete sparkapplications"] = 1, 1 // the handler's

@@ -1,9 +1,11 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -28,7 +30,7 @@ import (
 )
 
 // patience is how long a test waits for anything. Nothing takes as long unless it never comes.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // poll is how often a test looks at what cannot be watched.
 const poll = 50 * time.Millisecond
@@ -77,9 +79,20 @@ func (s *scene) sharesController() *scene {
 		return s.startController(context.Background(), controller{sink: s.sink.url()})
 	})
 	s.must(err)
+	s.untilReady(process)
 	s.Cleanup(s.common.leave)
 	s.tellOnFailure(process)
 	return s
+}
+
+// untilReady waits until a controller knows what there is. What comes later is new to it, and costs it no look for what another
+// may have begun.
+func (s *scene) untilReady(process *controlplane.Process) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		text, err := os.ReadFile(process.Log)
+		return bytes.Contains(text, []byte("Starting controllers...")), err
+	}))
 }
 
 // ownController runs a controller for this test alone.
