@@ -28,10 +28,14 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	m.ignoreOthers()
 	for m.advance() {
 		m.effect, m.awaits, m.held, m.obstacle, m.deadline = NoEffect, AwaitsNothing, "", nil, time.Time{}
+		if policy.ShowsEach && CurrentState(m.record).passing() {
+			m.effect = Persist
+			break
+		}
 	}
 	prune(m.record)
 	return m.record, Decision{
-		Changed: m.changed, Effect: m.effect, LookAgain: m.deadline,
+		Changed: m.changed, Effect: m.effect, Seen: m.seen, LookAgain: m.deadline,
 		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle,
 	}
 }

@@ -75,6 +75,7 @@ func (test decideCase) run(t *testing.T) {
 		t.Errorf("transitions (-want +got):\n%s", diff)
 	}
 	test.want.Changed = test.changed || len(test.news) > 0
+	decision.Seen = Observation{} // TestWhatIsTrueOfTheNextAttempt compares it
 	if diff := cmp.Diff(test.want, decision); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
 	}
@@ -191,6 +192,46 @@ func TestARecordSharesNothingWithWhatWasSeen(t *testing.T) {
 	end.DriverStatus.ContainerStatuses[0].Name = "changed"
 	if *seen.Driver.End.Cause.ExitCode != 1 || pod.Status.ContainerStatuses[0].Name != "driver" {
 		t.Error("what was seen changed with the record")
+	}
+}
+
+// What was seen of a driver must never be taken for something that was seen of the next.
+func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
+	old := Observation{
+		Driver: ended(Failed, appFailure), DriverGone: true, Launched: driverUID, LaunchRefused: &quota, Stray: true,
+		LaunchWarnings: []string{"No route."}, LaunchHeld: &quota, ReleaseAccepted: true, ReadyExecutors: 3,
+	}
+	for name, test := range map[string]struct {
+		record *v1alpha1.Record
+		seen   Observation
+		want   Observation
+	}{
+		"nothing but strays is carried over": {
+			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(),
+			seen:   old, want: Observation{Stray: true},
+		},
+		"that the driver before is gone says nothing of one that is launched": {
+			record: submitted().Fenced().Obj(),
+			seen:   Observation{Launched: driverUID, LaunchRefused: &quota, DriverGone: true, ReleaseAccepted: true},
+			want:   Observation{Launched: driverUID, LaunchRefused: &quota},
+		},
+		"another driver is not looked at": {
+			record: submitted().Running().Obj(),
+			seen:   Observation{Driver: &Driver{UID: "another"}, ReadyExecutors: 3},
+			want:   Observation{ReadyExecutors: 3},
+		},
+		"what was seen of the record's own driver stays true": {
+			record: submitted().Running().Obj(),
+			seen:   Observation{Driver: readyDriver, ReadyExecutors: 3, Deleted: start, ReleaseAccepted: true},
+			want:   Observation{Driver: readyDriver, ReadyExecutors: 3, Deleted: start, ReleaseAccepted: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, decision := Decide(test.record, plain(restarts(RestartAlways)), test.seen, at(time.Minute))
+			if diff := cmp.Diff(test.want, decision.Seen); diff != "" {
+				t.Errorf("observation (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

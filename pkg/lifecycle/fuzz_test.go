@@ -149,11 +149,8 @@ func (s *stranger) ask() Decision {
 	case launches && (!State(Current(record).State).Initializing() || !s.seen.Deleted.IsZero()):
 		s.fail("a driver is launched in %s", Current(record).State)
 	}
-	if restarted {
-		s.seen = Observation{Deleted: s.seen.Deleted}
-	}
-	again, _ := Decide(record, s.policy, s.forget(record), s.now)
-	if !reflect.DeepEqual(record, again) {
+	again, _ := Decide(record, s.policy, decision.Seen, s.now)
+	if decision.Effect != Persist && !reflect.DeepEqual(record, again) {
 		s.fail("asked again, Decide says otherwise: %v after %v", tell(again.Transitions), tell(record.Transitions))
 	}
 	s.record = record
@@ -174,15 +171,6 @@ func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {
 	return record.Launch
 }
 
-// forget leaves out of an observation what was of another driver than the record's.
-func (s *stranger) forget(record *v1alpha1.Record) Observation {
-	seen := s.seen
-	if s.record != nil && driverOf(s.record) != driverOf(record) {
-		seen.DriverGone, seen.ReleaseAccepted = false, false
-	}
-	return seen
-}
-
 // obey carries out an effect, and looks at what there is then.
 func (s *stranger) obey(decision Decision) {
 	seen := Observation{Deleted: s.seen.Deleted}
@@ -201,8 +189,10 @@ func (s *stranger) obey(decision Decision) {
 	case judged:
 		s.record.Verdict = &verdict
 	}
-	s.look(&seen)
-	s.seen = seen
+	if s.seen = decision.Seen; decision.Effect != Persist || s.one(4) {
+		s.look(&seen)
+		s.seen = seen
+	}
 }
 
 func (s *stranger) launch(seen *Observation) {

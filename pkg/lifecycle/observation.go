@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observation is what was seen of the world, at most once per decision. All of it is about the record's launch;
-// what was seen of an earlier attempt is not to be carried over into the next.
+// Observation is what was seen of the world. All of it is about the record's launch, but for Stray and Deleted, which are
+// about the application.
 type Observation struct {
 	// Driver is the driver Pod of the record's launch; nil where none was seen.
 	Driver *Driver
@@ -94,6 +94,8 @@ type Effect string
 const (
 	// NoEffect waits: for the world to change or for the instant to look again.
 	NoEffect Effect = ""
+	// Persist does nothing more: what follows is decided once this much is persisted.
+	Persist Effect = "Persist"
 	// Launch fences the attempt in the record and creates its objects.
 	Launch Effect = "Launch"
 	// Release deletes the driver Pod.
@@ -120,6 +122,9 @@ type Decision struct {
 	// nobody needs it any more is no news.
 	Changed bool
 	Effect  Effect
+	// Seen is what of the observation is true of the record as it is now: nothing of an earlier attempt, or of another
+	// driver. What came of the effect is added to it, and the next decision made of both.
+	Seen Observation
 	// LookAgain is the instant of the next deadline; zero where there is none.
 	LookAgain time.Time
 	Awaits    Awaited

@@ -28,6 +28,9 @@ type Policy struct {
 	// Interrupts says that a suspension and an edit of the spec stop an attempt that runs, as in
 	// sparkoperator.k8s.io: then there are the states Suspending, Suspended, Resuming and Invalidating.
 	Interrupts bool
+	// ShowsEach says that what lasts no time is persisted too, each before what follows it, since clients of the API expect
+	// to see it: the end of an attempt before the application's, and that it is being suspended or invalidated.
+	ShowsEach bool
 	// TellsUnknown says that there is the state Unknown, for a driver of which its node tells nothing any more.
 	TellsUnknown bool
 	// Refused says why the spec can never run; nil where it can.

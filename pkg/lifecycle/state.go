@@ -65,6 +65,9 @@ func (s State) Running() bool {
 // Stopping says that the attempt has ended.
 func (s State) Stopping() bool { return s == Succeeded || s.Failure() }
 
+// passing says that another state may follow at once.
+func (s State) passing() bool { return s.Stopping() || s == Suspending || s == Invalidating }
+
 // Terminated says that the application has ended for good.
 func (s State) Terminated() bool {
 	return s == ResourceReleased || s == TerminatedWithoutReleaseResources

@@ -34,22 +34,15 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.note("decided %s of attempt %d, %s", Current(record).State, record.Attempt.ID, summary(decision))
 	}
 
-	again := seen
-	if given != nil && record.Attempt.ID != given.Attempt.ID {
-		again = Observation{Deleted: seen.Deleted} // the rest was seen of the attempt before
-	} else if given != nil && driverOf(given) != driverOf(record) {
-		again.DriverGone, again.ReleaseAccepted = false, false // and so were these
-	}
-	if decision.Changed || w.rng.Intn(4) == 0 {
+	w.checkShown(given, record, decision)
+	again := decision.Seen
+	if decision.Effect != Persist && (decision.Changed || w.rng.Intn(4) == 0) {
 		sameRecord, sameDecision := Decide(record, w.policy, again, w.now)
 		expected := decision
 		expected.Changed = false
 		if !reflect.DeepEqual(record, sameRecord) || !sameDecisions(expected, sameDecision) {
 			w.fail("asked again, Decide says otherwise: %s after %s, in %s", summary(sameDecision), summary(decision), Current(sameRecord).State)
 		}
-	}
-	if again.Driver != nil && driverOf(record) != "" && again.Driver.UID != driverOf(record) {
-		again.Driver = nil
 	}
 	w.checkWait(record, decision, again)
 	w.checkExecutors(record, again)
@@ -78,6 +71,25 @@ func summary(d Decision) string {
 func sameDecisions(a, b Decision) bool {
 	return a.Changed == b.Changed && a.Effect == b.Effect && a.Awaits == b.Awaits && a.Held == b.Held &&
 		a.LookAgain.Equal(b.LookAgain) && a.AwaitsSince.Equal(b.AwaitsSince) && reflect.DeepEqual(a.Obstacle, b.Obstacle)
+}
+
+// checkShown holds that, where each state is to be shown, what lasts no time is persisted before anything follows it.
+func (w *world) checkShown(given, record *v1alpha1.Record, decision Decision) {
+	w.t.Helper()
+	added := news(given, record)
+	for i, transition := range added {
+		state, last := State(transition.State), i == len(added)-1
+		passing := state.Stopping() || state == Suspending || state == Invalidating
+		switch {
+		case w.policy.ShowsEach && passing && !last:
+			w.fail("%s is not shown: %s follows in the same write", state, added[i+1].State)
+		case last && (decision.Effect == Persist) != (w.policy.ShowsEach && passing):
+			w.fail("with %s, the effect is %q", state, decision.Effect)
+		}
+	}
+	if decision.Effect == Persist && len(added) == 0 {
+		w.fail("there is nothing to persist")
+	}
 }
 
 // checkWait holds that an application never waits without a deadline, a handler that is asked, or something that

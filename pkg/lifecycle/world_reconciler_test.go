@@ -34,7 +34,7 @@ func (w *world) reconcile() {
 			w.last = decision
 			return
 		}
-		outcome, done := w.carryOut(decision.Effect, seen)
+		outcome, done := w.carryOut(decision.Effect, decision.Seen)
 		if !done {
 			return
 		}
@@ -89,10 +89,14 @@ func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
 		w.note("%s: try again later", effect)
 		return seen, false
 	}
-	if effect == Launch {
+	switch effect {
+	case Persist:
+		return seen, true // and is asked with it again
+	case Launch:
 		return w.launch(seen)
+	default:
+		return w.release(effect, seen)
 	}
-	return w.release(effect, seen)
 }
 
 // launch fences the attempt, then creates its Pod.

@@ -117,6 +117,7 @@ func (w *world) anyPolicy() Policy {
 		MainContainer: pick(w, "", mainName),
 		Suspend:       w.one(10),
 		Interrupts:    w.interrupts,
+		ShowsEach:     w.interrupts,
 		TellsUnknown:  w.interrupts,
 	}
 	policy.Restart.Linear, policy.Restart.CountsApart = w.one(2), w.one(2)

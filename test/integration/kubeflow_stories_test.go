@@ -81,8 +81,7 @@ func (s *scene) statesSince(app *v1beta2.SparkApplication, last v1beta2.Applicat
 	return nil
 }
 
-// An application goes through the Kubeflow operator's states in its order, and the sink is told each transition once. A
-// state in which nothing is waited for is not shown.
+// An application goes through the Kubeflow operator's states in its order, and the sink is told each transition once.
 func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]struct {
@@ -95,11 +94,11 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 	}{
 		"a success": {
 			goes: func(s *scene) { s.runPi().succeed() },
-			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING COMPLETED",
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"a failure": {
 			goes: func(s *scene) { s.runPi().exit(3) },
-			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILED",
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 			says: "driver container failed with ExitCode: 3, Reason: Error",
 		},
 		"a failure that is tried again": {
@@ -109,7 +108,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.untilShown("spark-pi", v1beta2.FailingState)
 				s.runPi().exit(1)
 			},
-			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING PENDING_RERUN SUBMITTED RUNNING FAILED",
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING PENDING_RERUN SUBMITTED RUNNING FAILING FAILED",
 			says: "driver container failed with ExitCode: 1, Reason: Error",
 		},
 		"a submission that fails and is tried again": {
@@ -137,7 +136,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.runPi().succeed()
 			},
 			last:  v1beta2.CompletedState,
-			shows: "New SUBMITTED RUNNING SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING COMPLETED",
+			shows: "New SUBMITTED RUNNING SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"one that is suspended from the beginning": {
 			spec: "suspend: true",
@@ -146,7 +145,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.suspend("spark-pi", false)
 				s.runPi().succeed()
 			},
-			last: v1beta2.CompletedState, shows: "New SUSPENDED RESUMING SUBMITTED RUNNING COMPLETED",
+			last: v1beta2.CompletedState, shows: "New SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"an edit while it runs": {
 			goes: func(s *scene) {
@@ -155,7 +154,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.untilShown("spark-pi", v1beta2.SubmittedState)
 				s.runPi().succeed()
 			},
-			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING INVALIDATING PENDING_RERUN SUBMITTED RUNNING COMPLETED",
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"an edit after its end": {
 			goes: func(s *scene) {
@@ -165,14 +164,14 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.runPi().succeed()
 			},
 			last:  v1beta2.CompletedState,
-			shows: "New SUBMITTED RUNNING FAILED INVALIDATING PENDING_RERUN SUBMITTED RUNNING COMPLETED",
+			shows: "New SUBMITTED RUNNING FAILING FAILED INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"a driver that is deleted by hand": {
 			goes: func(s *scene) {
 				d := s.runPi()
 				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 			},
-			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILED",
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 		},
 		"a driver that is gone without a word": {
 			goes: func(s *scene) {
@@ -181,7 +180,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				now := int64(0)
 				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 			},
-			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILED",
+			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 			says: "driver pod not found",
 		},
 		"a node that is silent for a while": {
@@ -193,7 +192,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 				s.untilShown("spark-pi", v1beta2.RunningState)
 				d.succeed()
 			},
-			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING UNKNOWN RUNNING COMPLETED",
+			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING UNKNOWN RUNNING SUCCEEDING COMPLETED",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,8 +56,8 @@ func adopted(t *testing.T, app *v1beta2.SparkApplication, pod *corev1.Pod) *v1al
 	return kubeflow.Adopt(app, policyOf(app), inherited(t, app), driver)
 }
 
-// next is what the lifecycle does first with an application that was adopted: the state that it enters, or the effect
-// that it has, after the time of the status.
+// next is what the lifecycle does first with an application that was adopted: the state that it comes to by itself, or the
+// effect that it has, after the time of the status.
 func next(t *testing.T, app *v1beta2.SparkApplication, pod *corev1.Pod) (lifecycle.State, lifecycle.Decision) {
 	t.Helper()
 	record := adopted(t, app, pod)
@@ -66,6 +66,9 @@ func next(t *testing.T, app *v1beta2.SparkApplication, pod *corev1.Pod) (lifecyc
 		seen.Driver = lifecycle.ObserveDriver(pod, policy.MainContainer)
 	}
 	record, decision := lifecycle.Decide(record, policy, seen, second(205).Time)
+	for decision.Effect == lifecycle.Persist {
+		record, decision = lifecycle.Decide(record, policy, decision.Seen, second(205).Time)
+	}
 	return lifecycle.CurrentState(record), decision
 }
 

@@ -40,7 +40,7 @@ func newborn(t *testing.T) *life {
 // modest is the policy of an application that asks for nothing.
 func modest() lifecycle.Policy {
 	return lifecycle.Policy{
-		Interrupts: true, TellsUnknown: true, SpecHash: "of the spec",
+		Interrupts: true, ShowsEach: true, TellsUnknown: true, SpecHash: "of the spec",
 		Retain: lifecycle.RetainAlways, RetainFor: -1, TTL: -1, MainContainer: "spark-kubernetes-driver",
 	}
 }
@@ -65,10 +65,7 @@ func (l *life) Go() *life {
 			id := fmt.Sprintf("of-attempt-%d", record.Attempt.ID)
 			record.Launch = &v1alpha1.Launch{ID: id, DriverPod: "pi-driver", ApplicationID: "spark-" + id}
 		}
-		if before != nil && before.Attempt.ID != record.Attempt.ID {
-			l.seen = lifecycle.Observation{Deleted: l.seen.Deleted} // the rest was of the attempt before
-		}
-		l.record = record
+		l.record, l.seen = record, decision.Seen
 		l.show(before)
 		l.now = l.now.Add(time.Second)
 		verdict, asked := lifecycle.Judge(l.record, l.policy)
@@ -89,6 +86,7 @@ func (l *life) Go() *life {
 
 func (l *life) perform(effect lifecycle.Effect) {
 	switch {
+	case effect == lifecycle.Persist:
 	case effect != lifecycle.Launch:
 		l.seen.DriverGone = true
 	case l.refusals > 0:

@@ -29,6 +29,7 @@ func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 		Suspend:       app.Spec.Suspend,
 		SpecHash:      hash,
 		Interrupts:    true,
+		ShowsEach:     true,
 		TellsUnknown:  true,
 		Refused:       refused(app, defaults),
 	}

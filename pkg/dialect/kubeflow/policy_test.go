@@ -28,7 +28,7 @@ func TestPolicy(t *testing.T) {
 				OnFailure: limit(0, 5*time.Second), OnSchedulingFailure: limit(0, 5*time.Second),
 			},
 			Retain: lifecycle.RetainAlways, RetainFor: never, TTL: never, MainContainer: "spark-kubernetes-driver",
-			Interrupts: true, TellsUnknown: true,
+			Interrupts: true, ShowsEach: true, TellsUnknown: true,
 		}
 	}
 	for name, test := range map[string]struct {

@@ -142,6 +142,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 	for range maxEffects {
 		var decision lifecycle.Decision
 		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
+		seen = decision.Seen
 		var launch *launch
 		if decision.Effect == lifecycle.Launch {
 			if launch, err = r.prepare(ctx, app, record, &seen); err != nil {
@@ -184,6 +185,8 @@ func (r *Reconciler) perform(
 	ctx context.Context, app dialect.Application, decision lifecycle.Decision, launch *launch, seen *lifecycle.Observation,
 ) (bool, error) {
 	switch decision.Effect {
+	case lifecycle.Persist:
+		return true, nil
 	case lifecycle.Launch:
 		return r.launch(ctx, app, launch, seen)
 	case lifecycle.Release:
