@@ -285,7 +285,7 @@ func TestExpiresAt(t *testing.T) {
 	}
 }
 
-func TestAtRest(t *testing.T) {
+func TestOver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		record *v1alpha1.Record
 		policy Policy
@@ -301,7 +301,34 @@ func TestAtRest(t *testing.T) {
 		"what is released is": {submitted().Running().Ended(Failed).Retained().Released().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := AtRest(tt.record, tt.policy); got != tt.want {
+			if got := Over(tt.record, tt.policy); got != tt.want {
+				t.Errorf("it is %t", got)
+			}
+		})
+	}
+}
+
+// A handler that is asked to delete an application does so as it is: whoever has it at rest may change it no more.
+func TestAtRestUntilItsDeletionIsAskedFor(t *testing.T) {
+	over := submitted().Running().Ended(Failed).Released().Obj()
+	for name, tt := range map[string]struct {
+		record *v1alpha1.Record
+		policy Policy
+		now    time.Time
+		want   bool
+	}{
+		"what has no time to live is":         {over, plain(), at(1000 * time.Hour), true},
+		"what has a time to live is":          {over, plain(ttl(time.Hour)), at(time.Hour - time.Second), true},
+		"what is to be deleted is not":        {over, plain(ttl(time.Hour)), at(time.Hour), false},
+		"what is not over is not":             {submitted().Running().Obj(), plain(), start, false},
+		"what is to be deleted at once never": {over, plain(ttl(0)), start, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := AtRest(tt.record, tt.policy, tt.now)
+			if _, decision := Decide(tt.record, tt.policy, Observation{}, tt.now); got && decision.Awaits != AwaitsNothing {
+				t.Errorf("%s is asked meanwhile", decision.Awaits)
+			}
+			if got != tt.want {
 				t.Errorf("it is %t", got)
 			}
 		})

@@ -63,9 +63,15 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 	return since.Add(policy.TTL), true
 }
 
-// AtRest says that an application is over: nothing follows but its deletion, unless somebody edits its spec. What is
-// retained for a time, which that to live bounds, has its release to come.
-func AtRest(record *v1alpha1.Record, policy Policy) bool {
+// AtRest says that an application is over and that nobody is asked to delete it yet.
+func AtRest(record *v1alpha1.Record, policy Policy, now time.Time) bool {
+	due, expires := ExpiresAt(record, policy)
+	return Over(record, policy) && (!expires || now.Before(due))
+}
+
+// Over says that nothing follows but the application's deletion, unless somebody edits its spec. What is retained for a
+// time, which that to live bounds, has its release to come.
+func Over(record *v1alpha1.Record, policy Policy) bool {
 	m := machine{record: record, policy: policy}
 	state := CurrentState(record)
 	if _, bounded := m.retainedUntil(); bounded && state != ResourceReleased {

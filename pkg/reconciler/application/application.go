@@ -162,9 +162,6 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		r.tell(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
 			r.lookAgain(app, decision)
-			if decision.Awaits == lifecycle.AwaitsDeletion {
-				return app, nil // at any moment, and not to be crossed
-			}
 			return app, r.layToRest(ctx, app, policy)
 		}
 		proceed, err := r.perform(ctx, app, decision, launch, &seen)

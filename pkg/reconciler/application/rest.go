@@ -9,7 +9,8 @@ import (
 )
 
 // reconcileAtRest takes an application further that needs no finalizer, since nothing of it is to be stopped or told. The
-// generated reconciler would give it one. It says no where there is something to hold the application for.
+// generated reconciler would give it one, even as its time to live ends. It says no where there is something to hold the
+// application for.
 func (r *Reconciler) reconcileAtRest(ctx context.Context, app dialect.Application) (bool, error) {
 	if !r.atRest(ctx, app) {
 		return false, nil
@@ -25,16 +26,17 @@ func (r *Reconciler) atRest(ctx context.Context, app dialect.Application) bool {
 	if record == nil {
 		return app.GetUndecodable() == "" && d.History(app)
 	}
-	return lifecycle.AtRest(record, d.Policy(app))
+	return lifecycle.Over(record, d.Policy(app))
 }
 
-// layToRest takes the finalizer from an application that is over and told of, where its API has it so.
+// layToRest takes the finalizer from an application that is over and told of, where its API has it so. One that is about to
+// be deleted keeps it: the deletion holds for the application as it was read, and would fail.
 func (r *Reconciler) layToRest(ctx context.Context, app dialect.Application, policy lifecycle.Policy) error {
 	if !r.api.ReleasesFinished || !r.holds(app) || app.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	record := r.withProgress(app)
-	if !lifecycle.AtRest(record, policy) || record.Acknowledged < record.Sequence || len(r.strays(app, record)) > 0 {
+	if !lifecycle.AtRest(record, policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.strays(app, record)) > 0 {
 		return nil
 	}
 	if r.awaited(app) {
