@@ -112,6 +112,7 @@ type sightings struct {
 	api       *dialect.API
 	clock     clock.PassiveClock
 	deletions *lru.Cache
+	releases  *lru.Cache
 	creations *lru.Cache
 	partings  *lru.Cache
 	newcomers *lru.Cache
@@ -119,7 +120,8 @@ type sightings struct {
 
 func newSightings(api *dialect.API, clock clock.PassiveClock) *sightings {
 	return &sightings{
-		api: api, clock: clock, deletions: lru.New(rememberedPods), creations: lru.New(rememberedPods),
+		api: api, clock: clock, deletions: lru.New(rememberedPods),
+		releases: lru.New(rememberedPods), creations: lru.New(rememberedPods),
 		partings: lru.New(rememberedPods), newcomers: lru.New(rememberedPods),
 	}
 }
@@ -133,6 +135,19 @@ func (s *sightings) deleted(uid types.UID) (*corev1.Pod, bool) {
 		return nil, false
 	}
 	return last.(*corev1.Pod), true
+}
+
+// sawRelease knows the driver of an attempt that another has followed: it is gone, or it ended and is going.
+func (s *sightings) sawRelease(before, after *v1alpha1.Record) {
+	if before == nil || before.Launch == nil || before.Launch.DriverUID == "" || before.Attempt.ID == after.Attempt.ID {
+		return
+	}
+	s.releases.Add(before.Launch.DriverUID, nil)
+}
+
+func (s *sightings) released(uid types.UID) bool {
+	_, known := s.releases.Get(uid)
+	return known
 }
 
 func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }

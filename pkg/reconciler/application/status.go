@@ -65,6 +65,7 @@ func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application
 	}
 	r.written.remember(stored)
 	r.sightings.sawBeginning(app.GetUID())
+	r.sightings.sawRelease(app.GetRecord(), stored.GetRecord())
 	return stored, nil
 }
 

@@ -296,6 +296,29 @@ func TestNewcomersOfAnAPIWithoutFinalizer(t *testing.T) {
 	}
 }
 
+func TestADriverIsReleasedOnceAnotherAttemptFollows(t *testing.T) {
+	of := func(attempt int64, launch *v1alpha1.Launch) *v1alpha1.Record {
+		return &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: attempt}, Launch: launch}
+	}
+	launched := &v1alpha1.Launch{DriverUID: "driver"}
+	for name, test := range map[string]struct {
+		before, after *v1alpha1.Record
+		want          bool
+	}{
+		"a first record":           {nil, of(0, launched), false},
+		"the same attempt":         {of(1, launched), of(1, launched), false},
+		"the next attempt":         {of(1, launched), of(2, nil), true},
+		"one that had not started": {of(1, nil), of(2, nil), false},
+		"one without a driver":     {of(1, &v1alpha1.Launch{ID: "fenced"}), of(2, nil), false},
+	} {
+		s := newSightings(apache.API, clockAt(start))
+		s.sawRelease(test.before, test.after)
+		if got := s.released("driver"); got != test.want || s.released("") {
+			t.Errorf("%s: the driver is released: %t", name, got)
+		}
+	}
+}
+
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(apache.API, clock)

@@ -26,7 +26,7 @@ func indexOwner(object any) ([]string, error) {
 
 // strays are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
 // was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
-// the Pod of it go, and moved on.
+// the Pod of it go, and moved on. What is known to be released is none, though the cache may not know yet that it is going.
 func (r *Reconciler) strays(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
 	if record == nil {
 		return nil
@@ -37,7 +37,7 @@ func (r *Reconciler) strays(app dialect.Application, record *v1alpha1.Record) []
 	}
 	var strays []*corev1.Pod
 	for _, object := range owned {
-		if pod := object.(*corev1.Pod); stray(pod, record.Launch) {
+		if pod := object.(*corev1.Pod); stray(pod, record.Launch) && !r.sightings.released(pod.UID) {
 			strays = append(strays, pod)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // driver builds a driver Pod of the application pi.
@@ -81,6 +82,8 @@ func TestDismissStrays(t *testing.T) {
 		live    *application // as it is at the API server; nil where it is gone
 		drivers []*driver
 		now     time.Duration // since the start
+		// restarted are the uids of drivers of attempts that others followed.
+		restarted []types.UID
 		// deleted are the uids of those that are deleted; strays says that there are any.
 		deleted  []types.UID
 		strays   bool
@@ -92,6 +95,9 @@ func TestDismissStrays(t *testing.T) {
 		"one is deleted, and no other": {
 			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "stray")},
 			strays: true, deleted: []types.UID{"stray"},
+		},
+		"the driver of the attempt before is none, though it is not known to be going": {
+			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "before").Ended()}, restarted: []types.UID{"before"},
 		},
 		"one that is going is waited for until it is forced": {
 			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
@@ -123,9 +129,14 @@ func TestDismissStrays(t *testing.T) {
 				spark = sparkfake.NewSimpleClientset(test.live.Obj())
 			}
 			var again time.Duration
+			clock := clockAt(start.Add(test.now))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(spark), owned: owned, clock: clockAt(start.Add(test.now)),
+				kube: kube, api: applications.Apache(spark), owned: owned, clock: clock, sightings: newSightings(apache.API, clock),
 				enqueueAfter: func(_ any, after time.Duration) { again = after },
+			}
+			for _, uid := range test.restarted {
+				before := &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: uid}}
+				r.sightings.sawRelease(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
