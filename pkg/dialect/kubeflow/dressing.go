@@ -59,8 +59,17 @@ func (d *dressing) environment() {
 	d.main().EnvFrom = append(d.main().EnvFrom, deepCopies(d.spec.EnvFrom)...)
 }
 
+// setEnv sets a variable in place of what the container has under that name, since the API server warns of a name that
+// comes twice.
 func (d *dressing) setEnv(name, value string) {
-	d.main().Env = append(d.main().Env, corev1.EnvVar{Name: name, Value: value})
+	same := func(v corev1.EnvVar) bool { return v.Name == name }
+	env, set := d.main().Env, corev1.EnvVar{Name: name, Value: value}
+	if at := slices.IndexFunc(env, same); at >= 0 {
+		env[at] = set
+		d.main().Env = append(env[:at+1], slices.DeleteFunc(env[at+1:], same)...)
+		return
+	}
+	d.main().Env = append(env, set)
 }
 
 func (d *dressing) hadoopConfigMap() {

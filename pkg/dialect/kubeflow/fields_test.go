@@ -349,6 +349,34 @@ func TestProperties(t *testing.T) {
 	}
 }
 
+// The API server warns of a variable that a container has twice.
+func TestTheDriverIsLedToItsConfigurationOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		app  *application
+		want map[string]string
+	}{
+		"Spark's own":       {pi(), map[string]string{"SPARK_CONF_DIR": "/opt/spark/conf"}},
+		"the config map's":  {pi().Spec("sparkConfigMap: files"), map[string]string{"SPARK_CONF_DIR": "/etc/spark/conf"}},
+		"and not a field's": {pi().Spec("sparkConfigMap: files").Driver("env: [{name: SPARK_CONF_DIR, value: /mine}]"), map[string]string{"SPARK_CONF_DIR": "/etc/spark/conf"}},
+		"Hadoop's": {
+			pi().Spec("hadoopConfigMap: files").Conf("spark.kubernetes.hadoop.configMapName", "others"),
+			map[string]string{"HADOOP_CONF_DIR": "/etc/hadoop/conf"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string][]string{}
+			for _, variable := range built(t, test.app.Obj(), kubeflow.NewDefaults()).Driver.Spec.Containers[0].Env {
+				got[variable.Name] = append(got[variable.Name], variable.Value)
+			}
+			for key, want := range test.want {
+				if diff := cmp.Diff([]string{want}, got[key]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", key, diff)
+				}
+			}
+		})
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	const sidecarFirst = `template: {spec: {containers: [{name: logs, image: l}, {name: spark-kubernetes-executor, workingDir: /w}]}}`
 	for name, test := range map[string]struct {
