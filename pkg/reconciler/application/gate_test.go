@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/controller"
@@ -67,6 +68,8 @@ type entrance struct {
 	spans  *tracetest.InMemoryExporter
 	// atRest are applications that are to have no finalizer.
 	atRest []string
+	// namespaces are the labels of those that are known.
+	namespaces map[string]labels.Set
 }
 
 func newEntrance(t *testing.T, apps ...*application) *entrance {
@@ -86,7 +89,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 	}
 	e.gate = &gate{
 		generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
-		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, nil) }, apache.Dialect{}.ShownState),
+		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: setup.NewRetries(),
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
@@ -94,6 +97,11 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		},
 	}
 	return e
+}
+
+func (e *entrance) labelsOf(namespace string) (labels.Set, bool) {
+	its, known := e.namespaces[namespace]
+	return its, known
 }
 
 func (e *entrance) scope(key, value string) {
@@ -129,6 +137,22 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 		"nothing that is not selected": {
 			func(e *entrance) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
 		},
+		"what is in a namespace that is selected": {func(e *entrance) {
+			e.scope("namespace-selector", "spark=enabled")
+			e.namespaces = map[string]labels.Set{"team-a": {"spark": "enabled"}}
+		}, "team-a/pi", true, nil},
+		"nothing in one that is not, which is forgotten": {func(e *entrance) {
+			e.scope("namespace-selector", "spark=enabled")
+			e.namespaces = map[string]labels.Set{"team-a": {"spark": "disabled"}}
+		}, "team-a/pi", false, []types.UID{"uid-of-pi"}},
+		"nothing in one that is not known yet": {
+			func(e *entrance) { e.scope("namespace-selector", "spark=enabled") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+		},
+		"and forgets what its namespace leaves while it is inside": {func(e *entrance) {
+			e.scope("namespace-selector", "spark=enabled")
+			e.namespaces = map[string]labels.Set{"team-a": {"spark": "enabled"}}
+			e.behind.act = func(context.Context) error { e.namespaces["team-a"] = nil; return nil }
+		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
 		"what is gone, so that it may be forgotten": {func(*entrance) {}, "team-a/po", true, nil},
 		"nothing that another replica leads": {
 			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil,

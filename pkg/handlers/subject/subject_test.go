@@ -1,0 +1,55 @@
+package subject_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+)
+
+func namespace(its labels.Set) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: its}}
+}
+
+func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
+	client := fake.NewClientset()
+	live := subject.Live(client.CoreV1().Namespaces())
+	check := func(when string, want labels.Set, exists bool) {
+		t.Helper()
+		its, known, err := live(t.Context(), "team-a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, its); diff != "" || known != exists {
+			t.Errorf("%s it is known: %t; its labels (-want +got):\n%s", when, known, diff)
+		}
+	}
+	check("before it is created", nil, false)
+	if err := client.Tracker().Add(namespace(labels.Set{"spark": "enabled"})); err != nil {
+		t.Fatal(err)
+	}
+	check("with a label", labels.Set{"spark": "enabled"}, true)
+	if err := client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("namespaces"), namespace(nil), ""); err != nil {
+		t.Fatal(err)
+	}
+	check("without", nil, true)
+}
+
+// Whoever cannot tell whether a namespace is served must not take it for one that is not: the event would be taken for
+// done.
+func TestALiveNamespaceThatCannotBeReadIsAnError(t *testing.T) {
+	away := errors.New("the API server is away")
+	client := fake.NewClientset()
+	client.PrependReactor("get", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, away })
+	if its, known, err := subject.Live(client.CoreV1().Namespaces())(t.Context(), "team-a"); !errors.Is(err, away) || known {
+		t.Errorf("labels %v, known %t, error %v", its, known, err)
+	}
+}
