@@ -27,7 +27,7 @@ func Neglected(app *v1beta2.SparkApplication, defaults Defaults) []string {
 		said.say("spec.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0",
 			version, rules.Major, rules.Minor)
 	}
-	said = slices.Concat(said, overruled(app, defaults), neglectedOfExecutors(app, defaults))
+	said = slices.Concat(said, overruled(app, defaults), neglectedOfExecutors(app, defaults), refusedOfExecutors(app))
 	for _, r := range []role{driverRole, executorRole} {
 		said = append(said, neglectedOfPods(app, r)...)
 	}

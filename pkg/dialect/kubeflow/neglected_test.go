@@ -86,6 +86,42 @@ func TestNeglected(t *testing.T) {
 	}
 }
 
+// What the API server refuses of executors it tells the driver only, and the driver its log.
+func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
+	tolerate := func(text string) *application { return pi().Executor("tolerations: [" + text + "]") }
+	for name, test := range map[string]struct {
+		app  *application
+		want string // empty where there is nothing to say
+	}{
+		"every kind of toleration that there is": {tolerate("{operator: Exists}, {key: a, operator: Exists, effect: NoSchedule}, {key: example.org/a, value: b}, " +
+			"{key: a, operator: Equal, value: b, effect: NoExecute, tolerationSeconds: 60}, {key: a, operator: Gt, value: '5', effect: PreferNoSchedule}"), ""},
+		"an operator that there is not":     {tolerate("{key: a, operator: In, value: b}"), `tolerations[0].operator "In": write Equal or Exists`},
+		"no key":                            {tolerate("{key: a, operator: Exists}, {operator: Equal}"), `tolerations[1].operator "Equal": without a key it has to be Exists`},
+		"neither key nor operator":          {tolerate("{value: a}"), `tolerations[0].operator "": without a key it has to be Exists`},
+		"a key that is none":                {tolerate("{key: 'a b', operator: Exists}"), `tolerations[0].key "a b"`},
+		"a value beside Exists":             {tolerate("{key: a, operator: Exists, value: b}"), `tolerations[0].value "b": leave it out`},
+		"a value that is none":              {tolerate("{key: a, value: 'b c'}"), `tolerations[0].value "b c"`},
+		"an effect that there is not":       {tolerate("{key: a, operator: Exists, effect: Sometimes}"), `tolerations[0].effect "Sometimes": write NoSchedule`},
+		"seconds of what evicts nobody":     {tolerate("{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}"), `tolerations[0].tolerationSeconds "5"`},
+		"a template's toleration":           {pi().Executor("template: {spec: {tolerations: [{value: a}]}}"), `spec.executor.template.spec.tolerations[0].operator`},
+		"names that there may be":           {pi().Executor("{priorityClassName: high.example, serviceAccount: spark}"), ""},
+		"a priority class that cannot be":   {pi().Executor("priorityClassName: High Priority"), `spec.executor.priorityClassName "High Priority"`},
+		"a service account that cannot be":  {pi().Executor("template: {spec: {serviceAccountName: Spark_1}}"), `spec.executor.template.spec.serviceAccountName "Spark_1"`},
+		"a template's name that a field is": {pi().Executor("{priorityClassName: high, template: {spec: {priorityClassName: High}}}"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want []string
+			if test.want != "" {
+				want = []string{test.want}
+			}
+			said := kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults())
+			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses spec.executor.") {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+}
+
 func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
 	defaults := kubeflow.NewDefaults()
 	defaults.UIService = false

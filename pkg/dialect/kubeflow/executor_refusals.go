@@ -1,0 +1,74 @@
+package kubeflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+// refusedOfExecutors speaks of what the API server refuses of every executor: none ever comes then, and nothing but the
+// driver's log says so. What depends on the cluster, as whether there is a priority class of a name, is not known here.
+func refusedOfExecutors(app *v1beta2.SparkApplication) []string {
+	var said sentences
+	refuse := func(field, value, problem string) {
+		said.say("no executor will come, the API server refuses %s %q: %s", field, value, problem)
+	}
+	spec, template := app.Spec.Executor, corev1.PodSpec{}
+	if spec.Template != nil {
+		template = spec.Template.Spec
+	}
+	for _, named := range []struct{ field, name, inTemplate, there string }{
+		{"serviceAccount", spec.ServiceAccount, "serviceAccountName", template.ServiceAccountName},
+		{"priorityClassName", priorityClass(app, &spec.SparkPodSpec), "priorityClassName", template.PriorityClassName},
+	} {
+		field, name := named.field, named.name
+		if name == "" {
+			field, name = "template.spec."+named.inTemplate, named.there
+		}
+		if problems := validation.IsDNS1123Subdomain(name); name != "" && len(problems) > 0 {
+			refuse(executorRole.field(field), name, strings.Join(problems, ", "))
+		}
+	}
+	for _, given := range []struct {
+		field       string
+		tolerations []corev1.Toleration
+	}{{"tolerations", spec.Tolerations}, {"template.spec.tolerations", template.Tolerations}} {
+		for i, toleration := range given.tolerations {
+			if what, value, problem := intolerable(toleration); problem != "" {
+				refuse(executorRole.field(fmt.Sprintf("%s[%d].%s", given.field, i, what)), value, problem)
+			}
+		}
+	}
+	return said
+}
+
+// intolerable says which field of a toleration the API server refuses, and why; the problem is empty where it refuses
+// none. What only some versions of Kubernetes have, Lt and Gt, is left to them.
+func intolerable(t corev1.Toleration) (field, value, problem string) {
+	const exists, equal, less, greater = corev1.TolerationOpExists, corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt
+	effects := []corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+	key, text := validation.IsQualifiedName(t.Key), validation.IsValidLabelValue(t.Value)
+	switch {
+	case !slices.Contains([]corev1.TolerationOperator{"", equal, exists, less, greater}, t.Operator):
+		return "operator", string(t.Operator), "write Equal or Exists"
+	case t.Key == "" && t.Operator != exists:
+		return "operator", string(t.Operator), "without a key it has to be Exists"
+	case t.Key != "" && len(key) > 0:
+		return "key", t.Key, strings.Join(key, ", ")
+	case t.Operator == exists && t.Value != "":
+		return "value", t.Value, "leave it out, or write another operator than Exists"
+	case (t.Operator == "" || t.Operator == equal) && len(text) > 0:
+		return "value", t.Value, strings.Join(text, ", ")
+	case !slices.Contains(effects, t.Effect):
+		return "effect", string(t.Effect), "write NoSchedule, PreferNoSchedule or NoExecute"
+	case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:
+		return "tolerationSeconds", fmt.Sprint(*t.TolerationSeconds), "leave it out, or write the effect NoExecute"
+	default:
+		return "", "", ""
+	}
+}
