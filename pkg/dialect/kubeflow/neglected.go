@@ -43,13 +43,16 @@ func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
 	var said sentences
 	p := propertiesOf(app, defaults)
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
-		given, effective := app.Spec.SparkConf[key], p[key]
+		given := app.Spec.SparkConf[key]
+		effective, set := p[key]
 		switch {
 		case !strings.HasPrefix(key, "spark."):
 			said.say("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
 				"if it is a property of Hadoop's", key)
 		case defaults.Discourages(key):
 			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, given, insteadOf(key))
+		case !set:
+			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, given)
 		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
 		case effective.field == "metadata":
 			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, given, effective.value)
@@ -93,12 +96,7 @@ func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []st
 	if spec.Lifecycle != nil && strings.EqualFold(p[decommissionKey].value, "true") {
 		said.say("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
 	}
-	for i, variable := range spec.Env {
-		if variable.ValueFrom != nil && slices.Contains(executorVariables, variable.Name) {
-			said.say("spec.executor.env[%d] %s has no effect, Spark sets it after what comes from elsewhere: write its value", i, variable.Name)
-		}
-	}
-	return said
+	return append(said, neglectedEnv(spec.Env, p)...)
 }
 
 // isExecutorMemory says that a limit is what Spark sets by itself.

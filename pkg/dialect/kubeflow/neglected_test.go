@@ -34,6 +34,17 @@ func TestNeglected(t *testing.T) {
 			pi().Executor("env: [{name: SPARK_USER, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]"),
 			[]string{"spec.executor.env[0] SPARK_USER has no effect"},
 		},
+		"a variable that Spark sets last": {
+			pi().Executor("env: [{name: SPARK_LOCAL_DIRS, value: /scratch}]"), []string{"spec.executor.env[0] SPARK_LOCAL_DIRS has no effect"},
+		},
+		"a reference to a variable that Spark sets last": {
+			pi().Executor(`env: [{name: A, value: "$(SPARK_EXECUTOR_POD_IP)"}]`),
+			[]string{"spec.executor.env[0] A gets no value for $(SPARK_EXECUTOR_POD_IP)"},
+		},
+		"a variable of properties that comes from elsewhere": {
+			pi().Conf("spark.executorEnv.NODE", "none").Executor("env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]"),
+			[]string{`spec.sparkConf spark.executorEnv.NODE "none" has no effect, another field gives executors that variable`},
+		},
 		"properties over which fields win": {
 			pi().Conf("spark.driver.memory", "9g").Driver("memory: 1g"),
 			[]string{`spec.sparkConf spark.driver.memory "9g" has no effect, spec.driver.memory says "1g"`},

@@ -202,18 +202,12 @@ func (p properties) setExecutor(spec v1beta2.SparkApplicationSpec) {
 		p.set("spark.kubernetes.executor.terminationGracePeriodSeconds", strconv.FormatInt(*seconds, 10)+"s",
 			"spec.executor.terminationGracePeriodSeconds")
 	}
-	for i, variable := range spec.Executor.Env {
-		key := "spark.executorEnv." + variable.Name
-		_, shadowed := p[key]
-		switch {
-		case variable.ValueFrom != nil:
-			delete(p, key) // Spark would write it after the template's
-		case shadowed, afterSparks(variable):
-			p.set(key, variable.Value, fmt.Sprintf("spec.executor.env[%d]", i))
-		}
-	}
+	p.setExecutorEnv(spec.Executor.Env)
 	if spec.SparkConfigMap != "" {
-		p.set("spark.executorEnv."+sparkConfDirVariable, sparkConfDir, "spec.sparkConfigMap")
+		p.set(executorRole.environment()+sparkConfDirVariable, sparkConfDir, "spec.sparkConfigMap")
+	}
+	if spec.HadoopConfigMap != "" {
+		delete(p, executorRole.environment()+hadoopConfDirVariable) // would come after the template's
 	}
 }
 
