@@ -39,17 +39,12 @@ func (c Case) Manifest(version, namespace string) ([]byte, error) {
 	case c.Resource != noResource:
 		spec["jars"] = c.Resource
 	}
-	for field, template := range map[string]string{"driverSpec": c.Driver, "executorSpec": c.Executor} {
-		if template == "" {
-			continue
-		}
-		var pod Object
-		if err := yaml.Unmarshal([]byte(template), &pod); err != nil {
-			return nil, fmt.Errorf("%s: %w", field, err)
-		}
-		delete(pod, "apiVersion")
-		delete(pod, "kind")
-		spec[field] = Object{"podTemplateSpec": pod}
+	templates, err := c.podTemplates()
+	if err != nil {
+		return nil, err
+	}
+	for role, pod := range templates {
+		spec[role+"Spec"] = Object{"podTemplateSpec": pod}
 	}
 	return yaml.Marshal(Object{
 		"apiVersion": "spark.apache.org/v1", "kind": "SparkApplication",

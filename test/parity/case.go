@@ -1,8 +1,11 @@
 package parity
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Versions are those of the recordings: the newest patch of each line that Firesteel knows.
@@ -42,6 +45,35 @@ func (c Case) Namespace() string {
 		return likeMinimal
 	}
 	return c.Name
+}
+
+var roles = []string{"driver", "executor"}
+
+// templateOf is the manifest of a role's pod template; empty where there is none.
+func (c Case) templateOf(role string) string {
+	if role == "driver" {
+		return c.Driver
+	}
+	return c.Executor
+}
+
+// podTemplates are the templates as fields of an application hold them, by role.
+func (c Case) podTemplates() (map[string]Object, error) {
+	templates := map[string]Object{}
+	for _, role := range roles {
+		manifest := c.templateOf(role)
+		if manifest == "" {
+			continue
+		}
+		var pod Object
+		if err := yaml.Unmarshal([]byte(manifest), &pod); err != nil {
+			return nil, fmt.Errorf("template of the %s: %w", role, err)
+		}
+		delete(pod, "apiVersion")
+		delete(pod, "kind")
+		templates[role] = pod
+	}
+	return templates, nil
 }
 
 type properties map[string]string

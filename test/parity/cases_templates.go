@@ -298,6 +298,24 @@ spec:
   tolerations: [{operator: Exists}]
   volumes: [{name: v, emptyDir: {sizeLimit: 1Gi}}, {name: w, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]
 `, Conf: properties{"spark.kubernetes.executor.podTemplateContainerName": "none"}},
+	{Name: "templates-of-named-containers", Driver: `
+spec:
+  containers:
+  - {name: side, image: "side:1"}
+  - {name: spark-kubernetes-driver, env: [{name: A, value: b}], ports: [{name: debug, containerPort: 5005}], workingDir: /work}
+  - {name: other, image: "other:1"}
+  nodeSelector: {pool: drivers}
+`, Executor: `
+apiVersion: v1
+kind: Pod
+metadata: {labels: {team: data}}
+spec:
+  containers: [{name: side, image: "side:1"}, {name: spark-kubernetes-executor, workingDir: /work, volumeMounts: [{name: v, mountPath: /v}]}]
+  volumes: [{name: v, emptyDir: {}}]
+`, Conf: properties{
+		"spark.kubernetes.driver.podTemplateContainerName":   "spark-kubernetes-driver",
+		"spark.kubernetes.executor.podTemplateContainerName": "spark-kubernetes-executor",
+	}},
 	{Name: "template-host-network", Driver: `
 spec:
   hostNetwork: true

@@ -19,6 +19,11 @@
 // same objects must come, with what that operator adds to them, which [Recording.Apache] and [Recording.Kubeflow] say;
 // and a refusal must name what the manifest holds.
 //
+// Executors are made by the driver, of properties and of a template that Firesteel gives it. For each field that the
+// Kubeflow operator's API has for them ([ExecutorCases]) Spark's own builder makes one of what Firesteel gives, in one JVM
+// for all of a version; the API server must take it, it is recorded in testdata/executors with what it was made of, and it
+// either shows what the field asks for or the application's condition Warning names the field.
+//
 // Where Firesteel differs on purpose, deviations.yaml says so and why. A deviation that nothing needs fails the test.
 //
 // Nothing is fetched from a network. Packages are those of a small repository of the recorder's own, and a stub stands

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,18 +21,37 @@ import (
 // Kubeflow is the Kubeflow operator's API.
 const Kubeflow = "kubeflow"
 
-// InKubeflow says that a case can be given in that API so that spark-submit gets the same. That operator has
-// spark-submit go by the names of containers in templates, which no case does.
-func (c Case) InKubeflow() bool { return c.Driver == "" && c.Executor == "" }
+// templateContainer begins and ends the property of a role that names Spark's container in a template. The Kubeflow
+// operator always names the same.
+func templateContainer(role string) (key, name string) {
+	return "spark.kubernetes." + role + ".podTemplateContainerName", "spark-kubernetes-" + role
+}
+
+// InKubeflow says that a case can be given in that API so that spark-submit gets the same: not where another name tells
+// the driver's container in its template.
+func (c Case) InKubeflow() bool {
+	key, name := templateContainer("driver")
+	chosen, chooses := c.Conf[key]
+	return c.Driver == "" || !chooses || chosen == name
+}
 
 // KubeflowManifest returns the case as a user of the Kubeflow operator's API writes it. What that has fields for is given
-// by properties all the same: which property a field stands for is the dialect's own test.
+// by properties all the same, but for templates: which property a field stands for is the dialect's own test.
 func (c Case) KubeflowManifest(version, namespace string) ([]byte, error) {
 	conf := maps.Clone(c.Conf)
 	delete(conf, "spark.kubernetes.namespace") // the application's own
 	spec := Object{
 		"sparkVersion": version, "mainClass": c.Class, "mainApplicationFile": c.Resource, "arguments": c.Args,
 		"proxyUser": c.ProxyUser, "sparkConf": conf,
+	}
+	templates, err := c.podTemplates()
+	if err != nil {
+		return nil, err
+	}
+	for role, pod := range templates {
+		key, _ := templateContainer(role)
+		delete(conf, key) // the operator sets it
+		spec[role] = Object{"template": pod}
 	}
 	return yaml.Marshal(Object{
 		"apiVersion": "sparkoperator.k8s.io/v1beta2", "kind": "SparkApplication",
@@ -67,13 +88,15 @@ func RefusalInKubeflow(refusal error, app *v1beta2.SparkApplication) string {
 
 // placeInKubeflow is where in a manifest of the Kubeflow operator's API the refused field is.
 func (c Case) placeInKubeflow() string {
-	switch field, _, _ := strings.Cut(c.Refused, "."); {
+	switch field, rest, _ := strings.Cut(c.Refused, "."); {
 	case c.Refused == "spark.kubernetes.container.image" && c.Conf[c.Refused] == "":
 		return "spec.image"
 	case field == "spark":
 		return "spec.sparkConf." + c.Refused
 	case field == "resource":
 		return "spec.mainApplicationFile"
+	case field == "driverTemplate":
+		return "spec.driver.template." + rest
 	default:
 		return "spec." + c.Refused
 	}
@@ -121,18 +144,45 @@ func (r *Recording) Kubeflow(c Case) *Recording {
 	if selects {
 		fields[driverService+"spec/selector/spark-app-name"] = appName
 	}
-	labels := properties{
-		"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true",
-		"sparkoperator.k8s.io/mutated-by-spark-operator": "true",
-	}
-	for key, value := range labels {
-		fields[driverLabels+key] = value
-		if selects {
-			fields[driverService+"spec/selector/"+key] = value
+	for _, role := range roles {
+		labels := properties{"sparkoperator.k8s.io/app-name": appName, "sparkoperator.k8s.io/launched-by-spark-operator": "true"}
+		if c.templateOf(role) == "" {
+			labels["sparkoperator.k8s.io/mutated-by-spark-operator"] = "true"
+		} else {
+			key, name := templateContainer(role)
+			fields[propertiesOf+key] = name
 		}
-		for _, role := range []string{"driver", "executor"} {
+		for key, value := range labels {
 			fields[propertiesOf+"spark.kubernetes."+role+".label."+key] = value
+			if role == "driver" {
+				fields[driverLabels+key] = value
+			}
+			if role == "driver" && selects {
+				fields[driverService+"spec/selector/"+key] = value
+			}
 		}
 	}
-	return &Recording{Fields: fields}
+	return &Recording{Fields: driverFirst(fields)}
+}
+
+var containerField = regexp.MustCompile(`^(Pod/spec/containers/)(\d+)(/.*)$`)
+
+// driverFirst moves Spark's container, the last one of a Pod that has it from a template, before the others.
+func driverFirst(fields Fields) Fields {
+	last := 0
+	for field := range fields {
+		if part := containerField.FindStringSubmatch(field); part != nil {
+			at, _ := strconv.Atoi(part[2])
+			last = max(last, at)
+		}
+	}
+	moved := Fields{}
+	for field, value := range fields {
+		if part := containerField.FindStringSubmatch(field); part != nil {
+			at, _ := strconv.Atoi(part[2])
+			field = part[1] + strconv.Itoa((at+1)%(last+1)) + part[3]
+		}
+		moved[field] = value
+	}
+	return moved
 }

@@ -86,15 +86,20 @@ func (r *Recordings) Of(c Case) (*Recording, error) {
 	if c.Name == likeMinimal || kept.RefusedBy != "" {
 		return kept, nil
 	}
-	whole := maps.Clone(minimal.Fields)
-	for field, value := range kept.Fields {
+	return &Recording{Fields: whole(kept.Fields, minimal.Fields)}, nil
+}
+
+// whole puts differences from the minimal recording's fields together with those.
+func whole(differences, minimal Fields) Fields {
+	fields := maps.Clone(minimal)
+	for field, value := range differences {
 		if value == nil {
-			delete(whole, field)
+			delete(fields, field)
 		} else {
-			whole[field] = value
+			fields[field] = value
 		}
 	}
-	return &Recording{Fields: whole}, nil
+	return fields
 }
 
 // Set puts a recording in the place of a case's former one, if that differs, and tells whether it does. The minimal one

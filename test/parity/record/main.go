@@ -116,6 +116,9 @@ func (r *recorder) version(ctx context.Context, version string) error {
 			return err
 		}
 	}
+	if err := r.executors(ctx, home, version); err != nil {
+		return err
+	}
 	oracle, err := startOracle(ctx, r.server, home, version)
 	if err != nil {
 		return err

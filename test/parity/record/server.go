@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,7 +96,7 @@ func (s *server) ready(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("wait for the API server, which logs to %s: %w", s.dir, err)
 	}
-	if err := s.create(ctx, definition, podGroupDefinition); err != nil {
+	if err := errors.Join(s.create(ctx, definition, podGroupDefinition), s.create(ctx, runtimeClasses, runtimeClass)); err != nil {
 		return err
 	}
 	if err := s.serveApplications(ctx); err != nil {
@@ -123,6 +124,11 @@ func (s *server) serveApplications(ctx context.Context) error {
 	})
 }
 
+// runtimeClass is the one that a case names.
+var runtimeClass = parity.Object{
+	"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": parity.Object{"name": "sandboxed"}, "handler": "sandbox",
+}
+
 func (s *server) kubeconfig() string { return filepath.Join(s.dir, "kubeconfig") }
 
 func (s *server) create(ctx context.Context, resource schema.GroupVersionResource, object parity.Object) error {
@@ -131,10 +137,12 @@ func (s *server) create(ctx context.Context, resource schema.GroupVersionResourc
 }
 
 var (
-	classes      = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"}
-	namespaces   = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	applications = schema.GroupVersionResource{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"}
-	definition   = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	classes = schema.GroupVersionResource{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"}
+	// runtimeClasses are what Pods name that ask for a runtime of their own.
+	runtimeClasses = schema.GroupVersionResource{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"}
+	namespaces     = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	applications   = schema.GroupVersionResource{Group: "spark.apache.org", Version: "v1", Resource: "sparkapplications"}
+	definition     = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	// kinds are those that a submission may create.
 	kinds = map[string]schema.GroupVersionResource{
 		"Pod":                   {Version: "v1", Resource: "pods"},

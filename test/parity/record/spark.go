@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,22 +43,15 @@ type oracle struct {
 }
 
 func startOracle(ctx context.Context, s *server, home, version string) (*oracle, error) {
-	source, err := filepath.Abs("oracle/Oracle.java")
-	if err != nil {
-		return nil, err
-	}
 	user, err := s.makeUser()
 	if err != nil {
 		return nil, err
 	}
-	arguments := []string{
-		"-Xmx1g", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Duser.home=" + user, "-cp", user + ":" + filepath.Join(home, "jars") + "/*",
+	cmd, err := s.spark(ctx, home, user, "oracle/Oracle.java")
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range opened {
-		arguments = append(arguments, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
-	}
-	o := &oracle{cmd: exec.CommandContext(ctx, "java", append(arguments, source)...), log: filepath.Join(s.dir, "spark-"+version+".log")}
-	o.cmd.Env = s.sparkEnvironment(home)
+	o := &oracle{cmd: cmd, log: filepath.Join(s.dir, "spark-"+version+".log")}
 	log, err := os.Create(o.log)
 	if err != nil {
 		return nil, err
@@ -74,6 +68,23 @@ func startOracle(ctx context.Context, s *server, home, version string) (*oracle,
 	o.answers = bufio.NewScanner(answers)
 	o.answers.Buffer(nil, 1<<20)
 	return o, o.cmd.Start()
+}
+
+// spark is a Java program of the oracle's, with Spark's classes, for the user of that home.
+func (s *server) spark(ctx context.Context, home, user, program string, arguments ...string) (*exec.Cmd, error) {
+	source, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	options := []string{
+		"-Xmx1g", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Duser.home=" + user, "-cp", user + ":" + filepath.Join(home, "jars") + "/*",
+	}
+	for _, name := range opened {
+		options = append(options, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
+	}
+	cmd := exec.CommandContext(ctx, "java", slices.Concat(options, []string{source}, arguments)...)
+	cmd.Env = s.sparkEnvironment(home)
+	return cmd, nil
 }
 
 // makeUser makes the home of a user: with a Maven repository of the one package that cases name, so that nobody has to

@@ -1,0 +1,135 @@
+package parity
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+)
+
+// TestExecutorsShowWhatTheirFieldsAskFor goes by the Pods that Spark made when they were recorded, and checks that Spark
+// is given the same today.
+func TestExecutorsShowWhatTheirFieldsAskFor(t *testing.T) {
+	for _, version := range Versions {
+		recordings, err := LoadExecutors(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range ExecutorCases {
+			t.Run(version+"/"+c.Name(), func(t *testing.T) {
+				recorded, err := recordings.Of(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				app, err := c.Application(version)
+				if err != nil {
+					t.Fatal(err)
+				}
+				given, err := c.Given(app)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, difference := range Differences(part(recorded, "given/"), given.Fields()) {
+					t.Errorf("what the driver gets is otherwise than recorded, run make parity RECORD=all: %s is %s, was %s",
+						difference.Field, difference.Firesteel, difference.Spark)
+				}
+				missing, err := c.Missing(recorded)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if warned := c.Warned(app); warned != (len(missing) > 0) {
+					t.Errorf("the condition Warning names it: %v; but the Pod's\n\t%s", warned, strings.Join(missing, "\n\t"))
+				}
+			})
+		}
+	}
+}
+
+func part(fields Fields, prefix string) Fields {
+	found := Fields{}
+	for field, value := range fields {
+		if strings.HasPrefix(field, prefix) {
+			found[field] = value
+		}
+	}
+	return found
+}
+
+// TestFieldsGoToExecutorsAsTheTableOfRoutesSays goes by the first case of each field.
+func TestFieldsGoToExecutorsAsTheTableOfRoutesSays(t *testing.T) {
+	routes := slices.Clone(kubeflow.Routes)
+	for _, route := range kubeflow.PodRoutes {
+		route.Field = "executor." + route.Field
+		routes = append(routes, route)
+		if !slices.ContainsFunc(ExecutorCases, func(c ExecutorCase) bool { return c.Field == route.Field }) {
+			t.Errorf("no case shows what executors get of %s", route.Field)
+		}
+	}
+	for _, version := range Versions {
+		recordings, err := LoadExecutors(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, route := range routes {
+			at := slices.IndexFunc(ExecutorCases, func(c ExecutorCase) bool { return c.Field == route.Field })
+			switch {
+			case at >= 0:
+				t.Run(version+"/"+route.Field, func(t *testing.T) {
+					wantRoute(t, ExecutorCases[at], recordings[ExecutorCases[at].Name()], route.Executor)
+				})
+			case route.Executor == kubeflow.ByTemplate, route.Executor == kubeflow.ByTemplateAndProperty:
+				t.Errorf("no case shows what executors get of %s", route.Field)
+			}
+		}
+	}
+}
+
+// wantRoute checks the way of a field by what its case has recorded otherwise than the one that asks for nothing.
+func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want kubeflow.Way) {
+	t.Helper()
+	missing, err := c.Missing(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := len(part(recorded, givenTemplate)) > 0
+	properties := part(recorded, givenProperty)
+	maps.DeleteFunc(properties, func(field string, value any) bool {
+		return value == nil || strings.Contains(field, "executor.podTemplate")
+	})
+	property := len(properties) > 0
+	ways := map[kubeflow.Way]bool{
+		kubeflow.Impossible: len(missing) > 0,
+		kubeflow.ByProperty: property && !template,
+		// What makes a field of the application's count may be other fields, by properties.
+		kubeflow.ByTemplate:            template && (!property || !strings.HasPrefix(c.Field, "executor.")),
+		kubeflow.ByTemplateAndProperty: template && property,
+	}
+	if !ways[want] {
+		t.Errorf("the way is said to be %s, and it is by property: %v, by template: %v, in vain: %v", want, property, template, missing)
+	}
+}
+
+func TestEveryRecordingOfExecutorsIsOfACase(t *testing.T) {
+	for _, version := range Versions {
+		recordings, err := LoadExecutors(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range recordings {
+			if !slices.ContainsFunc(ExecutorCases, func(c ExecutorCase) bool { return c.Name() == name }) {
+				t.Errorf("%s: %s is of no case", version, name)
+			}
+		}
+	}
+}
+
+func TestAProcessSeesTheLastVariableOfAName(t *testing.T) {
+	got := environment([]Object{
+		{"name": "A", "value": "$(B) $(A)"}, {"name": "A", "value": "one"}, {"name": "B", "value": "$(A) and $(C)"}, {"name": "A", "value": "two"},
+	})
+	if got["A"] != "two" || got["B"] != "one and $(C)" {
+		t.Error(got)
+	}
+}
