@@ -228,6 +228,16 @@ hadoopConfigMap: files
 volumes: [{name: shared, emptyDir: {}}]
 executor: {sidecars: [{name: logs, image: "logs:1", volumeMounts: [{name: shared, mountPath: /shared}]}]}
 `, Pod: "spec: {volumes: {shared: {emptyDir: {}}}, containers: {logs: {volumeMounts: {/shared: {name: shared}}}}}"},
+	{Field: "sparkConf", Spec: `
+sparkConf: {spark.memory.offHeap.enabled: "true", spark.memory.offHeap.size: 1g, spark.executor.memoryOverheadFactor: "0.6"}
+executor: {memory: 1g}
+`, Container: "resources: {limits: {memory: 2662Mi}}"},
+	{Field: "sparkConf", About: "of Python's memory", Spec: `
+type: Python
+mainApplicationFile: local:///main.py
+sparkConf: {spark.executor.pyspark.memory: 512m}
+executor: {memory: 2g}
+`, Container: "resources: {limits: {memory: 3379Mi}}"},
 	{Field: "nodeSelector", Spec: "nodeSelector: {pool: all}", Pod: "spec: {nodeSelector: {pool: all}}"},
 	{Field: "memoryOverheadFactor", Spec: "{memoryOverheadFactor: '0.5', executor: {memory: 1g}}", Container: "resources: {limits: {memory: 1536Mi}}"},
 	{Field: "batchScheduler", Spec: "batchScheduler: volcano", Pod: "spec: {schedulerName: volcano}"},

@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // TestExecutorsShowWhatTheirFieldsAskFor goes by the Pods that Spark made when they were recorded, and checks that Spark
@@ -108,6 +112,39 @@ func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want kubeflow.Way)
 	}
 	if !ways[want] {
 		t.Errorf("the way is said to be %s, and it is by property: %v, by template: %v, in vain: %v", want, property, template, missing)
+	}
+}
+
+func TestExecutorsRequestWhatIsReckonedWithBefore(t *testing.T) {
+	for _, version := range Versions {
+		recordings, err := LoadExecutors(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range ExecutorCases {
+			recorded, err := recordings.Of(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			app, err := c.Application(version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := kubeflow.Plan(app, v1alpha1.Attempt{}, kubeflowDefaults())
+			if err != nil {
+				t.Fatal(err)
+			}
+			executors, err := submission.PlannedExecutors(plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, reckoned := range executors.Requests {
+				requested, _ := recorded["Pod/spec/containers/"+executorContainer+"/resources/requests/"+string(name)].(string)
+				if quantity, err := resource.ParseQuantity(requested); err != nil || quantity.Cmp(reckoned) != 0 {
+					t.Errorf("%s/%s: executors request %s of %s, not %s", version, c.Name(), requested, name, &reckoned)
+				}
+			}
+		}
 	}
 }
 
