@@ -47,6 +47,6 @@ cat <<-HINTS
 	  kubectl describe sparkapplications.spark.apache.org spark-pi
 	  kubectl logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
-	  kubectl delete -f examples/
+	  kubectl delete --ignore-not-found -f examples/
 	  make cluster-down                                        # takes the local cluster away
 HINTS
