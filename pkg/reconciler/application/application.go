@@ -77,7 +77,7 @@ type Reconciler struct {
 	templates       *podtemplate.Keeper
 	// wrote is the kind's Wrote.
 	wrote func(before, after dialect.Application)
-	// awaited is the kind's Awaited.
+	// awaited says that an application must not go yet; it is looked at when that changes.
 	awaited func(app dialect.Application) bool
 }
 
@@ -111,7 +111,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	if r.awaited(app) {
-		return app, controller.NewRequeueAfter(retryAfter) // the schedule's reconciler sees it too
+		return app, controller.NewRequeueAfter(restAfter) // its schedule's record is watched
 	}
 	r.relay.Forget(app.GetUID())
 	r.written.forget(app)

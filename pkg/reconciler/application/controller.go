@@ -43,19 +43,19 @@ type Kind struct {
 	Wrote func(before, after dialect.Application)
 	// Follow is told of each change of the settings; nil for nobody.
 	Follow func(*config.Config)
-	// Awaited says that an application must not go yet: its schedule has to see that it was there.
-	Awaited func(app dialect.Application) bool
+	// Awaited makes what says that an application must not go yet; nil where all may.
+	Awaited Awaited
 }
 
-// Awaited makes a kind's Awaited; nil makes none.
-type Awaited func(context.Context) func(dialect.Application) bool
+// Awaited makes what says that an application must not go yet, since its schedule has to see that it was there. changed
+// is told of each of which that was said, when it may be so no more.
+type Awaited func(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool
 
-// In makes it with what a context holds.
-func (a Awaited) In(ctx context.Context) func(dialect.Application) bool {
+func (a Awaited) in(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool {
 	if a == nil {
 		return func(dialect.Application) bool { return false }
 	}
-	return a(ctx)
+	return a(ctx, changed)
 }
 
 // newReconciler makes the reconciler, but for what it needs of its controller.
@@ -72,7 +72,6 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
-		awaited:   kind.Awaited,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
 
 		namespaces: process.NamespaceLabels,
@@ -122,6 +121,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		}
 	}
 	r.relay = process.Relay(ctx, impl.EnqueueKey)
+	r.awaited = kind.Awaited.in(ctx, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
 	known := shelf{kind.Informer.GetStore()}
 	census := newCensus(known,

@@ -40,8 +40,7 @@ func (r *Reconciler) layToRest(ctx context.Context, app dialect.Application, pol
 		return nil
 	}
 	if r.awaited(app) {
-		r.enqueueAfter(app, retryAfter)
-		return nil
+		return nil // its schedule's record is watched
 	}
 	released, err := r.api.DropFinalizer(ctx, app)
 	if err != nil {

@@ -2,40 +2,106 @@ package scheduledsparkapplication
 
 import (
 	"context"
+	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	kubeflowsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // AwaitsOfApaches is Awaits for the runs of the Apache operator's kind.
-func AwaitsOfApaches(ctx context.Context) func(run dialect.Application) bool {
-	return Awaits(kind.Apache, apachesinformer.Get(ctx).Informer().GetStore())
+func AwaitsOfApaches(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
+	return Awaits(ctx, kind.Apache, apachesinformer.Get(ctx).Informer(), changed)
 }
 
 // AwaitsOfKubeflows is Awaits for the runs of the Kubeflow operator's kind.
-func AwaitsOfKubeflows(ctx context.Context) func(run dialect.Application) bool {
-	return Awaits(kind.Kubeflow, kubeflowsinformer.Get(ctx).Informer().GetStore())
+func AwaitsOfKubeflows(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
+	return Awaits(ctx, kind.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
 }
 
 // Awaits makes what says that a run's schedule has yet to record it. A run that is deleted stays until then, so that no
-// other is started in its place: its finalizer is there from the beginning.
-func Awaits(k *kind.Kind, schedules cache.KeyGetter) func(run dialect.Application) bool {
-	return func(run dialect.Application) bool {
-		owner, owned := k.Owner(run)
-		if instant := kind.InstantOf(run); owned && !instant.IsZero() {
-			object, _, err := schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
-			s, is := object.(kind.Schedule)
-			if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
-				return false
-			}
-			record := s.GetScheduleStatus().Firesteel
-			return record != nil && !schedule.Settled(record, instant)
-		}
+// other is started in its place: its finalizer is there from the beginning. changed is told of each run of which that was
+// said, when its schedule changes.
+func Awaits(
+	ctx context.Context, k *kind.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
+) func(run dialect.Application) bool {
+	w := &waiting{kind: k, schedules: schedules.GetStore(), changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
+	setup.Handle(ctx, schedules, cache.ResourceEventHandlerFuncs{
+		// What has another's name now is news of the one before.
+		UpdateFunc: func(before, _ any) { w.wake(before) },
+		DeleteFunc: func(object any) { w.wake(setup.LastKnown(object)) },
+	})
+	return w.awaited
+}
+
+// waiting knows the runs that wait for their schedules, by the uids of those.
+type waiting struct {
+	kind      *kind.Kind
+	schedules cache.Store
+	changed   func(run types.NamespacedName)
+
+	mutex sync.Mutex
+	runs  map[types.UID]map[types.NamespacedName]bool
+}
+
+func (w *waiting) awaited(run dialect.Application) bool {
+	owner, owned := w.kind.Owner(run)
+	if !owned || kind.InstantOf(run).IsZero() {
 		return false
+	}
+	w.note(owner.UID, keyOf(run)) // before the schedule is read, so that its next change is not missed
+	if w.unrecorded(owner, run) {
+		return true
+	}
+	w.drop(owner.UID, keyOf(run))
+	return false
+}
+
+func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
+	object, _, err := w.schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
+	s, is := object.(kind.Schedule)
+	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
+		return false
+	}
+	record := s.GetScheduleStatus().Firesteel
+	return record != nil && !schedule.Settled(record, kind.InstantOf(run))
+}
+
+func (w *waiting) note(owner types.UID, run types.NamespacedName) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.runs[owner] == nil {
+		w.runs[owner] = map[types.NamespacedName]bool{}
+	}
+	w.runs[owner][run] = true
+}
+
+func (w *waiting) drop(owner types.UID, run types.NamespacedName) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if delete(w.runs[owner], run); len(w.runs[owner]) == 0 {
+		delete(w.runs, owner)
+	}
+}
+
+// wake has the runs looked at again that wait for a schedule.
+func (w *waiting) wake(object any) {
+	s, is := object.(metav1.Object)
+	if !is {
+		return
+	}
+	w.mutex.Lock()
+	runs := w.runs[s.GetUID()]
+	delete(w.runs, s.GetUID())
+	w.mutex.Unlock()
+	for run := range runs {
+		w.changed(run)
 	}
 }

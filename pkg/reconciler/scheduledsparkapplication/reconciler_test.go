@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	cachetesting "k8s.io/client-go/tools/cache/testing"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	"knative.dev/pkg/controller"
@@ -198,12 +199,54 @@ func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
 		s := hourly()
 		s.Status.Firesteel = &v1alpha1.ScheduleRecord{SettledUntil: metav1.NewTime(due.Add(-time.Hour))}
 		test.change(s)
-		store := cache.NewStore(cache.MetaNamespaceKeyFunc)
-		if err := store.Add(s); err != nil {
+		schedules := informerOf(cachetesting.NewFakeControllerSource())
+		if err := schedules.GetStore().Add(s); err != nil {
 			t.Fatal(err)
 		}
-		if got := Awaits(kind.Apache, store)(ended); got != test.awaits {
+		awaits := Awaits(t.Context(), kind.Apache, schedules, func(types.NamespacedName) {})
+		if got := awaits(ended); got != test.awaits {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
+}
+
+// A run that waits is looked at as soon as its schedule has recorded it, or is gone.
+func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
+	for name, change := range map[string]func(*cachetesting.FakeControllerSource, *v1alpha1.ScheduledSparkApplication){
+		"recorded": func(server *cachetesting.FakeControllerSource, s *v1alpha1.ScheduledSparkApplication) {
+			schedule.Settle(s.Status.Firesteel, due)
+			server.Modify(s)
+		},
+		"gone": func(server *cachetesting.FakeControllerSource, s *v1alpha1.ScheduledSparkApplication) {
+			server.Delete(s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hourly()
+			s.Status.Firesteel = &v1alpha1.ScheduleRecord{SettledUntil: metav1.NewTime(due.Add(-time.Hour))}
+			server := cachetesting.NewFakeControllerSource()
+			defer server.Shutdown()
+			server.Add(s)
+			informer := informerOf(server)
+			looked := make(chan types.NamespacedName, 9)
+			awaits := Awaits(t.Context(), kind.Apache, informer, func(run types.NamespacedName) { looked <- run })
+			go informer.RunWithContext(t.Context())
+			cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced)
+			waiting := run("pi-1772370000", lifecycle.ResourceReleased, due)
+			if !awaits(waiting) {
+				t.Fatal("it does not wait")
+			}
+			change(server, s.DeepCopy())
+			if run := <-looked; run != keyOf(waiting) {
+				t.Errorf("%s is looked at", run)
+			}
+			if awaits(waiting) {
+				t.Error("it still waits")
+			}
+		})
+	}
+}
+
+func informerOf(server *cachetesting.FakeControllerSource) cache.SharedIndexInformer {
+	return cache.NewSharedIndexInformer(server, &v1alpha1.ScheduledSparkApplication{}, 0, cache.Indexers{})
 }

@@ -34,7 +34,7 @@ func NewController(
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
 			Fetch:   fetch,
-			Awaited: awaited.In(ctx),
+			Awaited: awaited,
 		})
 	}
 }

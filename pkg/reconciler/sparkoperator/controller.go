@@ -40,7 +40,7 @@ func NewController(
 			Wrote:   metrics.wrote,
 			Follow:  metrics.follow,
 			Fetch:   fetch,
-			Awaited: awaited.In(ctx),
+			Awaited: awaited,
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)
 		return impl
