@@ -32,7 +32,7 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 		record.Suspended, record.Held = true, nil
 		return Decision{Record: record}
 	}
-	coming := policy.Clock.Next(now)
+	coming := policy.Clock.Next(later(now, record.SettledUntil.Time)) // what is settled does not come again
 	decision := Decision{Record: record, LookAgain: coming}
 	decision.Due = policy.Clock.Latest(record.SettledUntil.Time, now)
 	if !decision.Due.IsZero() {

@@ -121,8 +121,11 @@ func (s *server) asked() string {
 			continue
 		}
 		text := action.GetVerb() + " " + action.GetResource().Resource
-		if named, is := action.(clienttesting.DeleteAction); is {
+		if named, is := action.(clienttesting.DeleteActionImpl); is {
 			text += " " + named.GetName()
+			if is := named.DeleteOptions.Preconditions; is == nil || is.UID == nil || *is.UID == "" {
+				text += " whatever its uid"
+			}
 		}
 		texts = append(texts, text)
 	}

@@ -1,0 +1,83 @@
+package kind_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// record is one of an application that went through states, of which the first brought it to its end.
+func record(outcome string, states ...lifecycle.State) *v1alpha1.Record {
+	record := &v1alpha1.Record{}
+	for _, state := range states {
+		record.Sequence++
+		record.Transitions = append(record.Transitions, v1alpha1.Transition{Sequence: record.Sequence, State: string(state)})
+	}
+	record.Transitions[0].Outcome = outcome
+	return record
+}
+
+func TestHowARunStands(t *testing.T) {
+	apache := func(record *v1alpha1.Record) metav1.Object {
+		return &sparkv1.SparkApplication{Status: sparkv1.ApplicationStatus{Firesteel: record}}
+	}
+	left := func(state v1beta2.ApplicationStateType) metav1.Object {
+		return &v1beta2.SparkApplication{Status: v1beta2.SparkApplicationStatus{AppState: v1beta2.ApplicationState{State: state}}}
+	}
+	for name, test := range map[string]struct {
+		run  metav1.Object
+		want schedule.RunState
+	}{
+		"that nobody has looked at":              {apache(nil), schedule.RunActive},
+		"that runs":                              {apache(record("", lifecycle.RunningHealthy)), schedule.RunActive},
+		"that succeeded, and has its driver":     {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded)), schedule.RunActive},
+		"that succeeded":                         {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded, lifecycle.ResourceReleased)), schedule.RunSucceeded},
+		"that failed":                            {apache(record(v1alpha1.OutcomeFailed, lifecycle.Failed, lifecycle.ResourceReleased)), schedule.RunFailed},
+		"that cannot be decoded":                 {&sparkv1.SparkApplication{Undecodable: "spec"}, schedule.RunFailed},
+		"that the Kubeflow operator left":        {left(v1beta2.CompletedState), schedule.RunSucceeded},
+		"that it left, failed":                   {left(v1beta2.FailedState), schedule.RunFailed},
+		"that it left, running":                  {left(v1beta2.RunningState), schedule.RunActive},
+		"of the Kubeflow kind, that nobody knew": {left(""), schedule.RunActive},
+	} {
+		if got := kind.RunOf(test.run).State; got != test.want {
+			t.Errorf("one %s is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// What the template says of the schedule's own labels and annotations counts for nothing.
+func TestARunSaysWhatItIsFor(t *testing.T) {
+	s := &v1alpha1.ScheduledSparkApplication{}
+	s.Namespace, s.Name, s.UID, s.Labels = "team-a", "pi", "uid-of-pi", map[string]string{"team": "a", "made": "no"}
+	s.Spec.Template.Metadata.Labels = map[string]string{"made": "so", "firesteel.dev/schedule": "forged"}
+	s.Spec.Template.Metadata.Annotations = map[string]string{"note": "it", kind.AnnotationScheduledTime: "forged"}
+	s.Spec.Template.Spec.Raw = []byte(`{"mainClass": "Main"}`)
+	instant := time.Date(2026, 3, 1, 13, 0, 0, 0, time.FixedZone("", 3600))
+	run, err := kind.Apache.NewRun(s, instant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"team": "a", "made": "so", "firesteel.dev/schedule": "pi"}
+	if diff := cmp.Diff(want, run.GetLabels()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if got := run.GetAnnotations(); got["note"] != "it" || !kind.InstantOf(run).Equal(instant) {
+		t.Errorf("annotations: %v", got)
+	}
+	owner, owned := kind.Apache.Owner(run)
+	if !owned || owner.UID != s.UID {
+		t.Errorf("its owner is %v", owner)
+	}
+	if _, owned := kind.Kubeflow.Owner(run); owned {
+		t.Error("it is taken for a run of the other kind")
+	}
+}
