@@ -93,7 +93,8 @@ func (c *Cluster) tell(ctx context.Context, t *testing.T) {
 		output, _ := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput()
 		t.Logf("kubectl %s\n%s", strings.Join(args, " "), output)
 	}
-	show("describe", "sparkapplications.spark.apache.org,sparkapplications.sparkoperator.k8s.io,pods")
+	show("describe", "sparkapplications.spark.apache.org,sparkapplications.sparkoperator.k8s.io,"+
+		"scheduledsparkapplications.firesteel.dev,scheduledsparkapplications.sparkoperator.k8s.io,pods")
 	show("get", "events,services,configmaps,persistentvolumeclaims")
 	pods, err := c.Kube.CoreV1().Pods(c.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -30,11 +30,11 @@ func TestAScheduleRunsSparkEachTime(t *testing.T) {
 		t.Errorf("runs failed: %v", failed)
 	}
 	c.Run(t, "", "kubectl", "delete", "-n", c.Namespace, "schedsparkapp/minutely")
-	err = wait.PollUntilContextTimeout(t.Context(), time.Second, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), time.Second, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
 		runs, err := c.Spark.SparkV1().SparkApplications(c.Namespace).List(ctx, metav1.ListOptions{})
 		return err == nil && len(runs.Items) == 0, nil
 	})
 	if err != nil {
-		t.Error("the runs outlive their schedule")
+		t.Errorf("the runs outlive their schedule: %v", err)
 	}
 }
