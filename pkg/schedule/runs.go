@@ -39,7 +39,7 @@ func (r Run) reference() v1alpha1.RunReference {
 // maxActive bounds what a record holds of the runs that have not ended. Of more, the oldest are forgotten.
 const maxActive = 256
 
-// Count notes in a record and a status how the runs of a schedule stand. unseen are those that the record has as active
+// Count notes in a record and a status how the runs of a schedule stand, of the instants that are settled. unseen are those that the record has as active
 // and that were not seen to end, or to go.
 func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, policy Policy, runs []Run, unseen []v1alpha1.RunReference) {
 	runs = slices.Clone(runs)
@@ -49,6 +49,8 @@ func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, pol
 	limits := map[RunState]int{RunSucceeded: policy.KeepSuccessful, RunFailed: policy.KeepFailed}
 	for _, run := range runs {
 		switch {
+		case !run.Instant.IsZero() && !Settled(record, run.Instant):
+			// Whoever started it is about to record it, and a write meanwhile would be in the way.
 		case run.State == RunActive:
 			active = append(active, run.reference())
 		case run.Deleting:

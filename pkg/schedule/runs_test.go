@@ -18,7 +18,10 @@ func TestCount(t *testing.T) {
 	gone.Deleting = true
 	leaving := run("leaving", 0, schedule.RunActive)
 	leaving.Deleting = true
+	unrecorded := run("unrecorded", 0, schedule.RunActive)
+	unrecorded.Instant = hour(9)
 	runs := []schedule.Run{
+		unrecorded,
 		run("s1", 1*time.Hour, schedule.RunSucceeded), run("s3", 3*time.Hour, schedule.RunSucceeded), run("s2", 2*time.Hour, schedule.RunSucceeded),
 		run("f1", 4*time.Hour, schedule.RunFailed), run("f2", 5*time.Hour, schedule.RunFailed),
 		run("a2", 0, schedule.RunActive), run("a1", 9*time.Hour, schedule.RunActive), gone, leaving,

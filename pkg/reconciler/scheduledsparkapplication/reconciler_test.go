@@ -159,6 +159,33 @@ func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
 	}
 }
 
+// Two that write for one run would be in each other's way.
+func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
+	st := newStage(t, hourly())
+	st.reconcile(t, due.Add(-time.Second))
+	if err := st.runs.Add(run("pi-1772370000", lifecycle.Submitted, due)); err != nil {
+		t.Fatal(err)
+	}
+	st.reconcile(t, due.Add(time.Second))
+	if st.requests() != "" || st.again != handlerWrites {
+		t.Errorf("before the run is recorded it asked for %q, and looks again in %s", st.requests(), st.again)
+	}
+	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	now := due.Add(2 * time.Second)
+	schedule.Start(s.Status.Firesteel, v1alpha1.ScheduledRun{
+		ScheduledTime: metav1.NewTime(due), StartedAt: metav1.NewMicroTime(now), Name: "pi-1772370000", UID: "uid-of-pi-1772370000",
+	})
+	policy := schedule.PolicyOf(s, now)
+	schedule.Project(s, policy, schedule.Decide(s, policy, now), "", now)
+	if err := st.client.Tracker().Update(v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications"), s, "team-a"); err != nil {
+		t.Fatal(err)
+	}
+	st.reconcile(t, now)
+	if st.requests() != "" {
+		t.Errorf("once the run is recorded it asked for %q", st.requests())
+	}
+}
+
 // A run that the handler came not to record is recorded by whoever sees it, once the handler has had its time.
 func TestARunThatIsSeenIsRecorded(t *testing.T) {
 	st := newStage(t, hourly(), run("pi-1772370000", lifecycle.Submitted, due))
