@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,38 +25,49 @@ const (
 	atOnce = 32
 )
 
-// heldRun is what a run is made from that is held, so that it costs no more than its creation.
-const heldRun = `{"suspend": true, "mainClass": "Main", "jars": "local:///main.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}`
+// What runs are made from: held, they cost no more than their creation; launched, each has its driver's objects created
+// at the same time.
+const (
+	launchedRun = `{"mainClass": "Main", "jars": "local:///main.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}`
+	heldRun     = `{"suspend": true, "mainClass": "Main", "jars": "local:///main.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}`
+)
 
 // What ten thousand schedules cost while nothing is due, and how long it takes until all runs exist of a thousand that
-// are due in the same second: due-s, with what the controller asks of the API server for each. The API server alone
-// needs raw-s to create as many.
+// are due in the same second: held-s and launched-s, with the number of requests that each run then costs. The API server
+// alone needs raw-s to create as many.
 func BenchmarkSchedules(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(rawCreates(b).Seconds(), "raw-s")
 		s := newScene(b)
 		s.ownController(controller{})
-		s.populate("idle", idleSchedules, hourly())
+		s.populate("idle", idleSchedules, hourly(), heldRun)
 		before := len(s.requestsAtRest())
 		waitUntil(b, time.Now().Add(restTime))
 		b.ReportMetric(float64(len(s.requests())-before), "requests-at-rest")
 
-		due := time.Now().UTC().Add(90 * time.Second).Truncate(time.Minute)
-		s.populate("due", dueAtOnce, fmt.Sprintf("%d %d * * *", due.Minute(), due.Hour()))
-		before = len(s.requestsAtRest())
-		if time.Now().After(due) {
-			b.Fatalf("it took until after %s to create the schedules", due)
-		}
-		s.untilAdded(dueAtOnce)
-		b.ReportMetric(time.Since(due).Seconds(), "due-s")
-		requests := s.requestsAtRest()[before:]
-		b.ReportMetric(float64(len(requests))/dueAtOnce, "requests/run")
-		spent := map[string]int{}
-		for _, request := range requests {
-			spent[fmt.Sprintf("%s -> %d", request.Kind(), request.Code)]++
-		}
-		b.Logf("for %d runs: %v", dueAtOnce, spent)
+		s.runsAtOnce(b, "held", heldRun)
+		s.runsAtOnce(b, "launched", launchedRun)
 	}
+}
+
+// runsAtOnce measures schedules that are due in the same second.
+func (s *scene) runsAtOnce(b *testing.B, name, run string) {
+	b.Helper()
+	due := time.Now().UTC().Add(90 * time.Second).Truncate(time.Minute)
+	s.populate(name, dueAtOnce, fmt.Sprintf("%d %d * * *", due.Minute(), due.Hour()), run)
+	before := len(s.requestsAtRest())
+	if time.Now().After(due) {
+		b.Fatalf("it took until after %s to create the schedules", due)
+	}
+	s.untilAdded(name, dueAtOnce)
+	b.ReportMetric(time.Since(due).Seconds(), name+"-s")
+	requests := s.requestsAtRest()[before:]
+	b.ReportMetric(float64(len(requests))/dueAtOnce, "requests/"+name+"-run")
+	spent := map[string]int{}
+	for _, request := range requests {
+		spent[fmt.Sprintf("%s -> %d", request.Kind(), request.Code)]++
+	}
+	b.Logf("%s: %v", name, spent)
 }
 
 // rawCreates is how long the API server takes to create as many applications, where nobody looks after them.
@@ -76,14 +88,15 @@ func rawCreates(b *testing.B) time.Duration {
 	return took
 }
 
-// untilAdded waits for a number of runs. A watch costs less than what is measured.
-func (s *scene) untilAdded(count int) {
+// untilAdded waits for a number of runs of the schedules with a name. A watch costs less than what is measured.
+func (s *scene) untilAdded(name string, count int) {
 	s.Helper()
 	w, err := s.apps().Watch(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		if event.Type == watch.Added {
+		run, is := event.Object.(metav1.Object)
+		if is && event.Type == watch.Added && strings.HasPrefix(run.GetName(), name) {
 			count--
 		}
 		if count == 0 {
@@ -93,13 +106,13 @@ func (s *scene) untilAdded(count int) {
 	s.Fatalf("%d runs did not come while they were watched", count)
 }
 
-// populate makes schedules, whose runs are held.
-func (s *scene) populate(name string, count int, text string) {
+// populate makes schedules of runs.
+func (s *scene) populate(name string, count int, text, run string) {
 	s.Helper()
 	s.inParallel(count, func(ctx context.Context, i int) error {
 		schedule := &firesteelv1alpha1.ScheduledSparkApplication{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i)}}
 		schedule.Spec.Schedule = text
-		schedule.Spec.Template.Spec.Raw = json.RawMessage(heldRun)
+		schedule.Spec.Template.Spec.Raw = json.RawMessage(run)
 		_, err := s.spark.FiresteelV1alpha1().ScheduledSparkApplications(s.ns).Create(ctx, schedule, metav1.CreateOptions{})
 		return err
 	})

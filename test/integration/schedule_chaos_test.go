@@ -23,7 +23,8 @@ const (
 	chaosPeriod = 15 * time.Second
 	// aroundInstant is how long before and after an instant somebody is killed.
 	aroundInstant = 400 * time.Millisecond
-	instantsEach  = 10
+	// instantsEach is how many instants a schedule has; somebody is killed at each.
+	instantsEach = 20
 )
 
 // register knows the uids of the runs for each instant of each schedule, those that are gone included.
@@ -67,6 +68,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 		}
 	}
 	each := min(instantsEach, max(instants/10, 1))
+	count := (instants + each - 1) / each
 	s := newScene(t)
 	s.configured("config-handlers", "schedule", "external")
 	seen := &register{uids: map[string]map[types.UID]bool{}}
@@ -83,20 +85,16 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	answer := func() { s.sink.answer(s.ns, handler.trigger("type", "dev.firesteel.schedule.due.v1")) }
 	answer()
 
+	s.populate("pi", count, "@every "+chaosPeriod.String(), heldRun)
 	var schedules []*timetable
-	for i := range (instants + each - 1) / each {
-		schedules = append(schedules, s.schedules(kind.Apache, fmt.Sprintf("pi-%d", i), "@every "+chaosPeriod.String(), func(spec map[string]any) {
-			spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
-		}))
-	}
 	created := map[string]time.Time{}
-	for _, each := range schedules {
-		created[each.name] = each.now().GetCreationTimestamp().Time
+	for i := range count {
+		schedule := &timetable{scene: s, kind: kind.Apache, name: fmt.Sprintf("pi-%d", i)}
+		schedules, created[schedule.name] = append(schedules, schedule), schedule.now().GetCreationTimestamp().Time
 	}
-	first, kills := created[schedules[0].name], 0
-	for n := 1; n <= each; n++ {
-		at := first.Add(time.Duration(n) * chaosPeriod).Add(time.Duration(rand.Int64N(int64(2*aroundInstant))) - aroundInstant)
-		waitUntil(t, at)
+	for n := range each {
+		due := created[schedules[rand.IntN(count)].name].Add(time.Duration(n+1) * chaosPeriod)
+		waitUntil(t, due.Add(time.Duration(rand.Int64N(int64(2*aroundInstant)))-aroundInstant))
 		if rand.IntN(2) == 0 {
 			controller.Kill()
 			controller = s.ownController(controllerOf(s))
@@ -105,25 +103,22 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 			handler = s.handler("schedule")
 			answer()
 		}
-		kills++
 	}
-	total := 0
-	for _, each := range schedules {
-		last := created[each.name].Add(time.Duration(min(instantsEach, max(instants/10, 1))) * chaosPeriod)
-		status := each.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+	for _, schedule := range schedules {
+		last := created[schedule.name].Add(time.Duration(each) * chaosPeriod)
+		status := schedule.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
 			return s.Firesteel != nil && !s.Firesteel.SettledUntil.Time.Before(last)
 		}).GetScheduleStatus()
 		if status.MissedRuns > 0 {
-			t.Errorf("%s missed %d", each.name, status.MissedRuns)
+			t.Errorf("%s missed %d", schedule.name, status.MissedRuns)
 		}
-		for at := created[each.name].Add(chaosPeriod); !at.After(last); at = at.Add(chaosPeriod) {
-			if count := seen.count(each.name, at); count != 1 {
-				t.Errorf("%s has %d runs for %s", each.name, count, at)
+		for at := created[schedule.name].Add(chaosPeriod); !at.After(last); at = at.Add(chaosPeriod) {
+			if runs := seen.count(schedule.name, at); runs != 1 {
+				t.Errorf("%s has %d runs for %s", schedule.name, runs, at)
 			}
-			total++
 		}
 	}
-	t.Logf("%d instants of %d schedules, %d kills: each instant has one run", total, len(schedules), kills)
+	t.Logf("%d instants of %d schedules, %d kills", count*each, count, each)
 }
 
 // waitUntil waits for an instant.
