@@ -14,6 +14,7 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 const (
@@ -47,6 +48,23 @@ func BenchmarkSchedules(b *testing.B) {
 
 		s.runsAtOnce(b, "held", heldRun)
 		s.runsAtOnce(b, "launched", launchedRun)
+	}
+}
+
+// How late a run's event is at the sink, at the median, where nothing else is to be done: late-ms.
+func BenchmarkSchedulesAreOnTime(b *testing.B) {
+	const runs = 5
+	s := newScene(b)
+	s.ownController(controller{sink: s.sink.url()})
+	for b.Loop() {
+		pi := s.schedules(kind.Apache, "pi", "@every 2s", nil)
+		heard := due(s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= runs }))
+		var late []time.Duration
+		for i, d := range heard[:runs] {
+			instant := pi.now().GetCreationTimestamp().Add(time.Duration(i+1) * 2 * time.Second)
+			late = append(late, d.At.Sub(instant))
+		}
+		b.ReportMetric(milliseconds(median(late)), "late-ms")
 	}
 }
 

@@ -159,6 +159,38 @@ func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	}
 }
 
+// After an outage the latest instant is made up for, unless it is too late for that too. Earlier ones are missed.
+func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
+	s := newScene(t)
+	controller := s.ownController(controllerOf(s))
+	const period, instants = 10 * time.Second, 2
+	late := s.schedules(kind.Apache, "late", "@every "+period.String(), nil)
+	tooLate := s.schedules(kind.Apache, "too-late", "@every "+period.String(), func(spec map[string]any) {
+		spec["startingDeadlineSeconds"] = 1
+	})
+	looked := func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil }
+	late.until("be looked at", looked)
+	created := tooLate.until("be looked at", looked).GetCreationTimestamp().Time
+	controller.Kill()
+	waitUntil(t, created.Add(instants*period+period/2))
+	if runs := append(late.runs(), tooLate.runs()...); len(runs) > 0 {
+		t.Fatalf("while the controller was away there came %s", namesOf(runs))
+	}
+	s.ownController(controllerOf(s))
+	madeUp := late.until("start one", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.LastRunName != "" })
+	status := madeUp.GetScheduleStatus()
+	passed := int64(status.Firesteel.Last.ScheduledTime.Sub(madeUp.GetCreationTimestamp().Time) / period)
+	if passed < instants || status.MissedRuns != passed-1 {
+		t.Errorf("made up for is instant %d, and %d were missed", passed, status.MissedRuns)
+	}
+	tooLate.until("miss them all", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= instants })
+	for _, run := range tooLate.runs() {
+		if instant := kind.InstantOf(run); !instant.After(created.Add(instants * period)) {
+			t.Errorf("beyond its deadline the run of %s was started", instant)
+		}
+	}
+}
+
 func controllerOf(s *scene) controller { return controller{sink: s.sink.url()} }
 
 // What is refused is told, is tried again at its next time, and disturbs no other schedule.
