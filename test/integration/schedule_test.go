@@ -64,6 +64,25 @@ func TestRunsStartOnTime(t *testing.T) {
 	})
 }
 
+// The handler reads the schedule, creates the run and records it; nobody else writes for it. The other write of a schedule
+// is its first, and that of the run says that it is held.
+func TestARunCostsThreeRequests(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	pi := s.schedules(kind.Apache, "pi", "@every 15s", func(spec map[string]any) {
+		spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
+	})
+	pi.untilStarted("")
+	requests := s.requestsAtRest()
+	runs := len(pi.runs())
+	s.within(budget{
+		"get scheduledsparkapplications":           runs,
+		"create sparkapplications":                 runs,
+		"update scheduledsparkapplications/status": runs + 1,
+		"update sparkapplications/status":          runs,
+	}, requests)
+}
+
 // due are the deliveries that say that a run is due.
 func due(heard []delivery) []delivery {
 	var events []delivery
