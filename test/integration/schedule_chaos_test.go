@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
@@ -36,7 +38,7 @@ type register struct {
 func (r *register) see(event watch.Event) {
 	run, is := event.Object.(metav1.Object)
 	if !is {
-		return // the watch is over
+		return // an error of the watch, which goes on
 	}
 	owner, owned := kind.Apache.Owner(run)
 	if !owned {
@@ -49,6 +51,24 @@ func (r *register) see(event watch.Event) {
 		r.uids[key] = map[types.UID]bool{}
 	}
 	r.uids[key][run.GetUID()] = true
+}
+
+// follow has all events of the scene's applications seen, those too that come while the API server ends a watch.
+func (s *scene) follow(see func(watch.Event)) {
+	s.Helper()
+	now, err := s.apps().List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	w, err := watchtools.NewRetryWatcherWithContext(s.Context(), now.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return s.apps().Watch(ctx, options)
+		},
+	})
+	s.must(err)
+	go func() {
+		for event := range w.ResultChan() {
+			see(event)
+		}
+	}()
 }
 
 func (r *register) count(schedule string, instant time.Time) int {
@@ -72,14 +92,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	s := newScene(t)
 	s.configured("config-handlers", "schedule", "external")
 	seen := &register{uids: map[string]map[types.UID]bool{}}
-	w, err := s.spark.SparkV1().SparkApplications(s.ns).Watch(t.Context(), metav1.ListOptions{})
-	s.must(err)
-	defer w.Stop()
-	go func() {
-		for event := range w.ResultChan() {
-			seen.see(event)
-		}
-	}()
+	s.follow(seen.see)
 	controller := s.ownController(controllerOf(s))
 	handler := s.handler("schedule")
 	answer := func() { s.sink.answer(s.ns, handler.trigger("type", "dev.firesteel.schedule.due.v1")) }
