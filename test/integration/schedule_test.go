@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -72,7 +73,7 @@ func TestARunCostsThreeRequests(t *testing.T) {
 	pi := s.schedules(kind.Apache, "pi", "@every 15s", func(spec map[string]any) {
 		spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
 	})
-	pi.untilStarted("")
+	until(s, s.apps(), pi.untilStarted(""), "be held", func(run *sparkv1.SparkApplication) bool { return run.Status.Firesteel != nil })
 	requests := s.requestsAtRest()
 	runs := len(pi.runs())
 	s.within(budget{
