@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/test/chaos/gateway"
@@ -204,28 +205,46 @@ func (r *run) settle() {
 			p.resume(ctx, app)
 		}
 	}
+	calmed := time.Now()
+	r.until("what starts over to do so", func() ([]string, error) {
+		return r.ofEverybody(func(p *populace) ([]string, error) { return p.stuck(ctx, calmed) })
+	})
+	r.removeAll(func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
 	r.until("all applications to come to rest", func() ([]string, error) {
-		var restless []string
-		for _, p := range r.everybody {
-			more, err := p.restless(ctx)
-			if err != nil {
-				return nil, err
-			}
-			restless = append(restless, more...)
-		}
-		return append(restless, r.court.Undelivered()...), nil
+		restless, err := r.ofEverybody(func(p *populace) ([]string, error) { return p.restless(ctx) })
+		return append(restless, r.court.Undelivered()...), err
 	})
 	r.say("all applications are at rest")
-	for _, p := range r.everybody {
-		for _, app := range p.present() {
-			p.remove(ctx, app)
-		}
-	}
+	r.removeAll(func(dialect.Application) bool { return true })
 	r.until("nothing to be left", func() ([]string, error) {
 		left, err := r.left(ctx)
 		return append(left, r.court.Undelivered()...), err
 	})
 	r.say("nothing is left")
+}
+
+// ofEverybody is what is found in all namespaces.
+func (r *run) ofEverybody(find func(*populace) ([]string, error)) ([]string, error) {
+	var all []string
+	for _, p := range r.everybody {
+		found, err := find(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// removeAll deletes all applications of some sort.
+func (r *run) removeAll(sort func(dialect.Application) bool) {
+	for _, p := range r.everybody {
+		for _, app := range p.present() {
+			if sort(app) {
+				p.remove(r.Context(), app)
+			}
+		}
+	}
 }
 
 // until waits until there are no more obstacles.

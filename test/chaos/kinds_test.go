@@ -23,7 +23,8 @@ type kind struct {
 	make func(*application)
 	// kubeflow says it instead where they are of the Kubeflow operator's kind.
 	kubeflow func(*kubeflowApplication)
-	// ends are the states in which their attempts end; none where they run until they are deleted.
+	// ends are the states in which their attempts end; none where they run until they are deleted, in one attempt or, as
+	// startsOver, in many.
 	ends []lifecycle.State
 }
 

@@ -20,7 +20,11 @@ var kubeflowKinds = []kind{
 		ends(lifecycle.DriverEvicted, lifecycle.DriverEvicted)},
 	{"is-resumed", 3, nil, func(a *kubeflowApplication) { a.app.Spec.Suspend = true }, ends(lifecycle.Succeeded)},
 	{"streams", 2, nil, func(a *kubeflowApplication) { a.end("") }, nil},
+	{startsOver, 2, nil, func(a *kubeflowApplication) { a.app.Spec.RestartPolicy.Type = v1beta2.RestartAlways }, nil},
 }
+
+// startsOver is the kind that runs again after each success, until it is deleted: the restart policy Always has no limit.
+const startsOver = "starts-over"
 
 // kubeflowApplication builds a SparkApplication of that API that runs for a moment and completes.
 type kubeflowApplication struct{ app *v1beta2.SparkApplication }

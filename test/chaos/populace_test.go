@@ -175,6 +175,23 @@ func (p *populace) list(ctx context.Context) ([]dialect.Application, error) {
 	return apps, nil
 }
 
+// stuck are the applications that have not started over since, though they do so until they are deleted.
+func (p *populace) stuck(ctx context.Context, since time.Time) ([]string, error) {
+	apps, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var stuck []string
+	for _, app := range apps {
+		record := app.GetRecord()
+		if app.GetLabels()[labelKind] == startsOver && app.GetDeletionTimestamp() == nil &&
+			(record == nil || record.Attempt.Since.Time.Before(since)) {
+			stuck = append(stuck, fmt.Sprintf("%s/%s is %s", p.namespace, app.GetName(), lifecycle.Current(record).State))
+		}
+	}
+	return stuck, nil
+}
+
 // restless are the applications that have not come to where they stay, and where they are.
 func (p *populace) restless(ctx context.Context) ([]string, error) {
 	apps, err := p.list(ctx)
