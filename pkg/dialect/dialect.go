@@ -62,6 +62,8 @@ type Statuses interface {
 	Project(app Application, record *v1alpha1.Record, facts Facts)
 	// Restore returns an application with the status of another.
 	Restore(app, last Application) Application
+	// ShowsExecutors says that the status tells of an executor of the present run, or did.
+	ShowsExecutors(app Application) bool
 	// ShownState is the state that the status shows; empty where it shows none.
 	ShownState(app Application) string
 	// Announcements are the Kubernetes Events of what a write brought: at most 4 an attempt. before may have no record.

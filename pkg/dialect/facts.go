@@ -15,7 +15,7 @@ type Facts struct {
 	Now time.Time
 	// Policy is the application's.
 	Policy lifecycle.Policy
-	// Obstacle says what keeps the driver from starting; nil where nothing is known to.
+	// Obstacle says what keeps the driver from starting, or executors from it; nil where nothing is known to.
 	Obstacle *lifecycle.Cause
 	// Held says what the application waits for.
 	Held lifecycle.Held

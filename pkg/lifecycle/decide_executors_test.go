@@ -150,6 +150,32 @@ func TestDecideOnExecutors(t *testing.T) {
 	})
 }
 
+// An executor that the API server refuses is never seen: only its driver knows.
+func TestDecideOnADriverWithoutExecutors(t *testing.T) {
+	record := submitted().Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy).Obj()
+	expects := func(p *Policy) { p.ExecutorsWithin = time.Minute }
+	absent := &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever seen. " +
+		"Where it asked for some, its log says why none came: the API server refuses executors whose priority class or service account " +
+		"does not exist, what a quota or an admission webhook forbids, and all if the driver's own service account may not create Pods."}
+	alone := Observation{Driver: readyDriver, Alone: true}
+	runDecideCases(t, map[string]decideCase{
+		"it has some time": {
+			record: record, policy: plain(expects), seen: alone, now: start, want: Decision{LookAgain: at(time.Minute)},
+		},
+		"then it is told": {
+			record: record, policy: plain(expects), seen: alone, now: at(time.Minute), want: Decision{Obstacle: absent},
+		},
+		"an executor that came is enough": {
+			record: record, policy: plain(expects), seen: Observation{Driver: readyDriver}, now: at(time.Hour),
+		},
+		"where none is to be expected, nothing is told": {record: record, policy: plain(), seen: alone, now: at(time.Hour)},
+		"it ends as any other": {
+			record: record, policy: plain(expects), seen: Observation{Driver: ended(Succeeded, Cause{}), Alone: true, DriverGone: true}, now: at(time.Hour),
+			news: []string{"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded", "7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
+		},
+	})
+}
+
 func TestCountsExecutors(t *testing.T) {
 	for _, state := range States {
 		want := state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()

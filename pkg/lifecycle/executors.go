@@ -52,11 +52,25 @@ var executorMessages = map[State]string{
 	RunningWithBelowThresholdExecutors: "The Spark application is running with less than minimal number of requested executors.",
 }
 
+// noteAbsence says that no executor came, where some are to be expected: the driver alone is told why.
+func (m *machine) noteAbsence() {
+	if limit := m.policy.ExecutorsWithin; limit > 0 && m.seen.Alone {
+		if due := Current(m.record).Time.Add(limit); m.now.Before(due) {
+			m.lookAgain(due)
+			return
+		}
+		m.obstacle = &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever " +
+			"seen. Where it asked for some, its log says why none came: the API server refuses executors whose priority class or service " +
+			"account does not exist, what a quota or an admission webhook forbids, and all if the driver's own service account may not create Pods."}
+	}
+}
+
 // count moves on with the number of executors of a driver that is ready.
 func (m *machine) count(state State) bool {
 	next := m.policy.Executors.proposed(state, m.seen.ReadyExecutors)
 	switch {
 	case next == state:
+		m.noteAbsence()
 		return m.timeOut(state)
 	case next.Running():
 		return m.enterRunning(next, executorMessages[next]) // where there is no room for it, it is no late start either

@@ -29,6 +29,8 @@ type Observation struct {
 	ReleaseAccepted bool
 	// ReadyExecutors is the number of the launch's executors that run and are ready.
 	ReadyExecutors int
+	// Alone says that the launch's driver never had an executor, as far as that is known.
+	Alone bool
 	// Deleted is when the user deleted the application; zero where nobody did.
 	Deleted time.Time
 }
@@ -132,7 +134,7 @@ type Decision struct {
 	AwaitsSince time.Time
 	// Held says what the application waits for that it cannot bring about itself; empty otherwise.
 	Held Held
-	// Obstacle says what keeps the driver from starting; nil where nothing is known to.
+	// Obstacle says what keeps the driver from starting, or executors from it; nil where nothing is known to.
 	Obstacle *Cause
 }
 

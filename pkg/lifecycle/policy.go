@@ -12,6 +12,9 @@ type Policy struct {
 	Timeouts Timeouts
 	// Executors says how many executors make the application healthy.
 	Executors Executors
+	// ExecutorsWithin is how long a driver that is ready may be without any executor before that is worth telling; zero where
+	// it may be so for ever.
+	ExecutorsWithin time.Duration
 	// Retain says after which end the driver is kept.
 	Retain Retain
 	// RetainFor bounds the retention; below zero there is no bound.

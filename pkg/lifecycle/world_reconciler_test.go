@@ -52,6 +52,7 @@ func (w *world) observe() Observation {
 	launch := w.stored.Launch
 	if pod := w.podOf(launch); pod != nil {
 		seen.ReadyExecutors = pod.executors
+		seen.Alone = pod.executors == 0
 	}
 	for _, pod := range w.cache {
 		if pod.Labels["launch"] == launch.ID {

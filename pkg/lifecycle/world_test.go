@@ -111,6 +111,8 @@ func (w *world) anyPolicy() Policy {
 		Executors: Executors{
 			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.one(3),
 		},
+		ExecutorsWithin: pick(w, 0, 0, 10*time.Second),
+
 		Retain:        pick(w, RetainNever, RetainNever, RetainOnFailure, RetainAlways),
 		RetainFor:     pick(w, -1, 0, time.Minute),
 		TTL:           pick(w, -1, -1, 0, time.Minute, time.Hour),

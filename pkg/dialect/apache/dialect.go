@@ -69,6 +69,9 @@ func (d Dialect) Restore(app, last dialect.Application) dialect.Application {
 	return restored
 }
 
+// ShowsExecutors says no: the Apache operator's status tells of no executor.
+func (d Dialect) ShowsExecutors(dialect.Application) bool { return false }
+
 // ShownState is the state that the status shows.
 func (d Dialect) ShownState(app dialect.Application) string {
 	if state := typed(app).Status.CurrentState; state != nil {

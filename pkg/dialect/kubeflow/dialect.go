@@ -72,6 +72,11 @@ func (d Dialect) Restore(app, last dialect.Application) dialect.Application {
 	return restored
 }
 
+// ShowsExecutors says that the status tells of an executor.
+func (d Dialect) ShowsExecutors(app dialect.Application) bool {
+	return len(typed(app).Status.ExecutorState) > 0
+}
+
 // ShownState is the state that the status shows.
 func (d Dialect) ShownState(app dialect.Application) string {
 	return string(typed(app).Status.AppState.State)

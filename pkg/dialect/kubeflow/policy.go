@@ -2,6 +2,7 @@ package kubeflow
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,9 @@ const never = -1 * time.Second
 func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 	hash, _ := SpecHash(app) // what was decoded can be encoded
 	return lifecycle.Policy{
-		Restart:       restart(app.Spec.RestartPolicy),
+		Restart:         restart(app.Spec.RestartPolicy),
+		ExecutorsWithin: executorsWithin(app),
+
 		Retain:        lifecycle.RetainAlways,
 		RetainFor:     never,
 		TTL:           timeToLive(app.Spec.TimeToLiveSeconds, defaults),
@@ -33,6 +36,16 @@ func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 		TellsUnknown:  true,
 		Refused:       refused(app, defaults),
 	}
+}
+
+// executorsWithin is how long a run may be without executors before that is told. How many there are of dynamic allocation
+// is Spark's own choice.
+func executorsWithin(app *v1beta2.SparkApplication) time.Duration {
+	dynamic := app.Spec.DynamicAllocation
+	if dynamic != nil && dynamic.Enabled || strings.EqualFold(app.Spec.SparkConf["spark.dynamicAllocation.enabled"], "true") {
+		return 0
+	}
+	return 2 * time.Minute
 }
 
 // restart bounds retries after a failed run and after a failed submission apart. What succeeded is run again at once.

@@ -28,7 +28,7 @@ func TestPolicy(t *testing.T) {
 				OnFailure: limit(0, 5*time.Second), OnSchedulingFailure: limit(0, 5*time.Second),
 			},
 			Retain: lifecycle.RetainAlways, RetainFor: never, TTL: never, MainContainer: "spark-kubernetes-driver",
-			Interrupts: true, ShowsEach: true, TellsUnknown: true,
+			Interrupts: true, ShowsEach: true, TellsUnknown: true, ExecutorsWithin: 2 * time.Minute,
 		}
 	}
 	for name, test := range map[string]struct {
@@ -36,6 +36,13 @@ func TestPolicy(t *testing.T) {
 		want func(*lifecycle.Policy)
 	}{
 		"nothing said": {pi(), func(*lifecycle.Policy) {}},
+		"as many executors as Spark pleases": {
+			pi().Spec("dynamicAllocation: {enabled: true}"), func(want *lifecycle.Policy) { want.ExecutorsWithin = 0 },
+		},
+		"the same by a property": {
+			pi().Conf("spark.dynamicAllocation.enabled", "true"), func(want *lifecycle.Policy) { want.ExecutorsWithin = 0 },
+		},
+		"dynamic allocation that is off": {pi().Spec("dynamicAllocation: {enabled: false}"), func(*lifecycle.Policy) {}},
 		"retries without intervals": {
 			pi().Spec("restartPolicy: {type: OnFailure, onFailureRetries: 3, onSubmissionFailureRetries: 5}"),
 			func(want *lifecycle.Policy) {

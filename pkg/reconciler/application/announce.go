@@ -19,8 +19,8 @@ func announce(ctx context.Context, d dialect.Dialect, before, after dialect.Appl
 	}
 }
 
-// announceObstacle makes a Kubernetes Event of what keeps a driver from starting, when it becomes known. That no node
-// has room is left to the scheduler's own.
+// announceObstacle makes a Kubernetes Event of what keeps a driver from starting, or executors from it, when it becomes
+// known. That no node has room is left to the scheduler's own.
 func announceObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
 	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
 		return

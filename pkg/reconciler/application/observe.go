@@ -52,6 +52,9 @@ func (r *Reconciler) observe(
 		}
 		seen.ReadyExecutors = r.executors.count(app.GetNamespace(), record.Launch, pod)
 	}
+	if policy.ExecutorsWithin > 0 && r.roster != nil && r.executorsSynced() && !r.dialect(ctx).ShowsExecutors(app) {
+		seen.Alone = !r.roster.has(app, record.Launch, record.Attempt.Since.Time)
+	}
 	return seen, r.addLog(ctx, app, record, policy, &seen)
 }
 

@@ -108,13 +108,25 @@ func (r *roster) gather(app dialect.Application, launch *v1alpha1.Launch, since 
 	if last.driver == launch.DriverUID && !now && r.clock.Since(last.at) < gatherFor {
 		return last.executors
 	}
+	executors := r.crewOf(app, launch, since)
+	r.gathered[app.GetUID()] = gathering{launch.DriverUID, executors, r.clock.Now()}
+	return executors
+}
+
+// has says that an application's launch has executors, at this moment.
+func (r *roster) has(app dialect.Application, launch *v1alpha1.Launch, since time.Time) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return len(r.crewOf(app, launch, since)) > 0
+}
+
+func (r *roster) crewOf(app dialect.Application, launch *v1alpha1.Launch, since time.Time) map[string]dialect.Executor {
 	executors := map[string]dialect.Executor{}
 	for name, m := range r.members[applicationID{app.GetNamespace(), launch.ApplicationID}] {
 		if m.owner == launch.DriverUID || !m.ofPod && !m.since.Before(since.Truncate(time.Second)) {
 			executors[name] = m.Executor
 		}
 	}
-	r.gathered[app.GetUID()] = gathering{launch.DriverUID, executors, r.clock.Now()}
 	return executors
 }
 

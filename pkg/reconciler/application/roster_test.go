@@ -71,6 +71,9 @@ func TestWhatIsGathered(t *testing.T) {
 			if diff := cmp.Diff(test.want, r.gather(pi().Obj(), firstLaunch, start, true)); diff != "" {
 				t.Errorf("executors (-want +got):\n%s", diff)
 			}
+			if has := r.has(pi().Obj(), firstLaunch, start); has != (len(test.want) > 0) {
+				t.Errorf("it has executors: %t", has)
+			}
 		})
 	}
 }
