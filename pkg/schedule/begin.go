@@ -14,7 +14,7 @@ func begin(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleRecord
 	if before := object.GetScheduleStatus().Firesteel; before != nil {
 		record = before.DeepCopy()
 	}
-	record.Held = nil
+	record.Held, record.Begun = nil, nil
 	if policy.Clock == nil {
 		record.Clock = ""
 		return record

@@ -3,6 +3,8 @@ package schedule
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
@@ -35,7 +37,7 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	coming := policy.Clock.Next(later(now, record.SettledUntil.Time)) // what is settled does not come again
 	decision := Decision{Record: record, LookAgain: coming}
 	decision.Due = policy.Clock.Latest(record.SettledUntil.Time, now)
-	if !decision.Due.IsZero() {
+	if !decision.begun(now) && !decision.Due.IsZero() {
 		decision.miss(policy, now)
 	}
 	record.Suspended = false
@@ -46,6 +48,32 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 		decision.Next = coming
 	}
 	return decision
+}
+
+// BegunHolds is for how long a run that was begun with is awaited. Whoever creates it has to give up before that.
+const BegunHolds = 30 * time.Second
+
+// begun says that a run was begun with and may exist already: whatever comes meanwhile, it is the one that is due.
+func (d *Decision) begun(now time.Time) bool {
+	begun := d.Record.Begun
+	if begun == nil {
+		return false
+	}
+	until := begun.At.Add(BegunHolds)
+	if !now.Before(until) {
+		d.Record.Begun = nil
+		return false
+	}
+	d.Due = begun.ScheduledTime.UTC()
+	if until.Before(d.LookAgain) {
+		d.LookAgain = until
+	}
+	return true
+}
+
+// Begin notes in a record that the creation of a run is begun with.
+func Begin(record *v1alpha1.ScheduleRecord, instant, now time.Time) {
+	record.Begun = &v1alpha1.BegunRun{ScheduledTime: metav1.NewTime(instant), At: metav1.NewMicroTime(now)}
 }
 
 // miss settles the instants before the one that is due, and that one too where it is too late. What passed while the
@@ -77,5 +105,5 @@ func (d *Decision) miss(policy Policy, now time.Time) {
 
 // Settle has an instant settled, and all before it.
 func Settle(record *v1alpha1.ScheduleRecord, instant time.Time) {
-	record.SettledUntil, record.Held = seconds(instant), nil
+	record.SettledUntil, record.Held, record.Begun = seconds(instant), nil, nil
 }

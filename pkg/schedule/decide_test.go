@@ -114,6 +114,37 @@ func TestAHeldRunIsHeldForItsInstantOnly(t *testing.T) {
 	}
 }
 
+// A run that was begun with may exist already, and no other is started before that is known.
+func TestARunThatIsBegunWithIsTheOneThatIsDue(t *testing.T) {
+	begun := func(r *v1alpha1.ScheduleRecord) { schedule.Begin(r, hour(6), hour(7).Add(-time.Second)) }
+	void := hour(7).Add(-time.Second).Add(schedule.BegunHolds)
+	for name, test := range map[string]struct {
+		schedule *builder
+		now      time.Time
+		due      time.Time
+		missed   int64
+		look     time.Time
+	}{
+		"when the next instant has come":        {following(hour(5)), hour(7), hour(6), 0, void},
+		"beyond its deadline":                   {following(hour(5)).Deadline(60), hour(7), hour(6), 0, void},
+		"until it was begun with too long ago":  {following(hour(5)), void, hour(7), 1, hour(8)},
+		"unless the schedule was edited":        {following(hour(5)).Schedule("30 * * * *"), hour(7), time.Time{}, 0, hour(7).Add(30 * time.Minute)},
+		"and not while the schedule is stopped": {following(hour(5)).Suspended(), hour(7), time.Time{}, 0, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := test.schedule.Record(begun).decide(t, test.now)
+			if !got.Due.Equal(test.due) || got.Record.Missed != test.missed || !got.LookAgain.Equal(test.look) {
+				t.Errorf("due %s, missed %d, to be looked at again %s", got.Due, got.Record.Missed, got.LookAgain)
+			}
+		})
+	}
+	record := following(hour(5)).Record(begun).Obj().Status.Firesteel
+	schedule.Start(record, v1alpha1.ScheduledRun{ScheduledTime: metav1.NewTime(hour(6)), Name: "pi-6", UID: "6"})
+	if record.Begun != nil {
+		t.Error("once it is recorded it is still begun with")
+	}
+}
+
 func TestStart(t *testing.T) {
 	record := following(hour(5)).Obj().Status.Firesteel
 	record.Held = &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(hour(6))}

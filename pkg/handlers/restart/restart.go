@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
@@ -26,7 +25,7 @@ const Name = string(lifecycle.AwaitsVerdict)
 func NewHandler(client versioned.Interface, settings func() *config.Config, namespaces subject.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		return subject.Anew(func() error {
 			return judge(ctx, apis, settings(), namespaces, event)
 		})
 	}

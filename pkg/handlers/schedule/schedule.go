@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -52,7 +51,7 @@ func NewHandler(
 		if k == nil {
 			return nil
 		}
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error { return h.answer(ctx, k, object) })
+		return subject.Anew(func() error { return h.answer(ctx, k, object) })
 	}
 }
 
@@ -190,9 +189,11 @@ func (h *handler) write(ctx context.Context, q *question) error {
 	q.schedule.GetScheduleStatus().Firesteel = q.record()
 	q.decision = schedule.Decide(q.schedule, q.policy, q.read)
 	schedule.Project(q.schedule, q.policy, q.decision, "", h.clock.Now())
-	if _, err := q.kind.Schedules(h.client, q.schedule.GetNamespace()).UpdateStatus(ctx, q.schedule); err != nil {
+	stored, err := q.kind.Schedules(h.client, q.schedule.GetNamespace()).UpdateStatus(ctx, q.schedule)
+	if err != nil {
 		return fmt.Errorf("write status of schedule %s: %w", q.key(), err)
 	}
+	q.schedule = stored
 	return nil
 }
 

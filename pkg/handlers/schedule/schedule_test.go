@@ -3,6 +3,7 @@ package schedule_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,8 @@ var pi = kind.Apache.Object(hourly().Obj())
 const (
 	started = "create sparkapplications, update scheduledsparkapplications"
 	noted   = "update scheduledsparkapplications"
+	// fenced is a run that no other may run beside.
+	fenced = started + ", " + noted
 )
 
 func TestWhatIsDone(t *testing.T) {
@@ -170,11 +173,11 @@ func TestWhatIsDone(t *testing.T) {
 		"beside a running one where that's allowed": {hourly().Running("Allow", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, started},
 		"after a running one where it is forbidden": {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, noted},
 		"after one whose driver is being released":  {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.Succeeded)}, due, noted},
-		"at once after one that has ended":          {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, started},
-		"at once after one that is gone":            {hourly().Running("Forbid", "pi-1"), nil, due, started},
-		"it does not wait for itself":               {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, started},
+		"at once after one that has ended":          {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
+		"at once after one that is gone":            {hourly().Running("Forbid", "pi-1"), nil, due, fenced},
+		"it does not wait for itself":               {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, fenced},
 		"in place of a running one":                 {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, "delete sparkapplications pi-1, " + noted},
-		"in place of one that has ended":            {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, started},
+		"in place of one that has ended":            {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
 		"what is kept no longer is deleted":         {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, "delete sparkapplications pi-1"},
 		"but not where it runs again":               {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, ""},
 		"nor where it is gone":                      {hourly().With(settled).With(surplus("pi-1")), nil, due, ""},
@@ -243,6 +246,47 @@ func TestTheRun(t *testing.T) {
 	}
 	if last := s.record(t).Last; last.UID != made.GetUID() || !last.ScheduledTime.Time.Equal(due) {
 		t.Errorf("recorded is %+v", last)
+	}
+}
+
+// A run of which it is not known whether the API server created it is seen to before another that is due by then.
+func TestNoRunIsStartedBesideOneThatMayExist(t *testing.T) {
+	for _, policy := range []v1alpha1.ConcurrencyPolicy{v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace} {
+		t.Run(string(policy), func(t *testing.T) {
+			s := newServer(t, hourly().Running(policy).With(func(s *v1alpha1.ScheduledSparkApplication) {
+				s.Spec.Schedule, s.Status.Firesteel.Clock = "@every 5s", "@every 5s UTC"
+				s.Status.Firesteel.SettledUntil = metav1.NewTime(due.Add(-time.Second))
+			}))
+			var created []string
+			s.dynamic.PrependReactor("create", "sparkapplications", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				created = append(created, action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured).GetName())
+				return len(created) == 1, nil, context.DeadlineExceeded
+			})
+			if err := s.tell(t, pi); err == nil {
+				t.Error("nobody is asked again")
+			}
+			s.now = due.Add(6 * time.Second)
+			if err := s.tell(t, pi); err != nil {
+				t.Fatal(err)
+			}
+			if first := schedule.RunName("pi", due); !slices.Equal(created, []string{first, first}) {
+				t.Errorf("created %v, want %s both times", created, first)
+			}
+		})
+	}
+}
+
+// A run is not created that was begun with so long ago that another may be by the time.
+func TestARunThatWasBegunWithLongAgoIsNotCreated(t *testing.T) {
+	begun := func(s *v1alpha1.ScheduledSparkApplication) { schedule.Begin(s.Status.Firesteel, due, due) }
+	for after, asks := range map[time.Duration]string{
+		20 * time.Second: started, 21 * time.Second: "", schedule.BegunHolds: fenced,
+	} {
+		s := newServer(t, hourly().Running("Forbid").With(begun))
+		s.now = due.Add(after)
+		if err := s.tell(t, pi); (err == nil) != (asks != "") || events.IsPermanent(err) || s.asked() != asks {
+			t.Errorf("after %s: the API server was asked %q, and the error is %v", after, s.asked(), err)
+		}
 	}
 }
 

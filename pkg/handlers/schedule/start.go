@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -22,11 +22,14 @@ import (
 // have ended and be gone, and the name would be free again.
 const readHolds = 10 * time.Second
 
-var errTooSlow = errors.New("the schedule was read too long ago to start a run: it is read again")
+var errTooSlow = errors.New("the run was begun with too long ago to be created now: the schedule is read again")
 
 // start creates the run and records it. A run that exists already, and is recorded by nobody, is as good as one that was
 // created just now.
 func (h *handler) start(ctx context.Context, q *question) error {
+	if err := h.begin(ctx, q); err != nil {
+		return err
+	}
 	due := q.decision.Due
 	outcome := v1alpha1.ScheduledRun{
 		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName(q.schedule.GetName(), due),
@@ -50,6 +53,22 @@ func (h *handler) start(ctx context.Context, q *question) error {
 	}
 	outcome.StartedAt = metav1.NewMicroTime(h.clock.Now())
 	return h.record(ctx, q, outcome)
+}
+
+// begin records that the run is about to be created, where no other may run beside it: however long the creation takes, no
+// later instant is due before it is recorded. A run that was begun with before is gone on with, while there is time.
+func (h *handler) begin(ctx context.Context, q *question) error {
+	if q.policy.Concurrency == v1alpha1.ConcurrencyAllow {
+		return nil
+	}
+	if begun := q.record().Begun; begun != nil {
+		if q.read.Sub(begun.At.Time) > schedule.BegunHolds-readHolds {
+			return errTooSlow
+		}
+		return nil
+	}
+	schedule.Begin(q.record(), q.decision.Due, q.read)
+	return h.write(ctx, q)
 }
 
 // refusal is an error that no repetition mends.
@@ -132,18 +151,18 @@ func (h *handler) record(ctx context.Context, q *question, outcome v1alpha1.Sche
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		again, err := h.read(ctx, q.kind, q.kind.Object(q.schedule))
-		if again == nil || err != nil {
+	return subject.Anew(func() error {
+		now, err := h.read(ctx, q.kind, q.kind.Object(q.schedule))
+		if now == nil || err != nil {
 			return err
 		}
 		// As it is stored: what the new spec makes of it is the controller's to say.
-		again.decision.Record = again.schedule.GetScheduleStatus().Firesteel.DeepCopy()
-		if schedule.Settled(again.record(), outcome.ScheduledTime.Time) {
-			return h.takeBack(ctx, again, outcome)
+		now.decision.Record = now.schedule.GetScheduleStatus().Firesteel.DeepCopy()
+		if schedule.Settled(now.record(), outcome.ScheduledTime.Time) {
+			return h.takeBack(ctx, now, outcome)
 		}
-		schedule.Start(again.record(), outcome)
-		return h.write(ctx, again)
+		schedule.Start(now.record(), outcome)
+		return h.write(ctx, now)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -27,7 +26,7 @@ func NewHandler(
 ) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		return subject.Anew(func() error {
 			return expire(ctx, apis, settings(), namespaces, clock, event)
 		})
 	}

@@ -115,6 +115,9 @@ type ScheduleRecord struct {
 	// Held is the run that is due and waits for others to end.
 	// +optional
 	Held *HeldRun `json:"held,omitempty"`
+	// Begun is the run that is about to be created, where others must not run beside it. Until it is recorded no other is due.
+	// +optional
+	Begun *BegunRun `json:"begun,omitempty"`
 	// Last is the last run, or what became of it.
 	// +optional
 	Last *ScheduledRun `json:"last,omitempty"`
@@ -124,6 +127,14 @@ type ScheduleRecord struct {
 	// Surplus are the ended runs that are kept no longer, for the handler to delete.
 	// +optional
 	Surplus []RunReference `json:"surplus,omitempty"`
+}
+
+// BegunRun is a run whose creation was begun with.
+type BegunRun struct {
+	// ScheduledTime is the instant that it is for.
+	ScheduledTime metav1.Time `json:"scheduledTime"`
+	// At is when it was begun with.
+	At metav1.MicroTime `json:"at"`
 }
 
 // HeldRun is a run that waits for others to end, by the concurrency policy that holds it.
