@@ -16,7 +16,7 @@ import (
 type Handler func(ctx context.Context, event cloudevents.Event) error
 
 const (
-	handlersAtOnce = 16
+	handlersAtOnce = 32
 	handlerTimeout = 30 * time.Second
 )
 
@@ -44,7 +44,7 @@ func NewBroker(handlers map[string]Handler, inProcess func(handler string) bool)
 // InProcess says whether the handler runs in this process.
 func (b *Broker) InProcess(name string) bool { return b.inProcess(name) }
 
-// Deliver calls the handler, at most 16 at once and each for 30 s. A panic is an error,
+// Deliver calls the handler, at most 32 at once and each for 30 s. A panic is an error,
 // and its stack goes to the context's logger.
 func (b *Broker) Deliver(ctx context.Context, name string, event cloudevents.Event) error {
 	handler, known := b.handlers[name]

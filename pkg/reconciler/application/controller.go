@@ -133,6 +133,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	impl.Reconciler = &gate{
 		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: setup.NewRetries(),
+		yields: func(app dialect.Application) bool { return yields(app, &process.Rush, r.clock) },
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		},

@@ -35,6 +35,8 @@ type gate struct {
 	relay    Teller
 	tracer   trace.Tracer
 	retries  workqueue.TypedRateLimiter[types.NamespacedName]
+	// yields says that an application lets others go first.
+	yields func(dialect.Application) bool
 	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
 	atRest func(context.Context, dialect.Application) (bool, error)
 }
@@ -50,6 +52,9 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	app, serves := g.serves(name)
 	if !serves || !g.IsLeaderFor(name) {
 		return controller.NewSkipKey(key)
+	}
+	if app != nil && g.yields(app) {
+		return controller.NewRequeueAfter(yieldFor)
 	}
 	ctx, span := g.tracer.Start(ctx, "reconcile")
 	defer span.End()

@@ -92,6 +92,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: setup.NewRetries(),
+		yields:  func(dialect.Application) bool { return false },
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		},

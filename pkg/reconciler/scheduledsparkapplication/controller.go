@@ -85,7 +85,7 @@ func newController(
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
 			written: latest.NewWrites[kind.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: newReported(),
-			namespaces: process.NamespaceLabels,
+			rush: &process.Rush, namespaces: process.NamespaceLabels,
 		}
 		ctx = setup.WithRecorder(ctx)
 		var resync func(concerned func(object any) bool)
@@ -109,7 +109,13 @@ func newController(
 			return controller.Options{
 				ConfigStore: store, SkipStatusUpdates: true,
 				DemoteFunc: func(bucket reconciler.Bucket) {
-					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+					r.relay.ForgetWhere(func(object events.Object) bool {
+						gone := bucket.Has(object.Key())
+						if gone {
+							r.rush.Note(object.UID, false)
+						}
+						return gone
+					})
 				},
 			}
 		})

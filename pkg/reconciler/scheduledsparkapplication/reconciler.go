@@ -24,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -62,6 +63,7 @@ type Reconciler struct {
 
 	written     *latest.Writes[kind.Schedule]
 	asked       *asked
+	rush        *setup.Rush
 	reported    *reported
 	retries     workqueue.TypedRateLimiter[types.NamespacedName]
 	instruments *Instruments
@@ -91,6 +93,7 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 		r.forget(s)
 		return nil
 	case s.GetUndecodable() != "":
+		r.rush.Note(s.GetUID(), false)
 		return r.report(ctx, s)
 	}
 	now := r.clock.Now()
@@ -110,6 +113,7 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	}
 	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
 	instant, asks := awaits(decision, policy)
+	r.rush.Note(s.GetUID(), asks && !decision.Due.IsZero())
 	silent := ""
 	if asks {
 		silent = r.relay.Progress(s.GetUID()).Awaits
@@ -278,6 +282,7 @@ func (r *Reconciler) lookAgain(s kind.Schedule, decision schedule.Decision, agai
 func (r *Reconciler) forget(s kind.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
+	r.rush.Note(s.GetUID(), false)
 	r.written.Forget(s)
 	r.reported.forget(s.GetUID())
 }

@@ -24,6 +24,9 @@ type NewRelay func(
 
 // Process is what the controllers of a process share. They are made one after the other.
 type Process struct {
+	// Rush is of the schedules' runs.
+	Rush Rush
+
 	newRelay NewRelay
 
 	store      *config.Store

@@ -1,0 +1,24 @@
+package application
+
+import (
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+const (
+	// yieldLimit is how long a run may wait for the creation of others.
+	yieldLimit = 10 * time.Second
+	// yieldFor is when it is looked at again.
+	yieldFor = 2 * time.Second
+)
+
+// yields says that a run of a schedule, with which nobody has begun, lets others be created first that are due as well.
+func yields(app dialect.Application, rush *setup.Rush, clock clock.PassiveClock) bool {
+	return app.GetRecord() == nil && app.GetDeletionTimestamp() == nil && !kind.InstantOf(app).IsZero() &&
+		clock.Since(app.GetCreationTimestamp().Time) < yieldLimit && rush.On()
+}

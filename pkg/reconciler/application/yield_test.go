@@ -1,0 +1,54 @@
+package application
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// What is launched while many runs are due keeps those from being created.
+func TestRunsOfSchedulesYieldToThoseThatAreDue(t *testing.T) {
+	run := func(a *application) *sparkv1.SparkApplication {
+		app := a.Obj()
+		app.Annotations = map[string]string{kind.AnnotationScheduledTime: "2026-03-01T13:00:00Z"}
+		app.CreationTimestamp = metav1.NewTime(start)
+		return app
+	}
+	begun, deleted := run(pi().In(lifecycle.Submitted, 1, 1)), run(pi())
+	deleted.DeletionTimestamp = &metav1.Time{Time: start}
+	for name, test := range map[string]struct {
+		app   *sparkv1.SparkApplication
+		due   int
+		after time.Duration
+		want  bool
+	}{
+		"a run":                      {run(pi()), 100, time.Second, true},
+		"not where few are due":      {run(pi()), 2, time.Second, false},
+		"not for ever":               {run(pi()), 100, yieldLimit, false},
+		"not what is begun with":     {begun, 100, time.Second, false},
+		"not what is to go":          {deleted, 100, time.Second, false},
+		"not what is no schedule's":  {pi().Obj(), 100, time.Second, false},
+		"not where they are created": {run(pi()), 0, time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var rush setup.Rush
+			for i := range 100 {
+				rush.Note(types.UID(fmt.Sprint(i)), true)
+			}
+			for i := test.due; i < 100; i++ {
+				rush.Note(types.UID(fmt.Sprint(i)), false)
+			}
+			if got := yields(test.app, &rush, clockAt(start.Add(test.after))); got != test.want {
+				t.Errorf("it yields: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
