@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // Adopt completes a record that holds the states of an application which another operator ran: which of them are
@@ -21,10 +22,10 @@ func Adopt(record *v1alpha1.Record, policy Policy) {
 			t.End = adoptedEnd(*t, policy.MainContainer)
 			t.End.RestartAllowed = followedByRestart(record.Transitions[i:])
 		}
-		t.Message, t.DriverStatus = truncate(t.Message, maxMessage), bounded(t.DriverStatus)
+		t.Message, t.DriverStatus = outbox.Clip(t.Message, outbox.MaxMessage), bounded(t.DriverStatus)
 	}
 	adoptPresent(record, policy)
-	prune(record)
+	outbox.Prune(record)
 }
 
 func followedByRestart(transitions []v1alpha1.Transition) bool {
@@ -71,7 +72,7 @@ const driverRemoved = "Driver removed."
 
 // adoptedEnd is what can be known of an end by its state, and by the driver's last status where that was kept.
 func adoptedEnd(t v1alpha1.Transition, mainContainer string) *v1alpha1.AttemptEnd {
-	end := &v1alpha1.AttemptEnd{Outcome: outcomeSucceeded, Message: truncate(t.Message, maxMessage)}
+	end := &v1alpha1.AttemptEnd{Outcome: outcomeSucceeded, Message: outbox.Clip(t.Message, outbox.MaxMessage)}
 	state := State(t.State)
 	if !state.Failure() {
 		return end
@@ -84,7 +85,7 @@ func adoptedEnd(t v1alpha1.Transition, mainContainer string) *v1alpha1.AttemptEn
 		return end
 	}
 	if seen := ObserveDriver(&corev1.Pod{Status: *t.DriverStatus}, mainContainer).End; seen != nil && seen.State == state {
-		end.Class, end.ExitCode, end.Reason = seen.Cause.Class, seen.Cause.ExitCode, truncate(seen.Cause.Reason, maxReason)
+		end.Class, end.ExitCode, end.Reason = seen.Cause.Class, seen.Cause.ExitCode, outbox.Clip(seen.Cause.Reason, outbox.MaxReason)
 	}
 	return end
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // ExitExceptionAnnotation is what a driver annotates its own Pod with, from Spark 4.1 on, where
@@ -51,13 +53,13 @@ func (c *Cause) addException(trace string) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		causedBy := strings.HasPrefix(lines[i], "Caused by: ")
 		if causedBy && c.Detail == "" {
-			c.Detail = truncate(lines[i], maxRootCause)
+			c.Detail = outbox.Clip(lines[i], maxRootCause)
 		}
 		if causedBy || isFrame(lines[i]) {
 			top = i
 		}
 	}
-	c.addSentence(truncate(strings.Join(lines[:top], "\n"), maxException))
+	c.addSentence(outbox.Clip(strings.Join(lines[:top], "\n"), maxException))
 }
 
 func (c *Cause) addDetail(what, text string) {
@@ -73,7 +75,7 @@ func (c *Cause) addDetail(what, text string) {
 // AddLog adds the end of a driver's log, as much of it as there is room for.
 func (c *Cause) AddLog(lines string) {
 	const what = "Last lines of the log"
-	room := maxEvidence - encodedSize(c.told()) - len(what) - len("\\n: ")
+	room := outbox.MaxEvidence - outbox.Size(c.told()) - len(what) - len("\\n: ")
 	c.addDetail(what, lastWords(lines, room))
 }
 
@@ -99,17 +101,17 @@ func isFrame(line string) bool {
 	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")
 }
 
-// tail is truncate from the other end.
+// tail is outbox.Clip from the other end.
 func tail(text string, limit int) string {
 	const ellipsis = "..."
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= limit && encodedSize(text) <= limit {
+	if len(text) <= limit && outbox.Size(text) <= limit {
 		return text
 	}
 	if limit <= len(ellipsis) {
 		return ""
 	}
 	text = text[max(len(text)-limit, 0):]
-	fits := func(n int) bool { return encodedSize(text[n:])+len(ellipsis) <= limit }
+	fits := func(n int) bool { return outbox.Size(text[n:])+len(ellipsis) <= limit }
 	return ellipsis + strings.ToValidUTF8(text[sort.Search(len(text), fits):], "")
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 const (
@@ -17,11 +18,11 @@ const (
 func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
 	m := machine{policy: policy, seen: seen, now: now}
 	if record == nil {
-		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: stamp(now)}}
+		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(now)}}
 		m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
 	} else {
 		m.record = record.DeepCopy()
-		mend(m.record)
+		outbox.Mend(m.record)
 	}
 	m.noteSpec()
 	m.noteLaunch()
@@ -33,7 +34,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 			break
 		}
 	}
-	prune(m.record)
+	outbox.Prune(m.record)
 	return m.record, Decision{
 		Changed: m.changed, Effect: m.effect, Seen: m.seen, LookAgain: m.deadline,
 		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle,
@@ -41,28 +42,13 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 }
 
 // Current is the last transition of a record; the zero transition where there is none.
-func Current(record *v1alpha1.Record) v1alpha1.Transition {
-	if record == nil || len(record.Transitions) == 0 {
-		return v1alpha1.Transition{}
-	}
-	return record.Transitions[len(record.Transitions)-1]
-}
+func Current(record *v1alpha1.Record) v1alpha1.Transition { return outbox.Current(record) }
 
 // CurrentState is the state of a record; empty where there is none.
 func CurrentState(record *v1alpha1.Record) State { return State(Current(record).State) }
 
 // LastEnd is the transition that ended the current attempt; nil while it lasts.
-func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
-	if record == nil {
-		return nil
-	}
-	for i := len(record.Transitions) - 1; i >= 0; i-- {
-		if t := &record.Transitions[i]; t.End != nil && t.Attempt == record.Attempt.ID {
-			return t
-		}
-	}
-	return nil
-}
+func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition { return outbox.LastEnd(record) }
 
 // machine is one run of Decide.
 type machine struct {
@@ -227,7 +213,7 @@ func (m *machine) conclude() bool {
 
 // crowded says that the record has no room for another attempt.
 func (m *machine) crowded() bool {
-	if backlog(m.record) <= maxBacklog {
+	if !outbox.Crowded(m.record) {
 		return false
 	}
 	m.held = HeldEventsUndelivered
@@ -262,7 +248,7 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 // begin begins the next attempt, in a state in which it waits for its launch.
 func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
 	previous := m.record.Attempt
-	next.Since, next.SpecHash = stamp(m.now), m.policy.SpecHash
+	next.Since, next.SpecHash = outbox.Stamp(m.now), m.policy.SpecHash
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
 	return m.enter(state, message)

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"fmt"
 	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // follow moves on with a driver that was launched.
@@ -19,7 +21,7 @@ func (m *machine) follow(state State) bool {
 		return m.fail(Failed, stuck(driver))
 	case state == Unknown:
 		return m.find()
-	case m.policy.TellsUnknown && m.unknown() && m.roomy():
+	case m.policy.TellsUnknown && m.unknown() && outbox.Roomy(m.record):
 		return m.enter(Unknown, "The driver's node does not tell any more what the driver does.")
 	case driver != nil && state == DriverRequested && driver.Started:
 		return m.enter(DriverStarted, "Driver has started running.")

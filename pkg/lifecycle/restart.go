@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // Judge gives the verdict on an attempt that ended where the spec allows another. It says no where there is
@@ -72,7 +73,7 @@ func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Tra
 
 // nextAttempt counts: the general counter counts every restart, the others consecutive failures of their kind.
 func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transition, now time.Time) v1alpha1.Attempt {
-	next := v1alpha1.Attempt{ID: last.ID + 1, Since: stamp(now), Restarts: last.Restarts + 1}
+	next := v1alpha1.Attempt{ID: last.ID + 1, Since: outbox.Stamp(now), Restarts: last.Restarts + 1}
 	if restart.ResetAfter >= 0 && ended.Time.Sub(last.Since.Time) >= restart.ResetAfter {
 		next.Restarts = 1
 		return next

@@ -1,0 +1,37 @@
+package outbox
+
+import (
+	"encoding/json"
+	"math"
+	"sort"
+	"strings"
+)
+
+// MaxMessage, MaxEvidence and MaxReason bound the texts of a transition, in bytes of JSON.
+const (
+	MaxMessage  = 1024
+	MaxEvidence = 2048
+	MaxReason   = 128
+)
+
+// Clip cuts a text to a size in JSON.
+func Clip(text string, limit int) string {
+	const ellipsis = "..."
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= limit && Size(text) <= limit {
+		return text
+	}
+	text = text[:min(len(text), limit)]
+	tooLong := func(n int) bool { return Size(text[:n])+len(ellipsis) > limit }
+	cut := max(sort.Search(len(text), tooLong)-1, 0)
+	return strings.ToValidUTF8(text[:cut], "") + ellipsis // not within a character
+}
+
+// Size is what a value takes in JSON, in bytes.
+func Size(value any) int {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return math.MaxInt
+	}
+	return len(encoded)
+}
