@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+const (
+	// askOften is for a cluster that is awaited, and askSeldom for one that is well.
+	askOften, askSeldom = 2 * time.Second, 10 * time.Second
+	// patience is how long a master that answered may be silent before that is told: it may pause, and its Pod may
+	// move on.
+	patience = 20 * time.Second
+	// ordinaryStart is how long a start takes at which nothing is amiss. What is lacking until then is not worth telling.
+	ordinaryStart = 30 * time.Second
+)
+
+// The reasons why a cluster is not ready, beside its states and what keeps its Pods from starting.
+const (
+	ReasonMasterNotAnswering = "MasterNotAnswering"
+	ReasonMasterNotAlive     = "MasterNotAlive"
+	ReasonTooFewWorkers      = "TooFewWorkers"
+)
+
+// health is what the master tells: whether it answers and has the workers that are needed.
+type health struct {
+	well bool
+	// reason and message say what is amiss. Where it is not well and there is no reason, it is not known.
+	reason, message string
+	// due is when a silence becomes one to be told; zero where there is none.
+	due time.Time
+}
+
+func (h health) known() bool { return h.well || h.reason != "" }
+
+// examine reads the health of a cluster that is in a state off an observation.
+func examine(state State, seen Observation, needed int32, now time.Time) health {
+	master := seen.Master
+	switch {
+	case master == nil:
+		return health{}
+	case !master.FailingSince.IsZero():
+		if due := master.FailingSince.Add(patience); state == RunningHealthy && now.Before(due) {
+			return health{due: due}
+		}
+		return health{reason: ReasonMasterNotAnswering, message: "The master does not answer on its page: " + master.Problem + "."}
+	case master.Closed:
+		return staffed(seen.ReadyWorkers, needed)
+	case !master.Alive:
+		return health{reason: ReasonMasterNotAlive, message: "The master answers and does not lead: it stands by or recovers."}
+	default:
+		return staffed(master.Workers, needed)
+	}
+}
+
+func staffed(workers, needed int32) health {
+	if workers < needed {
+		return health{reason: ReasonTooFewWorkers, message: fmt.Sprintf("Fewer workers are registered with the master than the %d that are needed.", needed)}
+	}
+	return health{well: true}
+}
+
+// warnings say what is not as one would expect who reads the cluster's status.
+func warnings(state State, master *Master) []string {
+	if master == nil || !master.Closed || state.Stopping() || state == ResourceReleased {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"The master's page does not tell which workers are registered: %s. Those whose Pods are ready are counted instead.", master.Problem)}
+}
+
+// startedAt is when what runs now was begun with.
+func (m *machine) startedAt() time.Time { return later(m.seen.Created, m.record.Attempt.Since.Time) }
+
+// timeOut fails a cluster whose master does not come to answer.
+func (m *machine) timeOut() bool {
+	limit, master := m.policy.MasterStartTimeout, m.seen.Master
+	if limit <= 0 || master != nil && master.FailingSince.IsZero() {
+		return false
+	}
+	since := m.startedAt()
+	if master != nil {
+		since = later(since, master.FailingSince) // it may have answered before
+	}
+	due := since.Add(limit)
+	switch {
+	case m.now.Before(due):
+		m.lookAgain(due)
+		return false
+	case master == nil: // who looks after the cluster only now asks first
+		return false
+	}
+	cause := lifecycle.Cause{
+		Class: lifecycle.ClassTimeout, Reason: "MasterStartTimedOut",
+		Message: fmt.Sprintf("The master has not answered within %s: %s.", limit, master.Problem),
+	}
+	if obstacle := m.seen.Obstacle; obstacle != nil {
+		cause.Reason, cause.Message = obstacle.Reason, cause.Message+" "+obstacle.Message
+	}
+	return m.fail(Failed, cause)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// readiness says whether jobs can be submitted. What is not known now is as the record last told.
+func (m *machine) readiness(h health) Readiness {
+	current, state := outbox.Current(m.record), Current(m.record)
+	end := outbox.LastEnd(m.record)
+	switch {
+	case state == Submitted:
+		return m.starting(h)
+	case h.well && state.Running(), state == RunningHealthy && !h.known():
+		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
+			"The master answers, and the %d workers that are needed are registered with it.", m.policy.NeededWorkers)}
+	case h.known() && state.Running():
+		return Readiness{Reason: h.reason, Message: h.message}
+	case end != nil && end.End.Reason != "":
+		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
+	default:
+		return Readiness{Reason: current.State, Message: current.Message}
+	}
+}
+
+// starting says what a cluster still lacks that is not ready for the first time.
+func (m *machine) starting(h health) Readiness {
+	slow := m.startedAt().Add(ordinaryStart)
+	switch obstacle := m.seen.Obstacle; {
+	case m.decision.Held == lifecycle.HeldSuspended:
+		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "The creation is held by spec.suspend."}
+	case obstacle != nil:
+		return Readiness{Reason: obstacle.Reason, Message: obstacle.Message}
+	case h.known() && !m.now.Before(slow):
+		return Readiness{Reason: h.reason, Message: h.message}
+	default:
+		return Readiness{Reason: string(Submitted), Message: "The master and the workers are being started."}
+	}
+}

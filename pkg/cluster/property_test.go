@@ -1,0 +1,249 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"math/rand"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// steps are the states that may follow each, within an attempt or by beginning another.
+var steps = map[State][]State{
+	"":                {Submitted},
+	Submitted:         {RunningHealthy, Failed, SchedulingFailure, ResourceReleased},
+	RunningHealthy:    {Degraded, ResourceReleased},
+	Degraded:          {RunningHealthy, ResourceReleased},
+	Failed:            {ResourceReleased},
+	SchedulingFailure: {ResourceReleased},
+	ResourceReleased:  {Submitted},
+}
+
+// TestAnyWorld drives clusters through worlds where anything is seen at any time. In each the history is legal, nothing
+// waits without somebody who has it looked at again, and the record stays small; and each comes to rest once the world
+// does.
+func TestAnyWorld(t *testing.T) {
+	first, worlds := time.Now().UnixNano(), int64(400)
+	if testing.Short() {
+		worlds /= 10
+	}
+	t.Logf("seeds from %d on", first)
+	met := map[State]int{}
+	for seed := first; seed < first+worlds; seed++ {
+		w := &world{T: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start, policy: plain, met: met}
+		for range 20 + w.rng.Intn(100) {
+			w.happen()
+			w.decide()
+		}
+		w.rest()
+		if t.Failed() {
+			return
+		}
+	}
+	for _, state := range States {
+		if met[state] == 0 {
+			t.Errorf("no world came across %s", state)
+		}
+	}
+}
+
+type world struct {
+	*testing.T
+	seed   int64
+	rng    *rand.Rand
+	now    time.Time
+	policy Policy
+	seen   Observation
+	record *v1alpha1.Record
+	last   Decision
+	met    map[State]int
+	edits  int
+	deaf   bool
+}
+
+func (w *world) one(in int) bool { return w.rng.Intn(in) == 0 }
+
+func (w *world) cause() *lifecycle.Cause {
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: w.text(), Message: w.text()}
+}
+
+func (w *world) text() string { return strings.Repeat("<火\x01", w.rng.Intn(300)) }
+
+// happen changes what there is to see, and what is asked for.
+func (w *world) happen() {
+	w.now = w.now.Add(time.Duration(w.rng.Int63n(int64(40 * time.Second))))
+	if due := w.last.LookAgain; due.After(w.now) && w.one(3) {
+		w.now = due
+	}
+	switch w.rng.Intn(12) {
+	case 0:
+		w.edits++
+		w.policy.SpecHash = strconv.Itoa(w.edits)
+	case 1:
+		w.policy.Suspend = w.one(3)
+	case 2:
+		w.policy.NeededWorkers = int32(w.rng.Intn(3))
+		w.policy.Refused = nil
+		if w.one(8) {
+			w.policy.Refused = w.cause()
+		}
+	case 3, 4, 5:
+		w.seen.Master = w.master()
+	case 6:
+		w.seen.ReadyWorkers = int32(w.rng.Intn(3))
+		w.seen.Obstacle = nil
+		if w.one(3) {
+			w.seen.Obstacle = w.cause()
+		}
+	case 7:
+		if w.seen.Deleted.IsZero() && w.one(40) {
+			w.seen.Deleted = w.now
+		}
+	case 8:
+		w.deaf = w.one(2)
+	case 9:
+		if w.record != nil && !w.deaf {
+			w.record.Acknowledged += w.rng.Int63n(w.record.Sequence - w.record.Acknowledged + 1)
+		}
+	}
+	w.seen.Ensured, w.seen.Refused, w.seen.ReleaseAccepted = false, nil, false
+}
+
+func (w *world) master() *Master {
+	switch w.rng.Intn(6) {
+	case 0:
+		return nil
+	case 1:
+		return &Master{FailingSince: w.now.Add(-time.Duration(w.rng.Intn(60)) * time.Second), Problem: w.text()}
+	case 2:
+		return &Master{Closed: true, Problem: "it answers 401"}
+	default:
+		return &Master{Alive: !w.one(8), Workers: int32(w.rng.Intn(4))}
+	}
+}
+
+// decide decides and acts until there is nothing to do.
+func (w *world) decide() {
+	w.Helper()
+	for range 8 {
+		before := w.record
+		w.record, w.last = Decide(before, w.policy, w.seen, w.now)
+		w.check(before)
+		if w.last.Effect == NoEffect {
+			return
+		}
+		w.act()
+	}
+	w.fail("there is always something to do")
+}
+
+func (w *world) act() {
+	switch w.last.Effect {
+	case Ensure:
+		w.seen.Ensured = true
+		if w.one(8) {
+			w.seen.Refused = w.cause()
+		} else if w.seen.Created.IsZero() {
+			w.seen.Created, w.seen.Released = w.now, false
+		}
+	case Release:
+		w.seen.ReleaseAccepted = true
+		if w.seen.Created.IsZero() || w.one(3) {
+			w.seen.Created, w.seen.Master, w.seen.Released = time.Time{}, nil, true
+		}
+	}
+}
+
+// check holds what must be so after each decision.
+func (w *world) check(before *v1alpha1.Record) {
+	w.Helper()
+	var last v1alpha1.Transition
+	if before != nil {
+		last = outbox.Current(before)
+	}
+	for _, t := range w.record.Transitions {
+		if t.Sequence <= last.Sequence {
+			continue
+		}
+		w.met[State(t.State)]++
+		if t.Sequence != last.Sequence+1 || !slices.Contains(steps[State(last.State)], State(t.State)) {
+			w.fail("%s %d is followed by %s %d", last.State, last.Sequence, t.State, t.Sequence)
+		}
+		if begins := last.State == string(ResourceReleased); t.Attempt != last.Attempt && !begins || begins && t.Attempt != last.Attempt+1 {
+			w.fail("attempt %d is followed by %d", last.Attempt, t.Attempt)
+		}
+		if State(t.State).Stopping() != (t.End != nil) || t.Final() != (t.State == string(ResourceReleased)) {
+			w.fail("%s is told as %+v", t.State, t)
+		}
+		last = t
+	}
+	w.checkWait()
+	w.checkEffect()
+	text, err := json.Marshal(w.record)
+	if err != nil || len(text) > 64*1024 {
+		w.fail("the record takes %d bytes: %v", len(text), err)
+	}
+	if again, decision := Decide(w.record, w.policy, w.seen, w.now); w.last.Effect == NoEffect && decision.Changed {
+		w.fail("the same again makes %s of %s", Current(again), Current(w.record))
+	}
+}
+
+// checkWait holds that whatever waits is looked at again.
+func (w *world) checkWait() {
+	w.Helper()
+	waitsForUser := w.last.Held == lifecycle.HeldSuspended || AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero() && Current(w.record) == ResourceReleased
+	waits := w.last.Effect == NoEffect && w.last.Ask == 0 && w.last.LookAgain.IsZero()
+	if waits && !waitsForUser && w.last.Held != lifecycle.HeldEventsUndelivered {
+		w.fail("%s waits for nothing", Current(w.record))
+	}
+	if due := w.last.LookAgain; !due.IsZero() && !due.After(w.now) {
+		w.fail("%s looks again in the past", Current(w.record))
+	}
+}
+
+// checkEffect holds that nothing is made of what ended, and nothing taken of what runs.
+func (w *world) checkEffect() {
+	w.Helper()
+	state := Current(w.record)
+	over := !w.seen.Deleted.IsZero() || state.Stopping()
+	switch {
+	case w.last.Effect == Ensure && (over || state == ResourceReleased),
+		w.last.Effect == Release && !over:
+		w.fail("%s of a cluster that is %s", w.last.Effect, state)
+	case w.last.Ready.Ready && !state.Running():
+		w.fail("%s is ready", state)
+	}
+}
+
+// rest lets everything be well, and holds that the cluster comes to run, or to its end.
+func (w *world) rest() {
+	w.Helper()
+	w.policy.Suspend, w.policy.Refused = false, nil
+	for range 100 {
+		w.now = w.now.Add(31 * time.Second)
+		w.seen.Ensured, w.seen.Refused, w.seen.ReleaseAccepted = false, nil, false
+		w.seen.Master = &Master{Alive: true, Workers: w.policy.NeededWorkers}
+		if w.record != nil {
+			w.record.Acknowledged = w.record.Sequence
+		}
+		w.decide()
+		if w.last.Ready.Ready && Current(w.record) == RunningHealthy && w.seen.Deleted.IsZero() || w.last.Effect == NoEffect &&
+			Current(w.record) == ResourceReleased && (AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero()) {
+			return
+		}
+	}
+	w.fail("it comes to no rest")
+}
+
+func (w *world) fail(format string, values ...any) {
+	w.Helper()
+	w.Logf("states %v", states(w.record))
+	w.Fatalf("seed %d: "+format, append([]any{w.seed}, values...)...)
+}
