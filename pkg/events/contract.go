@@ -8,6 +8,8 @@ type Type struct {
 	Name string
 	// State is the lifecycle state whose beginning the event tells. A clock event has none.
 	State string
+	// Cluster says that the state is a standalone cluster's; else it is an application's.
+	Cluster bool
 	// Description is for the people who subscribe.
 	Description string
 	// EndsAttempt says that the event can be the end of an attempt; then its data says how the attempt ended.
@@ -127,6 +129,31 @@ var Types = []Type{
 		Description: "The driver's node stopped reporting: what the driver does is not known.",
 	},
 	{
+		Name: "dev.firesteel.cluster.submitted.v1", State: "Submitted", Cluster: true,
+		Description: "The cluster was accepted, or is created anew since the spec of one that had ended was edited.",
+	},
+	{
+		Name: "dev.firesteel.cluster.running-healthy.v1", State: "RunningHealthy", Cluster: true,
+		Description: "The cluster is ready: its master answers, and the workers that are needed are registered. It is told again " +
+			"when a degraded cluster recovers.",
+	},
+	{
+		Name: "dev.firesteel.cluster.degraded.v1", State: "Degraded", Cluster: true,
+		Description: "The cluster is not ready any more: its master does not answer, or has fewer workers than are needed.",
+	},
+	{
+		Name: "dev.firesteel.cluster.failed.v1", State: "Failed", Cluster: true, EndsAttempt: true,
+		Description: "The attempt ended: the master did not come to answer, or the spec can never run.",
+	},
+	{
+		Name: "dev.firesteel.cluster.scheduling-failure.v1", State: "SchedulingFailure", Cluster: true, EndsAttempt: true,
+		Description: "The attempt ended: an object that the cluster needs was refused.",
+	},
+	{
+		Name: "dev.firesteel.cluster.resource-released.v1", State: "ResourceReleased", Cluster: true,
+		Description: "The cluster has ended and nothing is left of it.",
+	},
+	{
 		Name:        ExpiredType,
 		Description: "The application's time to live is over: whoever answers deletes it.",
 	},
@@ -137,10 +164,13 @@ var Types = []Type{
 	},
 }
 
-// TypeOf is the type of the event that tells the beginning of a lifecycle state.
-func TypeOf(state string) (Type, bool) {
+// KindCluster is the kind of standalone clusters. All other transitions are of applications.
+const KindCluster = "SparkCluster"
+
+// TypeOf is the type of the event that tells the beginning of a lifecycle state of an object of a kind.
+func TypeOf(kind, state string) (Type, bool) {
 	for _, t := range Types {
-		if t.State == state && !t.Clock() {
+		if t.State == state && !t.Clock() && t.Cluster == (kind == KindCluster) {
 			return t, true
 		}
 	}

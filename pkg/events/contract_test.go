@@ -6,23 +6,31 @@ import (
 	"testing"
 )
 
-// states are those of the lifecycle, whose own test checks that each has an event.
-var states = strings.Fields(`
+// states are those of applications, and clusterStates those of clusters. The lifecycles' own test checks that each has an
+// event.
+var (
+	states = strings.Fields(`
 	Submitted ScheduledToRestart DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors
 	RunningHealthy RunningWithPartialCapacity RunningWithBelowThresholdExecutors
 	DriverStartTimedOut ExecutorsStartTimedOut DriverReadyTimedOut
 	Succeeded Failed SchedulingFailure DriverEvicted ResourceReleased TerminatedWithoutReleaseResources
 	Suspending Suspended Resuming Invalidating Unknown`)
+	clusterStates = strings.Fields(`Submitted RunningHealthy Degraded SchedulingFailure Failed ResourceReleased`)
+)
 
 func TestEveryStateHasOneType(t *testing.T) {
-	for _, state := range states {
-		kind, known := TypeOf(state)
-		if want := "dev.firesteel.application." + kebab(state) + ".v1"; !known || kind.Name != want {
-			t.Errorf("TypeOf(%s) = %q, want %q", state, kind.Name, want)
+	expect := func(of, thing string, states []string) {
+		for _, state := range states {
+			kind, known := TypeOf(of, state)
+			if want := "dev.firesteel." + thing + "." + kebab(state) + ".v1"; !known || kind.Name != want {
+				t.Errorf("TypeOf(%s, %s) = %q, want %q", of, state, kind.Name, want)
+			}
 		}
 	}
-	if got, want := len(Types), len(states)+2; got != want {
-		t.Errorf("there are %d types, want one for each of %d states and two clock events", got, len(states))
+	expect("SparkApplication", "application", states)
+	expect(KindCluster, "cluster", clusterStates)
+	if got, want := len(Types), len(states)+len(clusterStates)+2; got != want {
+		t.Errorf("there are %d types, want %d: one for each state and two clock events", got, want)
 	}
 }
 
@@ -42,9 +50,14 @@ func TestTypesDescribeThemselves(t *testing.T) {
 }
 
 func TestStateWithoutEvent(t *testing.T) {
-	for _, state := range []string{"", "Running", "succeeded"} {
-		if kind, known := TypeOf(state); known {
-			t.Errorf("TypeOf(%q) = %s, want none", state, kind.Name)
+	for of, none := range map[string][]string{
+		"SparkApplication": {"", "Running", "succeeded", "Degraded"},
+		KindCluster:        {"", "Succeeded", "degraded"},
+	} {
+		for _, state := range none {
+			if kind, known := TypeOf(of, state); known {
+				t.Errorf("TypeOf(%s, %q) = %s, want none", of, state, kind.Name)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package events tells the lifecycle of applications as CloudEvents.
+// Package events tells the lifecycles of applications and clusters as CloudEvents.
 //
 //	record --Relay--> CloudEvent --Sink--> broker --Trigger--> handler (another process)
 //	                      |
@@ -6,6 +6,6 @@
 //
 // The contract (contract.go, object.go, transition.go, clock.go) says what an event looks like; docs/events.md
 // and the JSON schemas beside it are generated from it. The Relay is the sending half of the outbox: the record
-// in an application's status names what happened, and the Relay tells it to the sink, in order and at least
+// in an object's status names what happened, and the Relay tells it to the sink, in order and at least
 // once. The Broker runs handlers in this process, and NewReceiver serves one over HTTP.
 package events

@@ -13,6 +13,12 @@ import (
 // pi is the application that the tests tell of.
 var pi = application("pi")
 
+// standalone is a cluster.
+var standalone = Object{
+	Group: "spark.apache.org", Resource: "sparkclusters", Kind: KindCluster,
+	Namespace: "team-a", Name: "qa", UID: "uid-of-qa",
+}
+
 // application has a uid that sorts and reads as its name.
 func application(name string) Object {
 	return Object{

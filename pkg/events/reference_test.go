@@ -93,12 +93,24 @@ func schemaOf(kind Type) *jsonSchema {
 		if !kind.EndsAttempt {
 			delete(s.Properties, "end")
 		}
+		if kind.Cluster { // it has no driver
+			drop(s, "driverPod", "applicationID")
+			drop(s.Properties["end"], "exitCode", "pod")
+		}
 	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.ID = kind.Schema()
 	s.Title = kind.Name
 	s.Description = kind.Description
 	return s
+}
+
+func drop(s *jsonSchema, fields ...string) {
+	for _, field := range fields {
+		if s != nil {
+			delete(s.Properties, field)
+		}
+	}
 }
 
 func schemaOfStruct(of reflect.Type) *jsonSchema {

@@ -14,18 +14,18 @@ import (
 // TransitionData is the data of an event that tells a transition. The doc tags describe the fields in the
 // generated documentation.
 type TransitionData struct {
-	Namespace     string `json:"namespace" doc:"The namespace of the application."`
-	Name          string `json:"name" doc:"The name of the application."`
-	UID           string `json:"uid" doc:"The uid of the application."`
-	Kind          string `json:"kind" doc:"The kind of the application."`
+	Namespace     string `json:"namespace" doc:"The namespace of the object."`
+	Name          string `json:"name" doc:"The name of the object."`
+	UID           string `json:"uid" doc:"The uid of the object."`
+	Kind          string `json:"kind" doc:"The kind of the object."`
 	Attempt       int64  `json:"attempt" doc:"The attempt that the transition belongs to; the first is 0."`
-	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the application's, from 1, without gaps."`
+	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps."`
 	State         string `json:"state" doc:"The lifecycle state that began."`
 	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
-	Outcome       string `json:"outcome,omitempty" doc:"The application's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
+	Outcome       string `json:"outcome,omitempty" doc:"The object's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
 }
 
 // End is how an attempt ended and why, for programs.
@@ -51,9 +51,9 @@ const (
 // ForTransition is the event of a transition. It is made from the object's identity and the transition alone:
 // the same transition always gives the same event, to the byte.
 func ForTransition(o Object, t v1alpha1.Transition) (cloudevents.Event, error) {
-	kind, known := TypeOf(t.State)
+	kind, known := TypeOf(o.Kind, t.State)
 	if !known {
-		return cloudevents.Event{}, fmt.Errorf("no event tells state %.64q", t.State)
+		return cloudevents.Event{}, fmt.Errorf("no event tells state %.64q of a %s", t.State, o.Kind)
 	}
 	if err := validateTransition(t); err != nil {
 		return cloudevents.Event{}, fmt.Errorf("transition %d: %w", t.Sequence, err)
@@ -74,13 +74,13 @@ func validateTransition(t v1alpha1.Transition) error {
 	case t.End != nil && !isOutcome(t.End.Outcome):
 		return fmt.Errorf("%.64q is no outcome of an attempt", t.End.Outcome)
 	case t.Final() && !isOutcome(t.Outcome) && t.Outcome != v1alpha1.OutcomeDeleted:
-		return fmt.Errorf("%.64q is no outcome of an application", t.Outcome)
+		return fmt.Errorf("%.64q is no outcome of an object", t.Outcome)
 	default:
 		return nil
 	}
 }
 
-// isOutcome says that an attempt can end so. An application can also be deleted before its end.
+// isOutcome says that an attempt can end so. An object can also be deleted before its end.
 func isOutcome(text string) bool {
 	return text == v1alpha1.OutcomeSucceeded || text == v1alpha1.OutcomeFailed
 }

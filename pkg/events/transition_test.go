@@ -267,11 +267,57 @@ func dataOf(t *testing.T, kind Type) map[string]any {
 		if !kind.EndsAttempt {
 			transition.End = nil
 		}
-		event, err = ForTransition(pi, transition)
+		object := pi
+		if kind.Cluster {
+			object = standalone
+			transition.DriverPod, transition.ApplicationID = "", ""
+			if transition.End != nil {
+				transition.End.ExitCode = nil
+			}
+		}
+		event, err = ForTransition(object, transition)
 	}
 	must(t, err)
 	if event.Type() != kind.Name || event.DataSchema() != schemaOf(kind).ID {
 		t.Errorf("event has type %q and schema %q", event.Type(), event.DataSchema())
 	}
 	return tree(t, string(event.Data())).(map[string]any)
+}
+
+func TestEventOfACluster(t *testing.T) {
+	event, err := ForTransition(standalone, v1alpha1.Transition{
+		Sequence: 3, Time: microTime("2026-03-01T08:15:30.5Z"), State: "Degraded", Message: "The master is gone.",
+	})
+	must(t, err)
+	want := `{
+		"specversion": "1.0",
+		"id": "uid-of-qa.0000000003",
+		"source": "/apis/spark.apache.org/namespaces/team-a/sparkclusters/qa/uid-of-qa",
+		"type": "dev.firesteel.cluster.degraded.v1",
+		"subject": "team-a/qa",
+		"time": "2026-03-01T08:15:30.5Z",
+		"datacontenttype": "application/json",
+		"dataschema": "https://firesteel.dev/schemas/events/dev.firesteel.cluster.degraded.v1.schema.json",
+		"sequence": "0000000003",
+		"sparkkind": "SparkCluster",
+		"sparknamespace": "team-a",
+		"sparkname": "qa",
+		"sparkstate": "Degraded",
+		"sparkattempt": "0",
+		"data": {
+			"namespace": "team-a",
+			"name": "qa",
+			"uid": "uid-of-qa",
+			"kind": "SparkCluster",
+			"attempt": 0,
+			"sequence": 3,
+			"state": "Degraded",
+			"message": "The master is gone."
+		}
+	}`
+	text, err := json.Marshal(event)
+	must(t, err)
+	if diff := cmp.Diff(tree(t, want), tree(t, string(text))); diff != "" {
+		t.Error(diff)
+	}
 }
