@@ -188,6 +188,10 @@ func TestDecide(t *testing.T) {
 			record: degraded(), seen: withMaster(silentSince(start)), now: at(24 * time.Hour),
 			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
+		"of a degraded cluster any silence is told": {
+			record: degraded(), seen: withMaster(silentSince(start)),
+			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+		},
 		"a degraded cluster of which nothing is known stays so": {
 			record: degraded(), seen: made,
 			ask: 2 * time.Second, reason: "Degraded",
@@ -227,7 +231,7 @@ func TestDecide(t *testing.T) {
 			held: HeldReleasing, again: at(30 * time.Second), reason: "Forbidden",
 		},
 		"and then begins anew": {
-			record: in(Submitted, Failed), policy: edited, seen: Observation{Released: true},
+			record: in(Submitted, Failed), policy: edited, seen: Observation{Released: true, Ensured: true, Refused: refused},
 			entered: []State{ResourceReleased, Submitted}, effect: Ensure, reason: "Submitted",
 		},
 
