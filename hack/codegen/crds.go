@@ -22,6 +22,12 @@ var definitions = map[string]definition{
 		older:       []string{"v1beta1", "v1alpha1"},
 		refinements: applicationRefinements,
 	},
+	"spark.apache.org_sparkclusters.yaml": {
+		file:        "300-sparkcluster.yaml",
+		types:       "pkg/apis/spark/v1",
+		older:       []string{"v1beta1", "v1alpha1"},
+		refinements: clusterRefinements,
+	},
 	"firesteel.dev_scheduledsparkapplications.yaml": {
 		file:  "300-scheduledsparkapplication.yaml",
 		types: "pkg/apis/firesteel/v1alpha1",

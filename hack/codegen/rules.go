@@ -28,10 +28,7 @@ type refinement struct {
 // another way than it reads, is none of their business: that becomes a condition. The API server lets an object that
 // breaks a rule of later be updated, as long as the field that breaks it is left as it is.
 var applicationRefinements = []refinement{
-	{path: "spec.runtimeVersions.sparkVersion", rules: matches(
-		`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`,
-		"cannot be the label spark-version: write letters, digits, -, _ and . only, and begin and end with a letter or digit",
-	)},
+	{path: "spec.runtimeVersions.sparkVersion", rules: labelOfVersion},
 	{path: "spec.driverServiceIngressList[]", rules: rules(
 		namedOrNumbered("serviceMetadata", "Service"), namedOrNumbered("ingressMetadata", "Ingress"),
 	)},
@@ -50,6 +47,12 @@ var applicationRefinements = []refinement{
 	{path: "spec.driverGrpcRouteList[].grpcRouteMetadata", properties: names},
 	{path: "spec.driverGrpcRouteList[].grpcRouteSpec", properties: parents},
 }
+
+// labelOfVersion wants a version of Spark to be the value of a label.
+var labelOfVersion = matches(
+	`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`,
+	"cannot be the label spark-version: write letters, digits, -, _ and . only, and begin and end with a letter or digit",
+)
 
 var (
 	names = map[string]apiextensionsv1.JSONSchemaProps{

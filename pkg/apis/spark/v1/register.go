@@ -22,7 +22,7 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &SparkApplication{}, &SparkApplicationList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &SparkApplication{}, &SparkApplicationList{}, &SparkCluster{}, &SparkClusterList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

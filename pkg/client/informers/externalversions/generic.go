@@ -48,6 +48,8 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 		// Group=spark.apache.org, Version=v1
 	case v1.SchemeGroupVersion.WithResource("sparkapplications"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Spark().V1().SparkApplications().Informer()}, nil
+	case v1.SchemeGroupVersion.WithResource("sparkclusters"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Spark().V1().SparkClusters().Informer()}, nil
 
 		// Group=sparkoperator.k8s.io, Version=v1beta2
 	case v1beta2.SchemeGroupVersion.WithResource("scheduledsparkapplications"):

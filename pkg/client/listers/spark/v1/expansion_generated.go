@@ -12,3 +12,11 @@ type SparkApplicationListerExpansion interface{}
 // SparkApplicationNamespaceListerExpansion allows custom methods to be added to
 // SparkApplicationNamespaceLister.
 type SparkApplicationNamespaceListerExpansion interface{}
+
+// SparkClusterListerExpansion allows custom methods to be added to
+// SparkClusterLister.
+type SparkClusterListerExpansion interface{}
+
+// SparkClusterNamespaceListerExpansion allows custom methods to be added to
+// SparkClusterNamespaceLister.
+type SparkClusterNamespaceListerExpansion interface{}

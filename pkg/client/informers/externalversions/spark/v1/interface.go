@@ -13,6 +13,8 @@ import (
 type Interface interface {
 	// SparkApplications returns a SparkApplicationInformer.
 	SparkApplications() SparkApplicationInformer
+	// SparkClusters returns a SparkClusterInformer.
+	SparkClusters() SparkClusterInformer
 }
 
 type version struct {
@@ -29,4 +31,9 @@ func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakList
 // SparkApplications returns a SparkApplicationInformer.
 func (v *version) SparkApplications() SparkApplicationInformer {
 	return &sparkApplicationInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
+}
+
+// SparkClusters returns a SparkClusterInformer.
+func (v *version) SparkClusters() SparkClusterInformer {
+	return &sparkClusterInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }

@@ -6,3 +6,5 @@
 package v1
 
 type SparkApplicationExpansion interface{}
+
+type SparkClusterExpansion interface{}

@@ -16,6 +16,7 @@ import (
 type SparkV1Interface interface {
 	RESTClient() rest.Interface
 	SparkApplicationsGetter
+	SparkClustersGetter
 }
 
 // SparkV1Client is used to interact with features provided by the spark.apache.org group.
@@ -25,6 +26,10 @@ type SparkV1Client struct {
 
 func (c *SparkV1Client) SparkApplications(namespace string) SparkApplicationInterface {
 	return newSparkApplications(c, namespace)
+}
+
+func (c *SparkV1Client) SparkClusters(namespace string) SparkClusterInterface {
+	return newSparkClusters(c, namespace)
 }
 
 // NewForConfig creates a new SparkV1Client for the given config.

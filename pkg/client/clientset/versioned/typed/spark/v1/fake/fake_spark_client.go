@@ -19,6 +19,10 @@ func (c *FakeSparkV1) SparkApplications(namespace string) v1.SparkApplicationInt
 	return newFakeSparkApplications(c, namespace)
 }
 
+func (c *FakeSparkV1) SparkClusters(namespace string) v1.SparkClusterInterface {
+	return newFakeSparkClusters(c, namespace)
+}
+
 // RESTClient returns a RESTClient that is used to communicate
 // with API server by this client implementation.
 func (c *FakeSparkV1) RESTClient() rest.Interface {

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
+)
+
+// clusterRefinements refuse what no operator can run, and the scaling of a cluster that an autoscaler scales: nothing
+// would come of it.
+var clusterRefinements = []refinement{
+	{rules: rules(beginsNamesOfCluster)},
+	{path: "spec", rules: rules(scaledByAutoscaler)},
+	{path: "spec.runtimeVersions.sparkVersion", rules: labelOfVersion},
+	{path: "spec.workerSpec.networkPolicy.metricsIngress[]", opaque: true},
+}
+
+// beginsNamesOfCluster is about new objects: the name of one that exists cannot be corrected. The longest name that
+// begins with it is NAME-master-svc.
+var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
+	Rule: "oldSelf.hasValue() || " +
+		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+	OptionalOldSelf: ptr.To(true),
+	MessageExpression: `'metadata.name "' + self.metadata.name + '" cannot begin the names of Services: ` +
+		`write at most 52 lower case letters, digits and -, of which the first and the last are not -'`,
+}
+
+// scaledByAutoscaler refuses an edit of nothing but initWorkers, which is what kubectl scale does, while an autoscaler
+// decides. An edit of more is taken, as it is of the Apache operator.
+var scaledByAutoscaler = apiextensionsv1.ValidationRule{
+	Rule: strings.Join([]string{
+		"oldSelf.clusterTolerations.instanceConfig.minWorkers >= oldSelf.clusterTolerations.instanceConfig.maxWorkers",
+		"self.clusterTolerations.instanceConfig.initWorkers == oldSelf.clusterTolerations.instanceConfig.initWorkers",
+		"self.clusterTolerations.instanceConfig.minWorkers != oldSelf.clusterTolerations.instanceConfig.minWorkers",
+		"self.clusterTolerations.instanceConfig.maxWorkers != oldSelf.clusterTolerations.instanceConfig.maxWorkers",
+		"self.runtimeVersions != oldSelf.runtimeVersions",
+		differs("masterSpec"), differs("workerSpec"), differs("sparkConf"), differs("suspend"),
+	}, " || "),
+	FieldPath: ".clusterTolerations.instanceConfig.initWorkers",
+	Message: "an autoscaler decides how many workers there are, since minWorkers is below maxWorkers: " +
+		"edit those, or make them equal to decide by initWorkers",
+}
+
+// differs says that an optional field is not as it was. Optional values would be shorter to compare, but the API server
+// cannot tell what that costs.
+func differs(field string) string {
+	return fmt.Sprintf("has(self.%[1]s) != has(oldSelf.%[1]s) || has(self.%[1]s) && self.%[1]s != oldSelf.%[1]s", field)
+}
