@@ -64,7 +64,7 @@ type ClusterSpec struct {
 	// SparkConf holds Spark properties, of which master and workers get all.
 	// +optional
 	SparkConf map[string]string `json:"sparkConf,omitempty"`
-	// Suspend holds the creation of the cluster, and has one that runs stop all its Pods.
+	// Suspend holds the creation of the cluster. It does nothing to one that exists.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }

@@ -1,0 +1,86 @@
+package resources
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+const (
+	imageKey     = "spark.kubernetes.container.image"
+	schedulerKey = "spark.kubernetes.scheduler.name"
+	namespaceKey = "spark.kubernetes.namespace"
+
+	decommissionKey = "spark.decommission.enabled"
+	masterUIKey     = "spark.master.ui.port"
+	workerUIKey     = "spark.worker.ui.port"
+	restKey         = "spark.master.rest.port"
+)
+
+const versionPlaceholder = "{{SPARK_VERSION}}"
+
+// properties are the Spark properties of master and workers.
+func properties(cluster *sparkv1.SparkCluster) map[string]string {
+	conf := map[string]string{
+		"spark.shuffle.service.enabled": "true",
+		// The master tells the name that it calls itself, which is worth nothing where its Service is not headless, or
+		// where another operator made its StatefulSet. The Service's is always good.
+		"spark.worker.preferConfiguredMasterAddress": "true",
+	}
+	maps.Copy(conf, cluster.Spec.SparkConf)
+	conf[namespaceKey] = cluster.Namespace
+	if image, given := conf[imageKey]; given {
+		conf[imageKey] = strings.ReplaceAll(image, versionPlaceholder, cluster.Spec.RuntimeVersions.SparkVersion)
+	}
+	return conf
+}
+
+func imageOf(setting, version string) string {
+	if setting == "" {
+		setting = "apache/spark:" + versionPlaceholder
+	}
+	return strings.ReplaceAll(setting, versionPlaceholder, version)
+}
+
+// options are properties as options of a JVM, in one text, as Spark's launcher takes it apart: that reads quotes and
+// backslashes as a shell does, and nothing else.
+func options(conf map[string]string) string {
+	var text []string
+	for _, key := range slices.Sorted(maps.Keys(conf)) {
+		name := key
+		if !plain.MatchString(key) {
+			name = quoted(key)
+		}
+		text = append(text, fmt.Sprintf("-D%s=%s", name, quoted(conf[key])))
+	}
+	return strings.Join(text, " ")
+}
+
+var (
+	plain = regexp.MustCompile(`^[-\w.:/]+$`)
+	quote = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+)
+
+func quoted(text string) string { return `"` + quote.Replace(text) + `"` }
+
+// literal keeps the kubelet from taking parts of a variable's value for references to others.
+func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
+
+// on says that a property is switched on.
+func (b *builder) on(key string) bool {
+	return strings.EqualFold(strings.TrimSpace(b.conf[key]), "true")
+}
+
+// port is a port that a property may move. What Spark could not use stays where it is: Spark says so itself.
+func (b *builder) port(key string, otherwise int32) int32 {
+	number, err := strconv.ParseInt(strings.TrimSpace(b.conf[key]), 10, 32)
+	if err != nil || number < 1 || number > 65535 {
+		return otherwise
+	}
+	return int32(number)
+}

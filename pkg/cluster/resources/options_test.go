@@ -1,0 +1,137 @@
+package resources_test
+
+import (
+	"maps"
+	"math/rand"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+)
+
+// TestAnyPropertyReachesTheDaemons holds that whatever a property's name and value are, the JVM gets them as they are,
+// and nothing besides.
+func TestAnyPropertyReachesTheDaemons(t *testing.T) {
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewSource(seed))
+	for range 2000 {
+		conf := map[string]string{}
+		for range rng.Intn(5) {
+			conf["spark."+anyText(rng)] = anyText(rng)
+		}
+		if !reaches(t, conf) {
+			return
+		}
+	}
+}
+
+func TestOddPropertiesReachTheDaemons(t *testing.T) {
+	for _, value := range []string{
+		``, ` `, `"`, `\`, `'`, `a" -Dspark.b="c`, `$(id)`, "`id`", `$$HOME`, `$(SPARK_HOME)`, "a\nb", `a\"b`, `"; rm -rf / #`, `{"a": 1}`,
+	} {
+		if !reaches(t, map[string]string{"spark.a": value}) {
+			return
+		}
+	}
+}
+
+func reaches(t *testing.T, conf map[string]string) bool {
+	t.Helper()
+	c := cluster(t, "")
+	c.Spec.SparkConf = conf
+	objects, err := Build(c, Defaults{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"spark.shuffle.service.enabled": "true", "spark.worker.preferConfiguredMasterAddress": "true",
+	}
+	maps.Copy(want, conf)
+	want["spark.kubernetes.namespace"] = "spark"
+	text := environment(containerOf(objects.Worker, "worker"))["SPARK_WORKER_OPTS"]
+	got := map[string]string{}
+	for _, option := range launcherReads(kubeletExpands(text)) {
+		name, isProperty := strings.CutPrefix(option, "-D")
+		if !isProperty {
+			t.Errorf("%q is an option of the JVM", option)
+			return false
+		}
+		// A name has no equals sign in it, or the JVM takes it for a shorter one: then there is no way to give it.
+		key := name
+		for known := range want {
+			if value, is := strings.CutPrefix(name, known+"="); is && value == want[known] {
+				key = known
+			}
+		}
+		got[key] = want[key]
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the JVM gets %q of %q, by %s", got, want, text)
+		return false
+	}
+	return true
+}
+
+func anyText(rng *rand.Rand) string {
+	const letters = "ab.$(){}\"'\\ \t\n;|&`#=é"
+	runes := []rune(letters)
+	text := make([]rune, rng.Intn(12))
+	for i := range text {
+		text[i] = runes[rng.Intn(len(runes))]
+	}
+	return string(text)
+}
+
+// kubeletExpands does what the kubelet does to the value of a variable, where each name is known.
+func kubeletExpands(value string) string {
+	var out strings.Builder
+	for i := 0; i < len(value); i++ {
+		switch {
+		case strings.HasPrefix(value[i:], "$$"):
+			out.WriteByte('$')
+			i++
+		case strings.HasPrefix(value[i:], "$(") && strings.Contains(value[i:], ")"):
+			out.WriteString("EXPANDED")
+			i += strings.Index(value[i:], ")")
+		default:
+			out.WriteByte(value[i])
+		}
+	}
+	return out.String()
+}
+
+// launcherReads takes a text apart as Spark's launcher does: by the rules of a shell for quotes and backslashes.
+func launcherReads(text string) []string {
+	var options []string
+	var option strings.Builder
+	inside, single, double, escaped := false, false, false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			option.WriteRune(r)
+			escaped = false
+		case r == '\\' && !single:
+			inside, escaped = true, true
+		case r == '\'' && !double:
+			inside, single = true, !single
+		case r == '"' && !single:
+			inside, double = true, !double
+		case unicode.IsSpace(r) && !single && !double:
+			if inside {
+				options = append(options, option.String())
+				option.Reset()
+				inside = false
+			}
+		default:
+			option.WriteRune(r)
+			inside = true
+		}
+	}
+	if inside {
+		options = append(options, option.String())
+	}
+	return options
+}

@@ -1,0 +1,158 @@
+package resources
+
+import (
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// The labels that the Apache operator puts on what belongs to a cluster.
+const (
+	LabelOperator = "spark.operator/name"
+	LabelCluster  = "spark.operator/spark-cluster-name"
+	LabelRole     = "spark-role"
+	LabelVersion  = "spark-version"
+)
+
+// operatorName is the value of LabelOperator, the Apache operator's default.
+const operatorName = "spark-kubernetes-operator"
+
+// The roles, which are the names of the containers as well.
+const (
+	Master = "master"
+	Worker = "worker"
+)
+
+// Defaults are the operator's settings for what clusters leave out.
+type Defaults struct {
+	// Image is used by clusters that name none; {{SPARK_VERSION}} stands for the cluster's. Empty for
+	// apache/spark:<sparkVersion>.
+	Image string
+}
+
+// Objects are those of a cluster.
+type Objects struct {
+	MasterService, WorkerService *corev1.Service
+	Master, Worker               *appsv1.StatefulSet
+	NetworkPolicy                *networkingv1.NetworkPolicy
+	// Autoscaler is nil where none decides about the workers.
+	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
+	// Budget is nil where there need not be a worker.
+	Budget *policyv1.PodDisruptionBudget
+}
+
+// Build builds the objects of a cluster. Each is signed, see HashAnnotation.
+func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
+	b := newBuilder(cluster, defaults)
+	objects := &Objects{
+		MasterService: b.masterService(), WorkerService: b.workerService(),
+		Master: b.masterSet(), Worker: b.workerSet(),
+		NetworkPolicy: b.networkPolicy(), Autoscaler: b.autoscaler(), Budget: b.budget(),
+	}
+	if objects.Autoscaler != nil {
+		// How many there are to begin with is no part of what is kept so.
+		defer func(initially *int32) { objects.Worker.Spec.Replicas = initially }(objects.Worker.Spec.Replicas)
+		objects.Worker.Spec.Replicas = nil
+	}
+	for _, object := range objects.All() {
+		if err := sign(object); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}
+
+// All are the objects in the order in which they are created: what Pods need is there before them.
+func (o *Objects) All() []metav1.Object {
+	all := []metav1.Object{o.MasterService, o.WorkerService, o.NetworkPolicy, o.Master, o.Worker}
+	if o.Autoscaler != nil {
+		all = append(all, o.Autoscaler)
+	}
+	if o.Budget != nil {
+		all = append(all, o.Budget)
+	}
+	return all
+}
+
+// MasterName names the master's StatefulSet.
+func MasterName(cluster string) string { return cluster + "-master" }
+
+// WorkerName names the workers' StatefulSet and their NetworkPolicy.
+func WorkerName(cluster string) string { return cluster + "-worker" }
+
+// MasterServiceName names the master's Service.
+func MasterServiceName(cluster string) string { return cluster + "-master-svc" }
+
+// WorkerServiceName names the workers' Service.
+func WorkerServiceName(cluster string) string { return cluster + "-worker-svc" }
+
+// AutoscalerName names the workers' autoscaler.
+func AutoscalerName(cluster string) string { return cluster + "-worker-hpa" }
+
+// BudgetName names the workers' PodDisruptionBudget.
+func BudgetName(cluster string) string { return cluster + "-worker-pdb" }
+
+// Autoscaled says that an autoscaler decides how many workers there are.
+func Autoscaled(cluster *sparkv1.SparkCluster) bool {
+	instances := cluster.Spec.ClusterTolerations.InstanceConfig
+	return instances.MinWorkers < instances.MaxWorkers
+}
+
+// Selector selects the Pods of a role.
+func Selector(cluster, role string) map[string]string {
+	return map[string]string{LabelRole: role, LabelCluster: cluster}
+}
+
+// builder builds the objects of one cluster.
+type builder struct {
+	cluster *sparkv1.SparkCluster
+	master  sparkv1.MasterSpec
+	worker  sparkv1.WorkerSpec
+	conf    map[string]string
+	// image is that of containers whose template names none; named says that the properties name it.
+	image string
+	named bool
+}
+
+func newBuilder(cluster *sparkv1.SparkCluster, defaults Defaults) *builder {
+	b := &builder{cluster: cluster, conf: properties(cluster)}
+	if given := cluster.Spec.MasterSpec; given != nil {
+		b.master = *given.DeepCopy()
+	}
+	if given := cluster.Spec.WorkerSpec; given != nil {
+		b.worker = *given.DeepCopy()
+	}
+	b.image, b.named = b.conf[imageKey], b.conf[imageKey] != ""
+	if !b.named {
+		b.image = imageOf(defaults.Image, cluster.Spec.RuntimeVersions.SparkVersion)
+	}
+	return b
+}
+
+// metadata are the labels and annotations of a template with what is the operator's.
+func (b *builder) metadata(template *metav1.ObjectMeta, name string) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{Name: name, Namespace: b.cluster.Namespace, Labels: map[string]string{}}
+	if template != nil {
+		maps.Copy(meta.Labels, template.Labels)
+		meta.Annotations = maps.Clone(template.Annotations)
+	}
+	maps.Copy(meta.Labels, map[string]string{LabelOperator: operatorName, LabelCluster: b.cluster.Name})
+	b.addVersion(meta.Labels)
+	meta.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(b.cluster, sparkv1.SchemeGroupVersion.WithKind("SparkCluster")),
+	}
+	return meta
+}
+
+func (b *builder) addVersion(labels map[string]string) {
+	if version := b.cluster.Spec.RuntimeVersions.SparkVersion; version != "" {
+		labels[LabelVersion] = version
+	}
+}

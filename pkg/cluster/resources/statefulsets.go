@@ -1,0 +1,140 @@
+package resources
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	masterOptions = "SPARK_MASTER_OPTS"
+	workerOptions = "SPARK_WORKER_OPTS"
+)
+
+func (b *builder) masterSet() *appsv1.StatefulSet {
+	set := b.statefulSet(b.master.StatefulSetMetadata, b.master.StatefulSetSpec, MasterName(b.cluster.Name), Master)
+	set.Spec.Replicas = ptr.To[int32](1)
+	set.Spec.ServiceName = MasterServiceName(b.cluster.Name)
+	container := b.container(&set.Spec.Template.Spec, Master)
+	addPorts(container,
+		containerPort(PortWeb, b.port(masterUIKey, MasterWebPort)), containerPort(portSpark, MasterPort),
+		containerPort(portRest, b.port(restKey, RestPort)))
+	b.addOptions(container, masterOptions)
+	// Services of other names may bring along a variable of this name, which is no number.
+	addVariable(container, "SPARK_MASTER_PORT", fmt.Sprint(MasterPort))
+	container.Command = append(container.Command, "bash", "-c", masterCommand)
+	return set
+}
+
+func (b *builder) workerSet() *appsv1.StatefulSet {
+	set := b.statefulSet(b.worker.StatefulSetMetadata, b.worker.StatefulSetSpec, WorkerName(b.cluster.Name), Worker)
+	set.Spec.Replicas = ptr.To(b.cluster.Spec.ClusterTolerations.InstanceConfig.InitWorkers)
+	set.Spec.ServiceName = WorkerServiceName(b.cluster.Name)
+	pod := &set.Spec.Template.Spec
+	if pod.DNSConfig == nil {
+		pod.DNSConfig = &corev1.PodDNSConfig{}
+	}
+	pod.DNSConfig.Searches = append(pod.DNSConfig.Searches,
+		fmt.Sprintf("%s.%s.svc.cluster.local", WorkerServiceName(b.cluster.Name), b.cluster.Namespace))
+	container := b.container(pod, Worker)
+	addPorts(container, containerPort(PortWeb, b.port(workerUIKey, WorkerWebPort)))
+	addVariable(container, "SPARK_LOG_DIR", "/opt/spark/work/logs")
+	b.addOptions(container, workerOptions)
+	addCapacity(container)
+	container.Command = append(container.Command, "bash", "-c",
+		fmt.Sprintf(workerCommand, MasterServiceName(b.cluster.Name), MasterPort))
+	if b.on(decommissionKey) {
+		decommission(pod, container)
+	}
+	pod.TerminationGracePeriodSeconds = cmp.Or(pod.TerminationGracePeriodSeconds, ptr.To[int64](0))
+	return set
+}
+
+// statefulSet is a template with what both roles have.
+func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.StatefulSetSpec, name, role string) *appsv1.StatefulSet {
+	set := &appsv1.StatefulSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
+		ObjectMeta: b.metadata(metadata, name),
+	}
+	if template != nil {
+		set.Spec = *template
+	}
+	set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: Selector(b.cluster.Name, role)}
+	labels := map[string]string{}
+	maps.Copy(labels, set.Spec.Template.Labels)
+	maps.Copy(labels, Selector(b.cluster.Name, role))
+	b.addVersion(labels)
+	set.Spec.Template.Labels = labels
+	pod := &set.Spec.Template.Spec
+	pod.SchedulerName = cmp.Or(b.conf[schedulerKey], pod.SchedulerName, corev1.DefaultSchedulerName)
+	pod.EnableServiceLinks = cmp.Or(pod.EnableServiceLinks, ptr.To(false))
+	if role == Master {
+		pod.TerminationGracePeriodSeconds = cmp.Or(pod.TerminationGracePeriodSeconds, ptr.To[int64](0))
+	}
+	return set
+}
+
+// container finds the container of a role in a template: the one of its name, else the first that has none. Where there
+// is neither, it is added, before the others since kubectl logs shows the first.
+func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container {
+	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == role })
+	if at < 0 {
+		at = slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "" })
+	}
+	if at < 0 {
+		at = 0
+		pod.Containers = slices.Insert(pod.Containers, at, corev1.Container{})
+	}
+	container := &pod.Containers[at]
+	container.Name = role
+	if b.named || container.Image == "" {
+		container.Image = b.image
+	}
+	return container
+}
+
+func containerPort(name string, port int32) corev1.ContainerPort {
+	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
+}
+
+// addPorts adds those that the template does not name.
+func addPorts(container *corev1.Container, ports ...corev1.ContainerPort) {
+	for _, port := range ports {
+		if !slices.ContainsFunc(container.Ports, func(p corev1.ContainerPort) bool { return p.Name == port.Name }) {
+			container.Ports = append(container.Ports, port)
+		}
+	}
+}
+
+func variable(container *corev1.Container, name string) *corev1.EnvVar {
+	at := slices.IndexFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &container.Env[at]
+}
+
+// addVariable sets a variable that the template does not set.
+func addVariable(container *corev1.Container, name, value string) {
+	if variable(container, name) == nil {
+		container.Env = append(container.Env, corev1.EnvVar{Name: name, Value: value})
+	}
+}
+
+// addOptions adds the properties to the options of a daemon that the template gives; of two the last counts, which is
+// the property.
+func (b *builder) addOptions(container *corev1.Container, name string) {
+	value := literal(options(b.conf))
+	if given := variable(container, name); given != nil && given.Value != "" {
+		value = given.Value + " " + value
+	}
+	container.Env = slices.DeleteFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == name })
+	container.Env = append(container.Env, corev1.EnvVar{Name: name, Value: value})
+}
