@@ -22,6 +22,7 @@ const (
 	HandlersName = "config-handlers"
 	EventsName   = "config-events"
 	KubeflowName = "config-kubeflow"
+	ClustersName = "config-clusters"
 )
 
 // Config is a snapshot of all settings. None of its parts is nil, and none changes.
@@ -31,6 +32,7 @@ type Config struct {
 	Handlers *Handlers
 	Events   *Events
 	Kubeflow *kubeflow.Defaults
+	Clusters *Clusters
 }
 
 // readers read each config map into a snapshot.
@@ -40,6 +42,7 @@ var readers = map[string]func(*corev1.ConfigMap, *Config) error{
 	HandlersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
 	EventsName:   func(m *corev1.ConfigMap, c *Config) (err error) { c.Events, err = NewEvents(m); return err },
 	KubeflowName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Kubeflow, err = NewKubeflow(m); return err },
+	ClustersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
 }
 
 // Names are the names of all config maps.

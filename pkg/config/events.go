@@ -16,14 +16,19 @@ type Events struct {
 func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
 	events := &Events{DeletionGrace: 5 * time.Minute}
 	err := keys{
-		"deletion-grace": func(key, value string) error {
-			grace, err := time.ParseDuration(value)
-			if err != nil || grace < 0 {
-				return refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
-			}
-			events.DeletionGrace = grace
-			return nil
-		},
+		"deletion-grace": notNegative(&events.DeletionGrace),
 	}.read(EventsName, configMap)
 	return events, err
+}
+
+// notNegative reads a time of zero or more.
+func notNegative(into *time.Duration) func(key, value string) error {
+	return func(key, value string) error {
+		given, err := time.ParseDuration(value)
+		if err != nil || given < 0 {
+			return refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
+		}
+		*into = given
+		return nil
+	}
 }

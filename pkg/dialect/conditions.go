@@ -53,7 +53,7 @@ func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration = observed
 		condition.LastTransitionTime = metav1.NewTime(facts.Now)
-		condition.Message = clipped(condition.Message)
+		condition.Message = Clipped(condition.Message)
 		meta.SetStatusCondition(conditions, condition)
 	}
 	unless := func(holds bool, condition metav1.Condition) {
@@ -67,7 +67,7 @@ func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(driverReady(record))
 	set(executorsReady(record, facts.Policy))
 	set(resourcesReleased(record, words))
-	set(eventsDelivered(record))
+	set(EventsDelivered(record))
 	warnings := facts.Warnings
 	if record.Launch != nil {
 		warnings = slices.Concat(record.Launch.Warnings, warnings)
@@ -100,7 +100,7 @@ func succeeded(record *v1alpha1.Record, facts Facts, words Words, before *metav1
 	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
 	case facts.Obstacle != nil:
-		condition.Reason, condition.Message = reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
+		condition.Reason, condition.Message = Reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
 	case facts.Held == lifecycle.HeldSuspended:
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
@@ -140,7 +140,7 @@ func conclude(condition *metav1.Condition, ended *v1alpha1.Transition, words Wor
 	}
 	condition.Reason, condition.Message = ended.State, ended.End.Message
 	if ended.End.Reason != containerError {
-		condition.Reason = reason(ended.End.Reason, ended.State)
+		condition.Reason = Reason(ended.End.Reason, ended.State)
 	}
 	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
 		condition.Message += " " + words.ReadLog
@@ -156,15 +156,17 @@ var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$
 // maxMessage is far below what the API server allows: people read messages.
 const maxMessage = 4096
 
-// reason is a reason of somebody else's, a webhook's or a scheduler's, where a condition may have it.
-func reason(given, fallback string) string {
+// Reason is a reason of somebody else's, a webhook's or a scheduler's, where a condition may have it.
+func Reason(given, fallback string) string {
 	if reasonPattern.MatchString(given) {
 		return given
 	}
 	return fallback
 }
 
-func clipped(message string) string {
+// Clipped is a message that is short enough for a condition.
+// Clipped is a message that is short enough for a condition.
+func Clipped(message string) string {
 	const ellipsis = "..."
 	if len(message) <= maxMessage {
 		return message

@@ -67,7 +67,8 @@ func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	}
 }
 
-func eventsDelivered(record *v1alpha1.Record) metav1.Condition {
+// EventsDelivered says how far the sink has taken the events of a record.
+func EventsDelivered(record *v1alpha1.Record) metav1.Condition {
 	const kind = ConditionEventsDelivered
 	switch {
 	case record.Rejected > 0:

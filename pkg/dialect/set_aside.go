@@ -11,7 +11,7 @@ import (
 // condition Succeeded, which takes the place of all conditions, and leaves alone what else the status holds.
 func SetAsidePatch(app Application, reason, message string, now time.Time) ([]byte, error) {
 	condition := metav1.Condition{
-		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: clipped(message),
+		Type: ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: Clipped(message),
 		ObservedGeneration: app.GetGeneration(), LastTransitionTime: metav1.NewTime(now),
 	}
 	return json.Marshal(map[string]any{

@@ -17,7 +17,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
 		End:              ended,
 		Unknown:          ended == nil && unknown(pod),
-		Waiting:          waiting(pod),
+		Waiting:          Waiting(pod, "Driver Pod"),
 		PreparingSince:   preparingSince(pod),
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),

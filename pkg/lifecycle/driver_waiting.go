@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// waiting names what holds a Pod up, in words that do not change while it lasts: kubelet alternates between
+// Waiting names what holds a Pod up, which is called what it is for people, in words that do not change while it lasts: kubelet alternates between
 // ErrImagePull and ImagePullBackOff, and a condition that followed would be written each time.
-func waiting(pod *corev1.Pod) *Cause {
+func Waiting(pod *corev1.Pod, what string) *Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
-		return &Cause{Class: ClassScheduling, Reason: scheduled.Reason, Message: unscheduled(scheduled.Message)}
+		return &Cause{Class: ClassScheduling, Reason: scheduled.Reason, Message: unscheduled(what, scheduled.Message)}
 	}
 	for _, status := range append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...) {
 		if status.State.Waiting == nil {
@@ -57,8 +57,8 @@ var (
 )
 
 // unscheduled is the scheduler's message without its numbers, which change with each node and each try.
-func unscheduled(message string) string {
-	const sentence = "Driver Pod cannot be scheduled"
+func unscheduled(what, message string) string {
+	sentence := what + " cannot be scheduled"
 	counted := nodesCounted.FindString(message)
 	if message == "" {
 		return sentence + "."

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// The condition types, beside those of applications that clusters have too: ResourcesReleased, EventsDelivered, Warning.
+const (
+	// ConditionReady is True while the master answers and the workers that are needed are registered with it.
+	ConditionReady = "Ready"
+	// ConditionDegraded is True while a cluster that was ready is not.
+	ConditionDegraded = "Degraded"
+	// ConditionUpToDate is True where the objects are as the spec has them, and no Pod is left of what they were.
+	ConditionUpToDate = "UpToDate"
+)
+
+func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts) {
+	set := func(kind string, holds bool, reason, message string) {
+		status := metav1.ConditionFalse
+		if holds {
+			status = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(conditions, metav1.Condition{
+			Type: kind, Status: status, Reason: dialect.Reason(reason, "Other"), Message: dialect.Clipped(message),
+			ObservedGeneration: observed, LastTransitionTime: instant(facts.Now),
+		})
+	}
+	ready, state := facts.Decision.Ready, cluster.Current(record)
+	set(ConditionReady, ready.Ready, ready.Reason, ready.Message)
+	if state == cluster.Degraded {
+		set(ConditionDegraded, true, ready.Reason, ready.Message)
+	} else {
+		set(ConditionDegraded, false, string(state), "The cluster is not one that was ready and lost what it needs.")
+	}
+	upToDate, reason, message := rollout(state, facts)
+	set(ConditionUpToDate, upToDate, reason, message)
+	if released := state == cluster.ResourceReleased; released {
+		set(dialect.ConditionResourcesReleased, true, "Released", "No object of the cluster is left.")
+	} else if state.Stopping() {
+		set(dialect.ConditionResourcesReleased, false, string(state), "The objects of the cluster are being deleted.")
+	} else {
+		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster is not over.")
+	}
+	delivered := dialect.EventsDelivered(record)
+	delivered.ObservedGeneration, delivered.LastTransitionTime = observed, instant(facts.Now)
+	meta.SetStatusCondition(conditions, delivered)
+	if len(facts.Warnings) == 0 {
+		meta.RemoveStatusCondition(conditions, dialect.ConditionWarning)
+		return
+	}
+	set(dialect.ConditionWarning, true, "SpecNotHonored", strings.Join(facts.Warnings, " "))
+}
+
+func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message string) {
+	switch refused := facts.Decision.Refused; {
+	case state.Stopping() || state == cluster.ResourceReleased:
+		return false, string(state), "The cluster is over."
+	case refused != nil:
+		return false, refused.Reason, fmt.Sprintf("What the spec asks for was refused, and what there was goes on. %s", refused.Message)
+	case !facts.Exists:
+		return false, string(state), "Nothing is created yet."
+	case facts.Rolling:
+		return false, "RollingOut", "Pods are being replaced by such as the spec asks for."
+	default:
+		return true, "UpToDate", "All Pods are as the spec asks for."
+	}
+}
+
+func sameStatus(a, b sparkv1.ClusterStatus) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// keptHistory is how much is taken over of a history. The Apache operator lets that of a cluster that failed grow without
+// an end.
+const keptHistory = 16
+
+// Inherit makes a record of the status that the Apache operator left, all of it told. It is nil where that says nothing, or
+// nothing that can be understood: then the cluster is looked at anew, which does no harm to what exists.
+func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
+	current := c.Status.CurrentState
+	if current == nil || !slices.Contains(cluster.States, cluster.State(current.CurrentStateSummary)) {
+		return nil
+	}
+	transitions := transitionsOf(c.Status)
+	if len(transitions) == 0 || transitions[len(transitions)-1].State != current.CurrentStateSummary {
+		return nil
+	}
+	record := &v1alpha1.Record{Transitions: transitions[max(0, len(transitions)-keptHistory):]}
+	if summary := c.Status.CurrentAttemptSummary; summary != nil && summary.AttemptInfo != nil {
+		record.Attempt.ID, record.Attempt.Restarts = max(summary.AttemptInfo.ID, 0), max(summary.AttemptInfo.RestartCounter, 0)
+	}
+	for i := range record.Transitions {
+		t := &record.Transitions[i]
+		t.Attempt = record.Attempt.ID
+		if cluster.State(t.State).Stopping() {
+			t.End = &v1alpha1.AttemptEnd{
+				Outcome: v1alpha1.OutcomeFailed, Reason: t.State, Message: outbox.Clip(t.Message, outbox.MaxEvidence),
+			}
+		}
+	}
+	record.Attempt.Since = record.Transitions[0].Time
+	record.Sequence = record.Transitions[len(record.Transitions)-1].Sequence
+	record.Acknowledged = record.Sequence
+	return record
+}
+
+// transitionsOf are the states of a history that can be read, in order.
+func transitionsOf(status sparkv1.ClusterStatus) []v1alpha1.Transition {
+	var transitions []v1alpha1.Transition
+	for key, state := range status.StateTransitionHistory {
+		number, err := strconv.ParseInt(key, 10, 62)
+		at, unreadable := time.Parse(time.RFC3339Nano, state.LastTransitionTime)
+		if err != nil || number < 0 || unreadable != nil || !slices.Contains(cluster.States, cluster.State(state.CurrentStateSummary)) {
+			continue
+		}
+		transitions = append(transitions, v1alpha1.Transition{
+			Sequence: number + 1, Time: outbox.Stamp(at), State: state.CurrentStateSummary,
+			Message: outbox.Clip(state.Message, outbox.MaxMessage),
+		})
+	}
+	slices.SortFunc(transitions, func(a, b v1alpha1.Transition) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return transitions
+}

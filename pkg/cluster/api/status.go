@@ -1,0 +1,100 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// Facts are what is said of a cluster beside its record.
+type Facts struct {
+	Now      time.Time
+	Decision cluster.Decision
+	// Workers are the workers' Pods, and Registered those that the master calls alive.
+	Workers, Registered int32
+	// Exists says that there are objects of the cluster, and Rolling that Pods are being replaced.
+	Exists, Rolling bool
+	Warnings        []string
+}
+
+// Project writes a record and what is said beyond it into the status.
+func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
+	status := &c.Status
+	status.Firesteel = record
+	current := state(outbox.Current(record))
+	status.CurrentState = &current
+	status.StateTransitionHistory = history(record, record.Attempt.ID)
+	status.CurrentAttemptSummary = &sparkv1.ClusterAttemptSummary{AttemptInfo: info(record.Attempt)}
+	status.PreviousAttemptSummary = nil
+	if record.Previous != nil {
+		status.PreviousAttemptSummary = &sparkv1.ClusterAttemptSummary{
+			AttemptInfo: info(*record.Previous), StateTransitionHistory: history(record, record.Previous.ID),
+		}
+	}
+	status.Workers = nil
+	if facts.Exists {
+		status.Workers = &sparkv1.ClusterWorkers{
+			Replicas: facts.Workers, Registered: facts.Registered,
+			Selector: labels.SelectorFromSet(resources.Selector(c.Name, resources.Worker)).String(),
+		}
+	}
+	if c.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+		status.ObservedGeneration = c.Generation
+	}
+	conclude(&status.Conditions, status.ObservedGeneration, record, facts)
+}
+
+// history holds the states of one attempt. Its keys count all transitions of the cluster, from "0".
+func history(record *v1alpha1.Record, attempt int64) map[string]sparkv1.ClusterState {
+	states := map[string]sparkv1.ClusterState{}
+	for _, transition := range record.Transitions {
+		if transition.Attempt == attempt {
+			states[strconv.FormatInt(transition.Sequence-1, 10)] = state(transition)
+		}
+	}
+	return states
+}
+
+func state(transition v1alpha1.Transition) sparkv1.ClusterState {
+	return sparkv1.ClusterState{
+		CurrentStateSummary: string(cluster.State(transition.State).Shown()),
+		LastTransitionTime:  transition.Time.UTC().Format(time.RFC3339Nano),
+		Message:             transition.Message,
+	}
+}
+
+func info(attempt v1alpha1.Attempt) *sparkv1.ClusterAttemptInfo {
+	return &sparkv1.ClusterAttemptInfo{ID: attempt.ID, RestartCounter: attempt.Restarts}
+}
+
+// ShownState is the state that the status shows; empty where it shows none.
+func ShownState(c *sparkv1.SparkCluster) string {
+	if c.Status.CurrentState == nil {
+		return ""
+	}
+	return c.Status.CurrentState.CurrentStateSummary
+}
+
+// SameButWorkers says that two statuses differ in nothing but the numbers of workers, which change all the time while a
+// cluster starts or is scaled.
+func SameButWorkers(a, b sparkv1.ClusterStatus) bool {
+	return sameStatus(withoutWorkers(a), withoutWorkers(b))
+}
+
+func withoutWorkers(status sparkv1.ClusterStatus) sparkv1.ClusterStatus {
+	if status.Workers != nil {
+		status.Workers = &sparkv1.ClusterWorkers{Selector: status.Workers.Selector}
+	}
+	return status
+}
+
+// instant keeps a condition's time as the API server keeps it.
+func instant(now time.Time) metav1.Time { return metav1.NewTime(now.UTC().Truncate(time.Second)) }

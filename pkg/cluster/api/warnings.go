@@ -1,0 +1,102 @@
+package api
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+)
+
+// longestName is how long a cluster's name may be for all its Pods to have a label that names their revision.
+const longestName = 45
+
+// Warnings name what is not done as the spec asks, one sentence each.
+func Warnings(c *sparkv1.SparkCluster) []string {
+	var w warnings
+	w.numbers(c)
+	if master := c.Spec.MasterSpec; master != nil {
+		w.statefulSet("spec.masterSpec.statefulSetSpec", master.StatefulSetSpec, "there is one master")
+	}
+	if worker := c.Spec.WorkerSpec; worker != nil {
+		w.statefulSet("spec.workerSpec.statefulSetSpec", worker.StatefulSetSpec, "write the number into initWorkers")
+		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
+	}
+	const namespaceKey = "spark.kubernetes.namespace"
+	if given, is := c.Spec.SparkConf[namespaceKey]; is && given != c.Namespace {
+		w.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", namespaceKey, given, c.Namespace)
+	}
+	if len(c.Name) > longestName {
+		w.add("metadata.name %q has %d characters, and Kubernetes may not be able to make Pods of more than %d: give the cluster a shorter name.",
+			c.Name, len(c.Name), longestName)
+	}
+	for _, unknown := range c.UnknownFields {
+		w.add("%s is dropped: correct its spelling.", unknown)
+	}
+	if c.Spec.Suspend && c.Status.Workers != nil {
+		w.add("spec.suspend does nothing to a cluster that exists: it holds the creation.")
+	}
+	return w.sentences
+}
+
+type warnings struct{ sentences []string }
+
+func (w *warnings) add(format string, values ...any) {
+	w.sentences = append(w.sentences, fmt.Sprintf(format, values...))
+}
+
+func (w *warnings) numbers(c *sparkv1.SparkCluster) {
+	const field = "spec.clusterTolerations.instanceConfig."
+	n := c.Spec.ClusterTolerations.InstanceConfig
+	autoscaled := resources.Autoscaled(c)
+	switch {
+	case n.MinWorkers > n.MaxWorkers:
+		w.add(field+"minWorkers %d is above maxWorkers %d, so that no autoscaler is made and there are the %d workers of initWorkers: correct one of them.",
+			n.MinWorkers, n.MaxWorkers, n.InitWorkers)
+	case n.MinWorkers < 0:
+		w.add(field+"minWorkers %d is below 0, which is taken for it: write the number that is needed.", n.MinWorkers)
+	case autoscaled && n.MinWorkers < 1:
+		w.add(field+"minWorkers %d has the autoscaler keep 1 worker, since it can keep no fewer: write 1.", n.MinWorkers)
+	}
+	if autoscaled && (n.InitWorkers > n.MaxWorkers || n.InitWorkers < n.MinWorkers) {
+		w.add(field+"initWorkers %d is not between minWorkers %d and maxWorkers %d, so that the autoscaler changes it at once: write a number between them.",
+			n.InitWorkers, n.MinWorkers, n.MaxWorkers)
+	}
+}
+
+// statefulSet is about fields of a template that are always the operator's.
+func (w *warnings) statefulSet(field string, given *appsv1.StatefulSetSpec, instead string) {
+	if given == nil {
+		return
+	}
+	if given.Replicas != nil {
+		w.add("%s.replicas %d has no effect: %s.", field, *given.Replicas, instead)
+	}
+	if given.PodManagementPolicy == appsv1.OrderedReadyPodManagement {
+		w.add("%s.podManagementPolicy %q has no effect, it is always Parallel: leave it out.", field, given.PodManagementPolicy)
+	}
+	if given.ServiceName != "" {
+		w.add("%s.serviceName %q has no effect: leave it out, the Service's template is in serviceSpec.", field, given.ServiceName)
+	}
+	if given.Selector != nil {
+		w.add("%s.selector has no effect: leave it out.", field)
+	}
+}
+
+func (w *warnings) autoscaler(c *sparkv1.SparkCluster, given *autoscalingv2.HorizontalPodAutoscalerSpec) {
+	const field = "spec.workerSpec.horizontalPodAutoscalerSpec"
+	if given == nil {
+		return
+	}
+	n := c.Spec.ClusterTolerations.InstanceConfig
+	switch {
+	case !resources.Autoscaled(c):
+		w.add("%s has no effect, since minWorkers %d is not below maxWorkers %d: make it so, or leave it out.", field, n.MinWorkers, n.MaxWorkers)
+	case given.MinReplicas != nil && *given.MinReplicas != n.MinWorkers:
+		w.add("%s.minReplicas %d has no effect: write it into minWorkers.", field, *given.MinReplicas)
+	case given.MaxReplicas != 0 && given.MaxReplicas != n.MaxWorkers:
+		w.add("%s.maxReplicas %d has no effect: write it into maxWorkers.", field, given.MaxReplicas)
+	}
+}

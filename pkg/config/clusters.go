@@ -1,0 +1,22 @@
+package config
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Clusters are the settings of clusters.
+type Clusters struct {
+	// MasterStartTimeout is how long a master may take to answer; zero has it take as long as it likes.
+	MasterStartTimeout time.Duration
+}
+
+// NewClusters reads config-clusters.
+func NewClusters(configMap *corev1.ConfigMap) (*Clusters, error) {
+	clusters := &Clusters{MasterStartTimeout: 5 * time.Minute}
+	err := keys{
+		"master-start-timeout": notNegative(&clusters.MasterStartTimeout),
+	}.read(ClustersName, configMap)
+	return clusters, err
+}
