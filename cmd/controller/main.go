@@ -28,6 +28,7 @@ import (
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
@@ -40,6 +41,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
 
@@ -76,9 +78,14 @@ func main() {
 	if err := checkKnatives(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
+	masters, err := readerOfMasters(config)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fetch := remote.New().Fetch
 	process := setup.NewProcess(env.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
+		sparkcluster.NewController(process, masters.Read),
 		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
 		sparkoperator.NewController(process, fetch, scheduledsparkapplication.AwaitsOfKubeflows))
 	if *local {
@@ -89,6 +96,15 @@ func main() {
 	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
+}
+
+// readerOfMasters asks the masters of clusters themselves where this process is in the cluster, and else through the API
+// server.
+func readerOfMasters(cluster *rest.Config) (masterpage.Reader, error) {
+	if _, err := rest.InClusterConfig(); err == nil {
+		return masterpage.Direct(), nil
+	}
+	return masterpage.ThroughAPIServer(cluster)
 }
 
 // selectors select the Pods to watch.

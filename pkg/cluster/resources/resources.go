@@ -9,6 +9,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
@@ -35,6 +36,12 @@ type Defaults struct {
 	// Image is used by clusters that name none; {{SPARK_VERSION}} stands for the cluster's. Empty for
 	// apache/spark:<sparkVersion>.
 	Image string
+}
+
+// Object is one of a cluster's.
+type Object interface {
+	metav1.Object
+	runtime.Object
 }
 
 // Objects are those of a cluster.
@@ -70,8 +77,8 @@ func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 }
 
 // All are the objects in the order in which they are created: what Pods need is there before them.
-func (o *Objects) All() []metav1.Object {
-	all := []metav1.Object{o.MasterService, o.WorkerService, o.NetworkPolicy, o.Master, o.Worker}
+func (o *Objects) All() []Object {
+	all := []Object{o.MasterService, o.WorkerService, o.NetworkPolicy, o.Master, o.Worker}
 	if o.Autoscaler != nil {
 		all = append(all, o.Autoscaler)
 	}
@@ -98,6 +105,26 @@ func AutoscalerName(cluster string) string { return cluster + "-worker-hpa" }
 
 // BudgetName names the workers' PodDisruptionBudget.
 func BudgetName(cluster string) string { return cluster + "-worker-pdb" }
+
+// PagePort is the port at which the master's page is asked for by the name of its Service. A headless Service has the
+// ports of its Pods.
+func (o *Objects) PagePort() int32 {
+	if o.MasterService.Spec.ClusterIP == corev1.ClusterIPNone {
+		for _, container := range o.Master.Spec.Template.Spec.Containers {
+			for _, port := range container.Ports {
+				if port.Name == PortWeb {
+					return port.ContainerPort
+				}
+			}
+		}
+	}
+	for _, port := range o.MasterService.Spec.Ports {
+		if port.Name == PortWeb {
+			return port.Port
+		}
+	}
+	return MasterWebPort
+}
 
 // Autoscaled says that an autoscaler decides how many workers there are.
 func Autoscaled(cluster *sparkv1.SparkCluster) bool {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -56,7 +55,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
-	case refusedForGood(err), notInstalled(object, err):
+	case refusal.ForGood(err), notInstalled(object, err):
 		return nil, &refusedError{object: describe(object), err: err}
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
@@ -252,30 +251,11 @@ func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteO
 	return u.ResourceInterface.Delete(ctx, name, options)
 }
 
-// refusedForGood says that the same request will be refused again: a quota, a webhook, an invalid object. What
-// can pass is retried: conflicts, overload, errors of the server, and a namespace or credentials that may return.
-func refusedForGood(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	switch code := int(status.Status().Code); code {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		return false
-	default:
-		return code >= 400 && code < 500
-	}
-}
-
 // notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace
 // is gone its answer says so.
 func notInstalled(object submission.Object, err error) bool {
 	_, untyped := object.(*unstructured.Unstructured)
-	return untyped && isNotInstalled(err)
-}
-
-func isNotInstalled(err error) bool {
-	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	return untyped && refusal.NotInstalled(err)
 }
 
 // refusedError is the API server's, or a namesake's, last word on an object.
@@ -299,38 +279,12 @@ func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 // remedies say what to do about a refusal, where that can be known.
 func remedies(fields dialect.Fields) map[string]string {
 	return map[string]string{
-		"QuotaExceeded": "raise the quota, or have the application ask for less",
-		reasonNoAccount: "create it, or name another in " + fields.ServiceAccount,
-		"NameTaken":     "rename it or the application, or delete what has the name",
-		reasonNoKind:    "install what defines it",
-		reasonInvalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+		refusal.QuotaExceeded: "raise the quota, or have the application ask for less",
+		refusal.NoAccount:     "create it, or name another in " + fields.ServiceAccount,
+		refusal.NameTaken:     "rename it or the application, or delete what has the name",
+		refusal.NoKind:        "install what defines it",
+		refusal.Invalid:       "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
 	}
 }
 
-// reasonNoAccount is the reason where the driver's service account does not exist.
-const reasonNoAccount = "ServiceAccountNotFound"
-
-// reasonInvalid is the reason where the API server finds a fault in an object, and names the field of that.
-const reasonInvalid = string(metav1.StatusReasonInvalid)
-
-// reasonNoKind is the reason where the cluster has no such kind of object.
-const reasonNoKind = "NotInstalled"
-
-func (e *refusedError) reason() string {
-	text := e.err.Error()
-	var answer apierrors.APIStatus
-	switch reason := apierrors.ReasonForError(e.err); {
-	case strings.Contains(text, "exceeded quota"):
-		return "QuotaExceeded"
-	case strings.Contains(text, "error looking up service account"):
-		return reasonNoAccount
-	case isNotInstalled(e.err):
-		return reasonNoKind
-	case reason != metav1.StatusReasonUnknown:
-		return string(reason)
-	case errors.As(e.err, &answer):
-		return "Refused" // by a webhook that gives no reason
-	default:
-		return "NameTaken"
-	}
-}
+func (e *refusedError) reason() string { return refusal.Reason(e.err) }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
 
 // service builds a Service of an attempt, or a namesake of one.
@@ -248,11 +249,11 @@ func TestRefusedForGood(t *testing.T) {
 		http.StatusTooManyRequests: false, http.StatusInternalServerError: false,
 		http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false, 0: false,
 	} {
-		if got := refusedForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
+		if got := refusal.ForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
 			t.Errorf("%d is refused for good: %t, want %t", code, got, want)
 		}
 	}
-	if refusedForGood(errors.New("connection refused")) {
+	if refusal.ForGood(errors.New("connection refused")) {
 		t.Error("an error that the API server never sent is its last word")
 	}
 }

@@ -1,0 +1,166 @@
+package sparkcluster
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+
+	"go.opentelemetry.io/otel"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	kubeclient "knative.dev/pkg/client/injection/kube/client"
+	"knative.dev/pkg/configmap"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/reconciler"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
+	sparkclusterreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkcluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+)
+
+// workers is the number of clusters that are reconciled at once.
+const workers = 16
+
+// NewController makes the constructor of the controller. read reads the pages of masters.
+func NewController(process *setup.Process, read masterpage.Read) func(context.Context, configmap.Watcher) *controller.Impl {
+	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
+		ctx = setup.WithRecorder(ctx)
+		informer := clusterinformer.Get(ctx).Informer()
+		r := &Reconciler{
+			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{}, memory: newMemory(),
+		}
+		var resync func(concerned func(*sparkv1.SparkCluster) bool)
+		store := process.Settings(ctx, cmw, setup.Follower{
+			Settings: func(before, after *config.Config) {
+				resync(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
+			},
+			Moved: func(namespace string) {
+				resync(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
+			},
+		})
+		impl := sparkclusterreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
+			return controller.Options{
+				FinalizerName: api.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
+				PromoteFilterFunc: unfinished,
+				DemoteFunc: func(bucket reconciler.Bucket) {
+					r.relay.ForgetWhere(func(object events.Object) bool {
+						gone := bucket.Has(object.Key())
+						if gone {
+							r.masters.Forget(object.UID)
+						}
+						return gone
+					})
+				},
+			}
+		})
+		impl.Concurrency = workers
+		r.enqueueAfter = impl.EnqueueAfter
+		resync = func(concerned func(*sparkv1.SparkCluster) bool) {
+			impl.FilteredGlobalResync(func(object any) bool {
+				c, is := object.(*sparkv1.SparkCluster)
+				return is && concerned(c)
+			}, informer)
+		}
+		r.relay = process.Relay(ctx, impl.EnqueueKey)
+		r.masters = masterpage.NewWatch(ctx, read, impl.EnqueueKey)
+		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
+		var err error
+		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
+		setup.Must(ctx, err)
+		impl.Reconciler = &gate{
+			generated: impl.Reconciler.(generated), serves: serves, forget: r.forget,
+			get:    func(key string) *sparkv1.SparkCluster { return known(informer, key) },
+			tracer: otel.Tracer(scopeName), retries: setup.NewRetries(),
+		}
+		watchClusters(ctx, r, impl, informer)
+		r.estate = newEstate(ctx, r.kube, r.clock, func(name types.NamespacedName, changed object) {
+			if c := known(informer, name.String()); c != nil && tellsOfMaster(changed) {
+				r.masters.Hasten(c.UID)
+			}
+			impl.EnqueueKey(name)
+		})
+		return impl
+	}
+}
+
+func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
+	setup.Must(ctx, informer.SetTransform(func(object any) (any, error) {
+		if c, is := object.(*sparkv1.SparkCluster); is {
+			c.SetManagedFields(nil)
+		}
+		return object, nil
+	}))
+	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+		AddFunc:    impl.Enqueue,
+		UpdateFunc: controller.PassNew(impl.Enqueue),
+		DeleteFunc: func(object any) {
+			if c, is := setup.LastKnown(object).(*sparkv1.SparkCluster); is {
+				r.forget(c.UID)
+				r.memory.forget(c)
+			}
+		},
+	})
+}
+
+// tellsOfMaster says that a change may have changed what a master tells.
+func tellsOfMaster(changed object) bool {
+	switch changed.(type) {
+	case *corev1.Pod, *appsv1.StatefulSet:
+		return true
+	default:
+		return false
+	}
+}
+
+// known returns a cluster as the cache has it, nil where it has none.
+func known(informer cache.SharedIndexInformer, key string) *sparkv1.SparkCluster {
+	object, exists, err := informer.GetStore().GetByKey(key)
+	if err != nil || !exists {
+		return nil
+	}
+	c, _ := object.(*sparkv1.SparkCluster)
+	return c
+}
+
+// concerns says that a change of the settings concerns a cluster: it comes into the scope or leaves it, or its settings are
+// others.
+func concerns(process *setup.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
+	served := after.Scope.Serves(c, process.NamespaceLabels)
+	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image
+	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
+}
+
+// unfinished leaves out of a new leader's first look what has nothing left to happen to it.
+func unfinished(object any) bool {
+	c, is := object.(*sparkv1.SparkCluster)
+	if !is || c.DeletionTimestamp != nil || c.Status.Firesteel == nil {
+		return true
+	}
+	record := c.Status.Firesteel
+	return cluster.Current(record) != cluster.ResourceReleased || record.Acknowledged != record.Sequence ||
+		c.Status.ObservedGeneration != c.Generation
+}
+
+// unseen stands for the state of a cluster that nobody has looked at.
+const unseen = "New"
+
+// count returns the number of served clusters in each state.
+func count(informer cache.SharedIndexInformer, serves func(*sparkv1.SparkCluster) bool) map[string]int64 {
+	counts := map[string]int64{}
+	for _, object := range informer.GetStore().List() {
+		if c, is := object.(*sparkv1.SparkCluster); is && serves(c) {
+			counts[cmp.Or(api.ShownState(c), unseen)]++
+		}
+	}
+	return counts
+}

@@ -1,0 +1,222 @@
+package sparkcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
+)
+
+// errGoing says that what has the name of an object is on its way out.
+var errGoing = errors.New("what has the name of an object is not gone yet")
+
+// refusedAgain is when an edit of a cluster that runs, which was refused, is tried again.
+const refusedAgain = time.Minute
+
+// refusedError is the API server's, or a namesake's, last word on an object.
+type refusedError struct {
+	object string
+	err    error
+}
+
+func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v", e.object, e.err) }
+
+func (e *refusedError) Unwrap() error { return e.err }
+
+func (e *refusedError) cause() *lifecycle.Cause {
+	reason, message := refusal.Reason(e.err), e.Error()
+	if remedy := remedies[reason]; remedy != "" {
+		message += "; " + remedy
+	}
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: reason, Message: message}
+}
+
+// remedies say what to do about a refusal, where that can be known.
+var remedies = map[string]string{
+	refusal.QuotaExceeded: "raise the quota, or have the cluster ask for less",
+	refusal.NameTaken:     "rename the cluster, or delete what has the name",
+	refusal.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
+}
+
+// isEnsured says that all objects are as they were built, and that there are no others.
+func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
+	for _, wanted := range objects.All() {
+		if existing := r.estate.get(placeOf(wanted)); existing == nil || !asWanted(c, existing, wanted) {
+			return false
+		}
+	}
+	return len(r.surplus(c, objects)) == 0
+}
+
+func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
+	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted)
+}
+
+func hashOf(o object) string { return o.GetAnnotations()[resources.HashAnnotation] }
+
+// surplus are the objects of a cluster that it is not to have any more.
+func (r *Reconciler) surplus(c *sparkv1.SparkCluster, objects *resources.Objects) []object {
+	var surplus []object
+	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+		scaler := owned.GetName() == resources.AutoscalerName(c.Name) && objects.Autoscaler == nil
+		budget := owned.GetName() == resources.BudgetName(c.Name) && objects.Budget == nil
+		if (scaler || budget) && owned.GetDeletionTimestamp() == nil {
+			surplus = append(surplus, owned)
+		}
+	}
+	return surplus
+}
+
+// ensure has all objects be as they were built. It returns why one can never be; others are made all the same where the
+// cluster runs.
+func (r *Reconciler) ensure(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects, starts bool) (*lifecycle.Cause, error) {
+	for _, needless := range r.surplus(c, objects) {
+		if err := r.remove(ctx, needless); err != nil {
+			return nil, err
+		}
+	}
+	var cause *lifecycle.Cause
+	for _, wanted := range objects.All() {
+		err := r.have(ctx, c, wanted)
+		var refused *refusedError
+		switch {
+		case errors.As(err, &refused):
+			if cause == nil {
+				cause = refused.cause()
+			}
+			if starts {
+				return cause, nil
+			}
+		case err != nil:
+			return nil, err
+		}
+	}
+	return cause, nil
+}
+
+// have creates an object, or has what there is be like it.
+func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted object) error {
+	existing := r.estate.get(placeOf(wanted))
+	if existing != nil && asWanted(c, existing, wanted) {
+		return nil
+	}
+	verbs, err := verbsFor(r.kube, wanted)
+	if err != nil {
+		return err
+	}
+	if existing == nil {
+		made, err := verbs.create(ctx)
+		if !apierrors.IsAlreadyExists(err) {
+			return r.note(made, wanted, err)
+		}
+	}
+	return r.take(ctx, c, verbs, wanted)
+}
+
+// take has an object that exists be like the wanted one, where it is the cluster's to have.
+func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object) error {
+	existing, err := verbs.get(ctx)
+	switch {
+	case apierrors.IsNotFound(err):
+		return errGoing // it went in between
+	case err != nil:
+		return fmt.Errorf("look at existing %s: %w", describe(wanted), err)
+	case existing.GetDeletionTimestamp() != nil, namesakes(c, existing):
+		return errGoing
+	case !owns(c.UID, existing) && !abandoned(c, existing):
+		return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+	case asWanted(c, existing, wanted):
+		r.estate.wrote(existing)
+		return nil
+	}
+	updated, err := verbs.update(ctx, merge(existing, wanted, resources.Autoscaled(c)))
+	return r.note(updated, wanted, err)
+}
+
+// note keeps what a write brought.
+func (r *Reconciler) note(written, wanted object, err error) error {
+	switch {
+	case err == nil:
+		r.estate.wrote(written)
+		return nil
+	case refusal.ForGood(err):
+		return &refusedError{object: describe(wanted), err: err}
+	default:
+		return fmt.Errorf("write %s: %w", describe(wanted), err)
+	}
+}
+
+// namesakes says that an object is of an earlier cluster of the same name, which the garbage collector deletes.
+func namesakes(c *sparkv1.SparkCluster, existing object) bool {
+	for _, owner := range existing.GetOwnerReferences() {
+		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
+		if kind == sparkv1.SchemeGroupVersion.WithKind("SparkCluster").GroupKind() && owner.Name == c.Name && owner.UID != c.UID {
+			return true
+		}
+	}
+	return false
+}
+
+// abandoned says that an object was made for a cluster of this name, which was deleted and its objects orphaned.
+func abandoned(c *sparkv1.SparkCluster, existing object) bool {
+	return metav1.GetControllerOf(existing) == nil && existing.GetLabels()[resources.LabelOperator] != "" &&
+		existing.GetLabels()[resources.LabelCluster] == c.Name
+}
+
+func ownerOf(o object) string {
+	if owners := o.GetOwnerReferences(); len(owners) > 0 {
+		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
+	}
+	return "somebody else: it has no owner"
+}
+
+func describe(o object) string {
+	return fmt.Sprintf("%s %s/%s", kindOf(o), o.GetNamespace(), o.GetName())
+}
+
+// remove deletes an object, where it is still the one that was seen.
+func (r *Reconciler) remove(ctx context.Context, o object) error {
+	verbs, err := verbsFor(r.kube, o)
+	if err != nil {
+		return err
+	}
+	background, uid := metav1.DeletePropagationBackground, o.GetUID()
+	err = verbs.remove(ctx, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+	})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete %s: %w", describe(o), err)
+	}
+	r.estate.deleted(o)
+	return nil
+}
+
+// release deletes all that a cluster owns.
+func (r *Reconciler) release(ctx context.Context, c *sparkv1.SparkCluster) error {
+	var errs []error
+	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+		if owned.GetDeletionTimestamp() == nil {
+			errs = append(errs, r.remove(ctx, owned))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// combined is a hash of all objects.
+func combined(objects *resources.Objects) string {
+	var hashes []string
+	for _, o := range objects.All() {
+		hashes = append(hashes, o.GetName()+"="+hashOf(o))
+	}
+	return strings.Join(hashes, " ")
+}

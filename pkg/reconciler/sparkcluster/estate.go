@@ -1,0 +1,266 @@
+package sparkcluster
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+)
+
+// estate is what there is of clusters, as the caches have it, and what Firesteel itself did that they do not have yet.
+type estate struct {
+	clock clock.PassiveClock
+	// objects are the informers of what clusters own, by the type.
+	objects map[string]cache.SharedIndexInformer
+	pods    cache.SharedIndexInformer
+
+	mutex sync.Mutex
+	own   map[place]deed
+}
+
+// object is one that a cluster owns.
+type object = resources.Object
+
+// place is where an object is.
+type place struct{ kind, namespace, name string }
+
+// deed is what Firesteel did to an object: what it wrote, or, where that is nil, that it deleted the one with the uid.
+type deed struct {
+	written object
+	deleted types.UID
+	at      time.Time
+}
+
+// seenWithin is how long the event of what Firesteel itself did may take to arrive.
+const seenWithin = 10 * time.Second
+
+// remembered is the number of deeds from which on it is looked which of them are too old to matter.
+const remembered = 1024
+
+// byCluster is the index of Pods by their cluster's name.
+const byCluster = "cluster"
+
+// newEstate watches what belongs to clusters. changed is told of whatever changes, and of its cluster.
+func newEstate(
+	ctx context.Context, kube kubernetes.Interface, clock clock.PassiveClock, changed func(types.NamespacedName, object),
+) *estate {
+	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0,
+		informers.WithTransform(strip),
+		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = resources.LabelCluster }))
+	e := &estate{clock: clock, own: map[place]deed{}, pods: factory.Core().V1().Pods().Informer(), objects: map[string]cache.SharedIndexInformer{
+		kindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
+		kindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
+		kindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
+		kindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
+		kindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
+	}}
+	tell := func(found any) {
+		if o, is := setup.LastKnown(found).(object); is {
+			changed(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[resources.LabelCluster]}, o)
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{
+		AddFunc: tell, DeleteFunc: tell,
+		UpdateFunc: func(before, after any) {
+			if worthLooking(before, after) {
+				tell(after)
+			}
+		},
+	}
+	for _, informer := range e.objects {
+		setup.Must(ctx, informer.AddIndexers(cache.Indexers{byCluster: indexCluster}))
+		setup.Handle(ctx, informer, handler)
+	}
+	setup.Must(ctx, e.pods.AddIndexers(cache.Indexers{byCluster: indexCluster}))
+	setup.Handle(ctx, e.pods, handler)
+	factory.Start(ctx.Done())
+	return e
+}
+
+// indexCluster indexes an object by the cluster that its label names.
+func indexCluster(found any) ([]string, error) {
+	o, is := found.(metav1.Object)
+	if !is {
+		return nil, nil
+	}
+	return []string{o.GetNamespace() + "/" + o.GetLabels()[resources.LabelCluster]}, nil
+}
+
+// worthLooking leaves out what says nothing of a cluster, such as the status of an autoscaler.
+func worthLooking(before, after any) bool {
+	switch after := after.(type) {
+	case *autoscalingv2.HorizontalPodAutoscaler, *policyv1.PodDisruptionBudget, *networkingv1.NetworkPolicy, *corev1.Service:
+		was, is := before.(object), after.(object)
+		return was.GetAnnotations()[resources.HashAnnotation] != is.GetAnnotations()[resources.HashAnnotation] ||
+			(was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
+	default:
+		return true
+	}
+}
+
+// synced says that all that there was at the start is known.
+func (e *estate) synced() bool {
+	for _, informer := range e.objects {
+		if !informer.HasSynced() {
+			return false
+		}
+	}
+	return e.pods.HasSynced()
+}
+
+func placeOf(o object) place {
+	return place{kind: kindOf(o), namespace: o.GetNamespace(), name: o.GetName()}
+}
+
+// wrote notes an object as Firesteel wrote it.
+func (e *estate) wrote(o object) {
+	at := placeOf(o)
+	if stripped, err := strip(o); err == nil {
+		o = stripped.(object)
+	}
+	e.note(at, deed{written: o})
+}
+
+// deleted notes that the deletion of an object was accepted.
+func (e *estate) deleted(o object) { e.note(placeOf(o), deed{deleted: o.GetUID()}) }
+
+func (e *estate) note(at place, done deed) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	done.at = e.clock.Now()
+	if len(e.own) >= remembered {
+		maps.DeleteFunc(e.own, func(_ place, done deed) bool { return e.clock.Since(done.at) > seenWithin })
+	}
+	e.own[at] = done
+}
+
+// get returns an object as it is known, nil where there is none.
+func (e *estate) get(at place) object {
+	var cached object
+	if found, known, err := e.objects[at.kind].GetStore().GetByKey(at.namespace + "/" + at.name); err == nil && known {
+		cached = found.(object)
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	done, did := e.own[at]
+	switch {
+	case !did:
+		return cached
+	case e.clock.Since(done.at) > seenWithin:
+		delete(e.own, at)
+		return cached
+	case done.written == nil && cached != nil && cached.GetUID() == done.deleted:
+		return nil
+	case done.written == nil, cached != nil && !newer(done.written, cached):
+		delete(e.own, at)
+		return cached
+	default:
+		return done.written
+	}
+}
+
+func newer(a, b object) bool {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && order > 0
+}
+
+// of are the objects that a cluster owns.
+func (e *estate) of(namespace, cluster string, uid types.UID) []object {
+	places := map[place]bool{}
+	for kind, informer := range e.objects {
+		found, err := informer.GetIndexer().ByIndex(byCluster, namespace+"/"+cluster)
+		if err != nil {
+			continue // there is such an index
+		}
+		for _, o := range found {
+			places[place{kind: kind, namespace: namespace, name: o.(object).GetName()}] = true
+		}
+	}
+	e.mutex.Lock()
+	for at, done := range e.own {
+		if done.written != nil && at.namespace == namespace && done.written.GetLabels()[resources.LabelCluster] == cluster {
+			places[at] = true
+		}
+	}
+	e.mutex.Unlock()
+	var owned []object
+	for at := range places {
+		if o := e.get(at); o != nil && owns(uid, o) {
+			owned = append(owned, o)
+		}
+	}
+	return owned
+}
+
+// podsOf are the Pods of a cluster.
+func (e *estate) podsOf(namespace, cluster string) []*corev1.Pod {
+	found, err := e.pods.GetIndexer().ByIndex(byCluster, namespace+"/"+cluster)
+	if err != nil {
+		return nil
+	}
+	pods := make([]*corev1.Pod, 0, len(found))
+	for _, pod := range found {
+		pods = append(pods, pod.(*corev1.Pod))
+	}
+	return pods
+}
+
+func owns(uid types.UID, o metav1.Object) bool {
+	for _, owner := range o.GetOwnerReferences() {
+		if owner.UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// strip keeps what is read of an object: its identity, its hash, and of what runs its status.
+func strip(found any) (any, error) {
+	o, is := found.(object)
+	if !is {
+		return found, nil
+	}
+	meta := metav1.ObjectMeta{
+		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(),
+		Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
+		Labels: o.GetLabels(), OwnerReferences: o.GetOwnerReferences(),
+	}
+	if hash, signed := o.GetAnnotations()[resources.HashAnnotation]; signed {
+		meta.Annotations = map[string]string{resources.HashAnnotation: hash}
+	}
+	switch o := o.(type) {
+	case *corev1.Service:
+		return &corev1.Service{ObjectMeta: meta}, nil
+	case *networkingv1.NetworkPolicy:
+		return &networkingv1.NetworkPolicy{ObjectMeta: meta}, nil
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}, nil
+	case *policyv1.PodDisruptionBudget:
+		return &policyv1.PodDisruptionBudget{ObjectMeta: meta}, nil
+	case *appsv1.StatefulSet:
+		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas}, Status: o.Status}, nil
+	case *corev1.Pod:
+		return &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{
+			Phase: o.Status.Phase, Conditions: o.Status.Conditions,
+			InitContainerStatuses: o.Status.InitContainerStatuses, ContainerStatuses: o.Status.ContainerStatuses,
+		}}, nil
+	default:
+		return found, nil
+	}
+}

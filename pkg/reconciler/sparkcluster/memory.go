@@ -1,0 +1,104 @@
+package sparkcluster
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+)
+
+// memory is what this process knows of clusters beyond the caches. What is lost with it costs a few requests.
+type memory struct {
+	written *latest.Writes[*sparkv1.SparkCluster]
+
+	mutex sync.Mutex
+	wrote map[types.UID]time.Time
+	// reported are the generations of clusters that it was said of why nothing is done for them.
+	reported map[types.UID]int64
+	refused  map[types.UID]refused
+}
+
+// refused is an edit that was refused.
+type refused struct {
+	objects string
+	cause   *lifecycle.Cause
+	at      time.Time
+}
+
+func newMemory() *memory {
+	return &memory{
+		written: latest.NewWrites[*sparkv1.SparkCluster](), wrote: map[types.UID]time.Time{},
+		reported: map[types.UID]int64{}, refused: map[types.UID]refused{},
+	}
+}
+
+// remember knows a cluster as it was written.
+func (m *memory) remember(c *sparkv1.SparkCluster, now time.Time) {
+	m.written.Remember(c)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.wrote[c.UID] = now
+	delete(m.reported, c.UID)
+}
+
+// wroteAt is when a cluster was last written; zero where this process never wrote it.
+func (m *memory) wroteAt(uid types.UID) time.Time {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.wrote[uid]
+}
+
+// refuse remembers why objects were refused, so that they are not asked for all the time. There is nothing to remember
+// where none were.
+func (m *memory) refuse(uid types.UID, objects string, cause *lifecycle.Cause, now time.Time) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.refused, uid)
+	if cause != nil {
+		m.refused[uid] = refused{objects: objects, cause: cause, at: now}
+	}
+}
+
+// forgive forgets what was refused.
+func (m *memory) forgive(uid types.UID) { m.refuse(uid, "", nil, time.Time{}) }
+
+func (m *memory) lastRefusal(uid types.UID) refused {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.refused[uid]
+}
+
+// firstReport says that this generation of a cluster was not reported yet.
+func (m *memory) firstReport(c *sparkv1.SparkCluster) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if generation, reported := m.reported[c.UID]; reported && generation == c.Generation {
+		return false
+	}
+	m.reported[c.UID] = c.Generation
+	return true
+}
+
+// forget knows nothing of a cluster any more.
+func (m *memory) forget(c *sparkv1.SparkCluster) {
+	m.written.Forget(c)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.wrote, c.UID)
+	delete(m.reported, c.UID)
+	delete(m.refused, c.UID)
+}
+
+// lastRefusal says why objects like these were refused a moment ago; nil where they were not.
+func (r *Reconciler) lastRefusal(c *sparkv1.SparkCluster, objects *resources.Objects) *lifecycle.Cause {
+	last := r.memory.lastRefusal(c.UID)
+	if last.cause == nil || last.objects != combined(objects) || r.clock.Since(last.at) >= refusedAgain {
+		return nil
+	}
+	return last.cause
+}

@@ -1,0 +1,70 @@
+package sparkcluster
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+)
+
+// merge is an existing object as it is to be. What cannot be changed stays, and so do other people's labels, annotations,
+// finalizers and owners.
+func merge(existing, wanted object, autoscaled bool) object {
+	merged := wanted.DeepCopyObject().(object)
+	merged.SetResourceVersion(existing.GetResourceVersion())
+	merged.SetUID(existing.GetUID())
+	merged.SetFinalizers(existing.GetFinalizers())
+	merged.SetLabels(over(existing.GetLabels(), wanted.GetLabels()))
+	merged.SetAnnotations(over(existing.GetAnnotations(), wanted.GetAnnotations()))
+	merged.SetOwnerReferences(owners(existing.GetOwnerReferences(), wanted.GetOwnerReferences()))
+	switch merged := merged.(type) {
+	case *corev1.Service:
+		keepAddress(existing.(*corev1.Service), merged)
+	case *appsv1.StatefulSet:
+		keepIdentity(existing.(*appsv1.StatefulSet), merged, autoscaled)
+	}
+	return merged
+}
+
+func over(base, top map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, base)
+	maps.Copy(all, top)
+	return all
+}
+
+// owners are the existing ones with the wanted one as the controller.
+func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
+	others := slices.DeleteFunc(slices.Clone(existing), func(owner metav1.OwnerReference) bool {
+		return slices.ContainsFunc(wanted, func(w metav1.OwnerReference) bool { return w.UID == owner.UID })
+	})
+	return append(others, wanted...)
+}
+
+// keepAddress keeps a Service's address, which cannot be changed, but given up with the type.
+func keepAddress(existing, merged *corev1.Service) {
+	if merged.Spec.ClusterIP != existing.Spec.ClusterIP {
+		merged.Spec.ClusterIP, merged.Spec.ClusterIPs = existing.Spec.ClusterIP, existing.Spec.ClusterIPs
+	}
+}
+
+// keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
+// One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
+// says with the next edit of that.
+func keepIdentity(existing, merged *appsv1.StatefulSet, autoscaled bool) {
+	if _, ours := existing.Annotations[resources.HashAnnotation]; !ours {
+		merged.Spec = existing.Spec
+		return
+	}
+	merged.Spec.Selector = existing.Spec.Selector
+	merged.Spec.ServiceName = existing.Spec.ServiceName
+	merged.Spec.PodManagementPolicy = existing.Spec.PodManagementPolicy
+	merged.Spec.VolumeClaimTemplates = existing.Spec.VolumeClaimTemplates
+	if autoscaled && merged.Name == resources.WorkerName(merged.Labels[resources.LabelCluster]) {
+		merged.Spec.Replicas = existing.Spec.Replicas
+	}
+}

@@ -1,0 +1,127 @@
+package sparkcluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
+func (r *Reconciler) observe(c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
+	seen := cluster.Observation{Master: r.masters.Seen(c.UID)}
+	if objects != nil {
+		seen.Refused = r.lastRefusal(c, objects)
+		seen.Ensured = seen.Refused != nil || r.isEnsured(c, objects)
+	}
+	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
+		seen.Created = set.CreationTimestamp.Time
+	}
+	if set := r.statefulSet(c, resources.WorkerName(c.Name)); set != nil {
+		seen.ReadyWorkers = set.Status.ReadyReplicas
+	}
+	pods := r.estate.podsOf(c.Namespace, c.Name)
+	seen.Obstacle = obstacle(pods)
+	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
+	if c.DeletionTimestamp != nil {
+		seen.Deleted = c.DeletionTimestamp.Time
+	}
+	return seen
+}
+
+// releasing says whether all that there is of a cluster is on its way out, and whether nothing is left. What is to be
+// orphaned is no more the cluster's.
+func (r *Reconciler) releasing(c *sparkv1.SparkCluster, pods []*corev1.Pod) (accepted, released bool) {
+	if c.DeletionTimestamp != nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
+		return true, true
+	}
+	owned := r.estate.of(c.Namespace, c.Name, c.UID)
+	lasting := slices.ContainsFunc(owned, func(o object) bool { return o.GetDeletionTimestamp() == nil })
+	return !lasting, len(owned) == 0 && len(pods) == 0
+}
+
+func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {
+	set, is := r.estate.get(place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
+	if !is || !owns(c.UID, set) {
+		return nil
+	}
+	return set
+}
+
+// obstacle says what keeps a Pod of a cluster from running, the master before workers.
+func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	for _, pod := range sorted {
+		if cause := lifecycle.Waiting(pod, "A Pod"); cause != nil {
+			return cause
+		}
+		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if cause := ends(status); cause != nil {
+				return cause
+			}
+		}
+	}
+	return nil
+}
+
+// ends says that a container is started over and over.
+func ends(status corev1.ContainerStatus) *lifecycle.Cause {
+	const crashes = "CrashLoopBackOff"
+	if status.State.Waiting == nil || status.State.Waiting.Reason != crashes {
+		return nil
+	}
+	message := fmt.Sprintf("Container %s ends over and over; its log says why.", status.Name)
+	if last := status.LastTerminationState.Terminated; last != nil {
+		message = fmt.Sprintf("Container %s ends over and over, last with exit code %d (%s); its log says why.",
+			status.Name, last.ExitCode, last.Reason)
+	}
+	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: crashes, Message: message}
+}
+
+// facts are what is said of a cluster beside its record.
+func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) api.Facts {
+	facts := api.Facts{
+		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
+		Exists: len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
+	}
+	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
+		facts.Rolling = rolling(set)
+	}
+	worker := r.statefulSet(c, resources.WorkerName(c.Name))
+	if worker == nil {
+		return facts
+	}
+	facts.Rolling = facts.Rolling || rolling(worker)
+	facts.Workers = worker.Status.Replicas
+	facts.Registered = r.registered(c, worker)
+	return facts
+}
+
+// registered is the number of workers that the master calls alive, as far as it is known.
+func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet) int32 {
+	switch master := r.masters.Seen(c.UID); {
+	case master == nil && c.Status.Workers != nil:
+		return c.Status.Workers.Registered
+	case master == nil:
+		return 0
+	case master.Closed:
+		return worker.Status.ReadyReplicas
+	default:
+		return master.Workers
+	}
+}
+
+// rolling says that Pods of a StatefulSet are not as it says.
+func rolling(set *appsv1.StatefulSet) bool {
+	status := set.Status
+	return status.ObservedGeneration < set.Generation || status.CurrentRevision != status.UpdateRevision
+}

@@ -1,0 +1,256 @@
+package sparkcluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	sparkclusterreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkcluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+const (
+	// restAfter is the time without a transition after which a cursor is written for its own sake.
+	restAfter = 30 * time.Second
+	// retryAfter is when a cluster is taken up again that waits for nothing that is watched or told.
+	retryAfter = time.Second
+	// maxEffects bounds the effects of one reconcile. A cluster that needs more is taken up again.
+	maxEffects = 6
+)
+
+// Teller takes what is to be told of clusters; the relay of pkg/events is one.
+type Teller interface {
+	Tell(story events.Story)
+	Progress(uid types.UID) events.Progress
+	Forget(uid types.UID)
+	ForgetWhere(gone func(events.Object) bool)
+	HasSink() bool
+}
+
+// Masters are asked how many workers are registered with them; masterpage.Watch asks them.
+type Masters interface {
+	Follow(uid types.UID, key types.NamespacedName, master masterpage.Master, every time.Duration)
+	Hasten(uid types.UID)
+	Seen(uid types.UID) *cluster.Master
+	Forget(uid types.UID)
+}
+
+// Reconciler takes each cluster as far as what is observed allows. Its work queue and its leader election are named after
+// it.
+type Reconciler struct {
+	kube    kubernetes.Interface
+	client  versioned.Interface
+	estate  *estate
+	masters Masters
+	relay   Teller
+	clock   clock.PassiveClock
+	// enqueueAfter has a cluster looked at again.
+	enqueueAfter func(c any, after time.Duration)
+
+	memory      *memory
+	instruments *Instruments
+}
+
+var (
+	_ sparkclusterreconciler.Interface = (*Reconciler)(nil)
+	_ sparkclusterreconciler.Finalizer = (*Reconciler)(nil)
+)
+
+// ReconcileKind takes a live cluster further.
+func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	_, err := r.advance(ctx, c)
+	return err
+}
+
+// FinalizeKind deletes what there is of a deleted cluster, then lets go of it once its story is told. It leaves the cluster
+// as it is then: its finalizer is patched next, with that resourceVersion.
+func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
+	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
+	defer cancel()
+	current, err := r.advance(ctx, c)
+	if err != nil {
+		return err
+	}
+	current.DeepCopyInto(c)
+	if record := c.Status.Firesteel; record != nil && cluster.Current(record) != cluster.ResourceReleased {
+		return controller.NewRequeueAfter(restAfter) // what is left is watched
+	}
+	if wait := r.deliveryGrace(ctx, c); wait > 0 {
+		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
+	}
+	r.forget(c.UID)
+	r.memory.forget(c)
+	return nil
+}
+
+// advance decides, persists, acts, and does so again with what came of it.
+func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*sparkv1.SparkCluster, error) {
+	if !r.estate.synced() {
+		return c, controller.NewRequeueAfter(retryAfter)
+	}
+	c = r.memory.written.Newest(c)
+	if c.Undecodable != "" {
+		return c, r.setAside(ctx, c)
+	}
+	settings := config.FromContext(ctx)
+	policy, err := api.Policy(c, settings.Clusters.MasterStartTimeout)
+	if err != nil {
+		return c, err
+	}
+	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
+	if err != nil {
+		return c, err
+	}
+	record, seen := r.withProgress(c), r.observe(c, objects)
+	for range maxEffects {
+		var decision cluster.Decision
+		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
+		if c, err = r.persist(ctx, c, record, decision); err != nil {
+			return c, err
+		}
+		record = c.Status.Firesteel.DeepCopy()
+		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
+		r.masters.Follow(c.UID, keyOf(c), masterpage.Master{
+			Namespace: c.Namespace, Service: objects.MasterService.Name, Port: objects.PagePort(),
+		}, decision.Ask)
+		if decision.Effect == cluster.NoEffect {
+			r.lookAgain(c, decision)
+			return c, nil
+		}
+		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
+			return c, r.waitFor(c, err)
+		}
+	}
+	r.enqueueAfter(c, retryAfter)
+	return c, nil
+}
+
+// act carries out an effect, and observes what came of it.
+func (r *Reconciler) act(
+	ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects, effect cluster.Effect, seen *cluster.Observation,
+) error {
+	deleted := seen.Deleted
+	switch effect {
+	case cluster.Ensure:
+		cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
+		if err != nil {
+			return err
+		}
+		r.memory.refuse(c.UID, combined(objects), cause, r.clock.Now())
+		*seen = r.observe(c, objects)
+		seen.Ensured, seen.Refused, seen.Deleted = true, cause, deleted
+	case cluster.Release:
+		if err := r.release(ctx, c); err != nil {
+			return err
+		}
+		r.memory.forgive(c.UID)
+		*seen = r.observe(c, objects)
+		seen.ReleaseAccepted, seen.Deleted = true, deleted
+	}
+	return nil
+}
+
+// waitFor has a cluster looked at again that waits for a namesake of an object to go.
+func (r *Reconciler) waitFor(c *sparkv1.SparkCluster, err error) error {
+	if errors.Is(err, errGoing) {
+		r.enqueueAfter(c, retryAfter)
+		return nil
+	}
+	return err
+}
+
+// withProgress is the record with what the sink has taken since it was written; nil where nobody looked after the cluster.
+func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
+	record := c.Status.Firesteel.DeepCopy()
+	if record == nil {
+		return api.Inherit(c)
+	}
+	progress := r.relay.Progress(c.UID)
+	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
+	record.Rejected = max(record.Rejected, progress.Rejected)
+	return record
+}
+
+// lookAgain has the cluster looked at when its next deadline is due, or its cursor, or its numbers of workers.
+func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decision) {
+	due := decision.LookAgain
+	sooner := func(at time.Time) {
+		if due.IsZero() || at.Before(due) {
+			due = at
+		}
+	}
+	record := c.Status.Firesteel
+	if r.relay.Progress(c.UID).Acknowledged > record.Acknowledged {
+		sooner(outbox.Current(record).Time.Add(restAfter))
+	}
+	if r.workersMoved(c, decision) {
+		sooner(r.memory.wroteAt(c.UID).Add(workersAfter))
+	}
+	if decision.Refused != nil {
+		sooner(r.clock.Now().Add(refusedAgain))
+	}
+	if !due.IsZero() {
+		r.enqueueAfter(c, max(due.Sub(r.clock.Now()), 0))
+	}
+}
+
+// deliveryGrace is how long a deleted cluster still waits for its story to be told.
+func (r *Reconciler) deliveryGrace(ctx context.Context, c *sparkv1.SparkCluster) time.Duration {
+	record := c.Status.Firesteel
+	if record == nil {
+		return 0
+	}
+	progress := r.relay.Progress(c.UID)
+	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
+	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
+		return 0
+	}
+	limit := config.FromContext(ctx).Events.DeletionGrace
+	if progress.LastError != "" {
+		controller.GetEventRecorder(ctx).Eventf(c, corev1.EventTypeWarning, "EventsUndelivered",
+			"The deletion waits for the sink to take %d event(s), at most %s: %s", progress.Pending, limit, progress.LastError)
+	}
+	grace := outbox.Current(record).Time.Add(limit).Sub(r.clock.Now())
+	if grace <= 0 {
+		logging.FromContext(ctx).Errorw("Cluster goes with events undelivered",
+			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError, "record", record)
+	}
+	return grace
+}
+
+// forget has nobody told of a cluster, and its master not asked, any more.
+func (r *Reconciler) forget(uid types.UID) {
+	r.relay.Forget(uid)
+	r.masters.Forget(uid)
+}
+
+func objectOf(c *sparkv1.SparkCluster) events.Object {
+	return events.Object{
+		Group: sparkv1.SchemeGroupVersion.Group, Resource: api.Resource, Kind: "SparkCluster",
+		Namespace: c.Namespace, Name: c.Name, UID: c.UID,
+	}
+}
+
+func keyOf(c *sparkv1.SparkCluster) types.NamespacedName {
+	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
+}

@@ -1,0 +1,145 @@
+package sparkcluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+const (
+	// prunedRetry is when a cluster with a pruned record is tried again.
+	prunedRetry = time.Minute
+	// workersAfter is the time after a write from which on numbers of workers are written for their own sake.
+	workersAfter = 10 * time.Second
+)
+
+// pruned says that the API server does not keep the record in a status. Nothing is created then, since nothing would
+// remember it.
+const pruned = "the API server does not keep status.firesteel: the CustomResourceDefinition " + api.Definition +
+	" is another operator's; apply " + api.Manifest
+
+// persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes nothing where
+// nothing is new, a cursor alone only at rest, and numbers of workers alone not all the time.
+func (r *Reconciler) persist(
+	ctx context.Context, c *sparkv1.SparkCluster, record *v1alpha1.Record, decision cluster.Decision,
+) (*sparkv1.SparkCluster, error) {
+	if !r.relay.HasSink() {
+		record.Acknowledged = record.Sequence
+	}
+	facts := r.facts(c, decision)
+	if !r.worthWriting(c, record, facts) {
+		return c, nil
+	}
+	stored, err := r.client.SparkV1().SparkClusters(c.Namespace).UpdateStatus(ctx, projected(c, record, facts), metav1.UpdateOptions{})
+	// Another operator's schema may as well refuse the first status that Firesteel writes.
+	refused := apierrors.IsInvalid(err) && c.Status.Firesteel == nil
+	if err != nil && !refused {
+		return c, fmt.Errorf("write status: %w", err)
+	}
+	if refused || stored.Status.Firesteel == nil {
+		logging.FromContext(ctx).Errorw("Cluster is not created", "reason", pruned, zap.Error(err))
+		controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned)
+		return c, controller.NewRequeueAfter(prunedRetry)
+	}
+	r.memory.remember(stored, r.clock.Now())
+	var told int64
+	if c.Status.Firesteel != nil {
+		told = c.Status.Firesteel.Sequence
+	}
+	r.instruments.moved(stored.Status.Firesteel, told)
+	announce(ctx, stored, told)
+	return stored, nil
+}
+
+// projected is a cluster with the status that a record stands for.
+func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) *sparkv1.SparkCluster {
+	desired := c.DeepCopy()
+	api.Project(desired, record.DeepCopy(), facts)
+	return desired
+}
+
+func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) bool {
+	before := c.Status.Firesteel
+	if before == nil || before.Sequence != record.Sequence {
+		return true
+	}
+	rested := r.clock.Since(outbox.Current(record).Time.Time) >= restAfter
+	if rested && before.Acknowledged != record.Acknowledged {
+		return true
+	}
+	unmoved := record.DeepCopy()
+	unmoved.Acknowledged = before.Acknowledged
+	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
+	desired := projected(c, unmoved, facts).Status
+	if r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
+		return !equality.Semantic.DeepEqual(c.Status, desired)
+	}
+	return !api.SameButWorkers(c.Status, desired)
+}
+
+// workersMoved says that the status has other numbers of workers than there are.
+func (r *Reconciler) workersMoved(c *sparkv1.SparkCluster, decision cluster.Decision) bool {
+	facts, shown := r.facts(c, decision), c.Status.Workers
+	return facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
+}
+
+// announce makes Kubernetes Events of the transitions after a sequence that people look for.
+func announce(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
+	for _, t := range c.Status.Firesteel.Transitions {
+		state := cluster.State(t.State)
+		if t.Sequence <= told || !state.Running() && !state.Stopping() {
+			continue
+		}
+		kind := corev1.EventTypeNormal
+		if state != cluster.RunningHealthy {
+			kind = corev1.EventTypeWarning
+		}
+		controller.GetEventRecorder(ctx).Event(c, kind, t.State, t.Message)
+	}
+}
+
+// setAside says of a cluster that cannot be decoded why nothing is done for it, once per generation. Where it is deleted,
+// what there is of it goes.
+func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) error {
+	if c.DeletionTimestamp != nil {
+		if accepted, released := r.releasing(c, nil); released || accepted {
+			return nil
+		}
+		return r.release(ctx, c)
+	}
+	if !r.memory.firstReport(c) {
+		return nil
+	}
+	const reason = "Undecodable"
+	message := "The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable
+	controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, reason, message)
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": c.ResourceVersion},
+		"status": map[string]any{"conditions": []metav1.Condition{{
+			Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: dialect.Clipped(message),
+			ObservedGeneration: c.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
+		}}},
+	})
+	if err != nil {
+		return fmt.Errorf("encode why the cluster is set aside: %w", err)
+	}
+	_, err = r.client.SparkV1().SparkClusters(c.Namespace).Patch(ctx, c.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
