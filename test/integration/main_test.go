@@ -130,6 +130,9 @@ func (s *suite) connect(ctx context.Context) error {
 	if err := s.configure(ctx, "config-events", "deletion-grace", "5s"); err != nil {
 		return err
 	}
+	if err := s.letAskMasters(ctx); err != nil {
+		return err
+	}
 	s.audit = s.plane.Audit(userOf("controller"))
 	s.sink = newSink()
 	s.kubelet = newKubelet(ctx, s.kube)

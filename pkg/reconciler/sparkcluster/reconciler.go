@@ -246,7 +246,7 @@ func (r *Reconciler) forget(uid types.UID) {
 
 func objectOf(c *sparkv1.SparkCluster) events.Object {
 	return events.Object{
-		Group: sparkv1.SchemeGroupVersion.Group, Resource: api.Resource, Kind: "SparkCluster",
+		Group: sparkv1.SchemeGroupVersion.Group, Resource: api.Resource, Kind: events.KindCluster,
 		Namespace: c.Namespace, Name: c.Name, UID: c.UID,
 	}
 }

@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+)
+
+func TestWarnings(t *testing.T) {
+	for name, test := range map[string]struct {
+		spec   string
+		change func(*sparkv1.SparkCluster)
+		want   []string // parts of the sentences
+	}{
+		"nothing amiss":            {},
+		"a range":                  {spec: workers(2, 1, 3)},
+		"a minimum above":          {spec: workers(2, 5, 1), want: []string{"minWorkers 5 is above maxWorkers 1"}},
+		"a minimum below none":     {spec: workers(2, -1, 3), want: []string{"minWorkers -1 is below 0"}},
+		"no minimum of a range":    {spec: workers(2, 0, 3), want: []string{"minWorkers 0 has the autoscaler keep 1 worker"}},
+		"more than the range":      {spec: workers(7, 1, 3), want: []string{"initWorkers 7 is not between minWorkers 1 and maxWorkers 3"}},
+		"more without a range":     {spec: workers(7, 2, 2)},
+		"replicas":                 {spec: `workerSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.workerSpec.statefulSetSpec.replicas 3 has no effect: write the number into initWorkers."}},
+		"masters":                  {spec: `masterSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.masterSpec.statefulSetSpec.replicas 3 has no effect: there is one master."}},
+		"an order":                 {spec: `masterSpec: {statefulSetSpec: {podManagementPolicy: OrderedReady}}`, want: []string{`podManagementPolicy "OrderedReady" has no effect`}},
+		"a Service's name":         {spec: `masterSpec: {statefulSetSpec: {serviceName: a}}`, want: []string{`serviceName "a" has no effect`}},
+		"a selector":               {spec: `workerSpec: {statefulSetSpec: {selector: {}}}`, want: []string{"selector has no effect"}},
+		"an autoscaler for nobody": {spec: `workerSpec: {horizontalPodAutoscalerSpec: {}}`, want: []string{"horizontalPodAutoscalerSpec has no effect, since minWorkers 2 is not below maxWorkers 2"}},
+		"another minimum":          {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 2}}`, want: []string{"minReplicas 2 has no effect: write it into minWorkers."}},
+		"another maximum":          {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {maxReplicas: 9}}`, want: []string{"maxReplicas 9 has no effect: write it into maxWorkers."}},
+		"the same range":           {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 1, maxReplicas: 3}}`},
+		"another namespace":        {spec: `sparkConf: {spark.kubernetes.namespace: other}`, want: []string{`spark.kubernetes.namespace "other" has no effect, it is always "spark"`}},
+		"its own namespace":        {spec: `sparkConf: {spark.kubernetes.namespace: spark}`},
+		"a long name": {
+			change: func(c *sparkv1.SparkCluster) { c.Name = strings.Repeat("c", 46) },
+			want:   []string{"has 46 characters, and Kubernetes may not be able to make Pods of more than 45"},
+		},
+		"a misspelt field": {
+			change: func(c *sparkv1.SparkCluster) { c.UnknownFields = []string{`unknown field "spec.masterSpec.a"`} },
+			want:   []string{`unknown field "spec.masterSpec.a" is dropped: correct its spelling.`},
+		},
+		"a suspension before the creation": {spec: `suspend: true`},
+		"a suspension of what exists": {
+			spec:   `suspend: true`,
+			change: func(c *sparkv1.SparkCluster) { c.Status.Workers = &sparkv1.ClusterWorkers{} },
+			want:   []string{"spec.suspend does nothing to a cluster that exists"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := of(t, test.spec)
+			if test.change != nil {
+				test.change(c)
+			}
+			got := Warnings(c)
+			if len(got) != len(test.want) {
+				t.Fatalf("warnings %q, want %q", got, test.want)
+			}
+			for i, part := range test.want {
+				if !strings.Contains(got[i], part) {
+					t.Errorf("%q, want %q", got[i], part)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,421 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// madeForClusters are the kinds of objects that Firesteel makes for a cluster.
+var madeForClusters = []schema.GroupVersionResource{
+	{Version: "v1", Resource: "services"}, {Group: "apps", Version: "v1", Resource: "statefulsets"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+}
+
+// ofPlain is what belongs to a cluster that no autoscaler scales.
+func ofPlain(name string) []string {
+	return []string{
+		"NetworkPolicy " + name + "-worker", "PodDisruptionBudget " + name + "-worker-pdb",
+		"Service " + name + "-master-svc", "Service " + name + "-worker-svc",
+		"StatefulSet " + name + "-master", "StatefulSet " + name + "-worker",
+	}
+}
+
+func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	s.answersFor(m, "c")
+	c := s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	s.rollOut("c-master")
+	s.rollOut("c-worker")
+	m.has(1)
+	s.untilClusterState("c", "Submitted")
+	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "Submitted")
+	m.has(2)
+	ready := s.untilClusterState("c", "RunningHealthy")
+	if state := ready.Status.CurrentState; state.Message != "Cluster has reached ready state." {
+		t.Errorf("it is told %q", state.Message)
+	}
+	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "RunningHealthy")
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
+	until(s, s.clusters(), "c", "count its workers", func(c *sparkv1.SparkCluster) bool {
+		w := c.Status.Workers
+		return w != nil && w.Replicas == 2 && w.Registered == 2 && w.Selector == "spark-role=worker,spark.operator/spark-cluster-name=c"
+	})
+	s.clusterToldOf(c, "Submitted", "RunningHealthy")
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
+	untilGone(s, s.clusters(), "c")
+	s.untilOwned()
+	told := s.clusterToldOf(c, "Submitted", "RunningHealthy", "ResourceReleased")
+	if last := told[2]; last.Type != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
+		t.Errorf("the end is told as %s with %v", last.Type, last.Attributes)
+	}
+}
+
+func TestAClusterCostsFewWrites(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	c := s.createCluster(Cluster("c"))
+	s.untilClusterState("c", "RunningHealthy")
+	s.clusterToldOf(c, "Submitted", "RunningHealthy")
+	s.untilKubeEvent("c", corev1.EventTypeNormal, "RunningHealthy")
+	rests := int(time.Since(c.CreationTimestamp.Time) / (30 * time.Second))
+	requests := slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool { return r.Kind() == "get services/proxy" })
+	s.within(budget{
+		"patch sparkclusters": 1, "update sparkclusters/status": 2 + rests, "create services": 2, "create statefulsets": 2,
+		"create networkpolicies": 1, "create poddisruptionbudgets": 1, "create events": 1,
+	}, requests)
+}
+
+func TestAClusterDegradesAndRecovers(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	c := s.createCluster(Cluster("c"))
+	s.untilClusterState("c", "RunningHealthy")
+	m.has(1)
+	degraded := s.untilClusterCondition("c", "Degraded", metav1.ConditionTrue, "TooFewWorkers")
+	if state := degraded.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
+		t.Errorf("the Apache operator's clients see %s", state)
+	}
+	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "TooFewWorkers")
+	m.has(2)
+	s.untilClusterCondition("c", "Degraded", metav1.ConditionFalse, "")
+	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "RunningHealthy")
+	m.answers(http.StatusInternalServerError, 0)
+	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "MasterNotAnswering")
+	s.clusterToldOf(c, "Submitted", "RunningHealthy", "Degraded", "RunningHealthy", "Degraded")
+}
+
+func TestAClusterIsScaledByHand(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	_, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=5")
+	s.must(err)
+	s.untilSet("c-worker", "have 5 replicas", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 5 })
+	if master := s.statefulSet("c-master"); master.Generation != 1 {
+		t.Errorf("the master was written %d times", master.Generation)
+	}
+}
+
+func TestAnAutoscalerAloneScales(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c").Workers(2, 1, 4))
+	scaled := slices.Insert(ofPlain("c"), 0, "HorizontalPodAutoscaler c-worker-hpa")
+	s.untilOwned(scaled...)
+	if _, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=3"); err == nil || !strings.Contains(err.Error(), "an autoscaler decides") {
+		t.Errorf("scaling is refused with %v", err)
+	}
+	_, err := s.kubectl("", "scale", "statefulset/c-worker", "--replicas=4") // as an autoscaler does
+	s.must(err)
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		c.Spec.SparkConf["spark.a"] = "1"
+		c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 1
+	})
+	edited := s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
+	if *edited.Spec.Replicas != 4 {
+		t.Errorf("it has %d replicas", *edited.Spec.Replicas)
+	}
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		c.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: 3, MinWorkers: 3, MaxWorkers: 3}
+	})
+	s.untilOwned(ofPlain("c")...)
+	s.untilSet("c-worker", "have 3 replicas", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 3 })
+}
+
+func hasProperty(set *appsv1.StatefulSet, option string) bool {
+	for _, variable := range set.Spec.Template.Spec.Containers[0].Env {
+		if strings.Contains(variable.Value, option) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAnEditRollsOut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	s.createCluster(Cluster("c"))
+	s.untilClusterState("c", "RunningHealthy")
+	s.rollOut("c-master")
+	s.rollOut("c-worker")
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.kubernetes.container.image"] = "mine:1" })
+	s.untilSet("c-worker", "have the image", func(set *appsv1.StatefulSet) bool {
+		return set.Spec.Template.Spec.Containers[0].Image == "mine:1"
+	})
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "RollingOut")
+	s.rollOut("c-master")
+	s.rollOut("c-worker")
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
+	service, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "c-master-svc", metav1.GetOptions{})
+	s.must(err)
+	if len(service.ManagedFields) != 1 {
+		t.Errorf("the Service was written too: %v", service.ManagedFields)
+	}
+}
+
+func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	s.createCluster(Cluster("c"))
+	s.untilClusterState("c", "RunningHealthy")
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		c.Spec.WorkerSpec = workerTemplate(corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", ImagePullPolicy: "Perhaps"}}})
+	})
+	refused := s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "Invalid")
+	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "imagePullPolicy") || !strings.Contains(message, "mend") {
+		t.Errorf("it is told %q", message)
+	}
+	if state := refused.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
+		t.Errorf("it is %s", state)
+	}
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.WorkerSpec = nil })
+	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "")
+}
+
+func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
+	return &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{Template: corev1.PodTemplateSpec{Spec: pod}}}
+}
+
+func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	_, err := s.kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
+	s.must(err)
+	until(s, s.kube.CoreV1().ResourceQuotas(s.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Hard) > 0 })
+	c := s.createCluster(Cluster("c"))
+	released := s.untilClusterState("c", "ResourceReleased")
+	if message := messageOf(released, "Ready"); !strings.Contains(message, "exceeded quota") || !strings.Contains(message, "raise the quota") {
+		t.Errorf("it is told %q", message)
+	}
+	s.untilOwned()
+	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased")
+	s.must(s.kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.a"] = "1" })
+	s.untilOwned(ofPlain("c")...)
+	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")
+	again := s.untilClusterState("c", "Submitted")
+	if again.Status.CurrentAttemptSummary.AttemptInfo.ID != 1 {
+		t.Errorf("the attempt is %+v", again.Status.CurrentAttemptSummary.AttemptInfo)
+	}
+}
+
+func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	_, err := s.kube.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "c-worker-svc"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	s.createCluster(Cluster("c"))
+	released := s.untilClusterState("c", "ResourceReleased")
+	if message := messageOf(released, "Ready"); !strings.Contains(message, "Service "+s.ns+"/c-worker-svc was refused: it exists already and belongs to somebody else") {
+		t.Errorf("it is told %q", message)
+	}
+	s.untilOwned()
+	if _, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "c-worker-svc", metav1.GetOptions{}); err != nil {
+		t.Errorf("the other's Service: %v", err)
+	}
+}
+
+func TestAMinimumAboveTheMaximumIsTold(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	s.createCluster(Cluster("c").Workers(2, 5, 1))
+	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
+	if message := messageOf(warned, "Warning"); !strings.Contains(message, "minWorkers 5 is above maxWorkers 1") {
+		t.Errorf("it is told %q", message)
+	}
+	s.untilClusterState("c", "RunningHealthy")
+	s.untilOwned(ofPlain("c")...)
+}
+
+func TestASuspendedClusterIsHeld(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c").Suspended())
+	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "Suspended")
+	if owned := s.owned(); len(owned) > 0 {
+		t.Errorf("there is %q", owned)
+	}
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.Suspend = false })
+	s.untilOwned(ofPlain("c")...)
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.Suspend = true })
+	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
+	if message := messageOf(warned, "Warning"); !strings.Contains(message, "spec.suspend does nothing to a cluster that exists") {
+		t.Errorf("it is told %q", message)
+	}
+	s.untilOwned(ofPlain("c")...)
+}
+
+func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	before := s.statefulSet("c-worker")
+	orphan := metav1.DeletePropagationOrphan
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &orphan}))
+	untilGone(s, s.clusters(), "c")
+	s.untilOwned(ofPlain("c")...)
+	again := s.createCluster(Cluster("c"))
+	adopted := s.untilSet("c-worker", "be taken over", func(set *appsv1.StatefulSet) bool {
+		return metav1.IsControlledBy(set, again)
+	})
+	if adopted.UID != before.UID || adopted.Generation != before.Generation {
+		t.Errorf("it was %s of generation %d, and is %s of %d", before.UID, before.Generation, adopted.UID, adopted.Generation)
+	}
+	foreground := metav1.DeletePropagationForeground
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &foreground}))
+	untilGone(s, s.clusters(), "c")
+	s.untilOwned()
+}
+
+// What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
+func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
+	s := newScene(t)
+	c := Cluster("c").Obj()
+	c.Finalizers = []string{"sparkclusters.spark.apache.org/finalizer"}
+	c, err := s.clusters().Create(t.Context(), c, metav1.CreateOptions{})
+	s.must(err)
+	s.leaveApaches(c)
+	process := s.ownController(controller{sink: s.sink.url()})
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	s.untilOwned(ofPlain("c")...)
+	adopted := s.untilSet("c-worker", "be signed", func(set *appsv1.StatefulSet) bool {
+		return set.Annotations["firesteel.dev/spec-hash"] != ""
+	})
+	if adopted.Generation != 1 || !maps.Equal(adopted.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) {
+		t.Errorf("it was changed: %+v", adopted.Spec)
+	}
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.a"] = "1" })
+	edited := s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
+	if !maps.Equal(edited.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) || edited.UID != adopted.UID {
+		t.Errorf("it selects %v", edited.Spec.Selector.MatchLabels)
+	}
+	until(s, s.clusters(), "c", "have a record", func(c *sparkv1.SparkCluster) bool { return c.Status.Firesteel != nil })
+	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "")
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
+	untilGone(s, s.clusters(), "c")
+	s.untilOwned()
+	_ = process
+}
+
+// leaveApaches makes what the Apache operator makes of a cluster.
+func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
+	s.Helper()
+	for _, role := range []string{"master", "worker"} {
+		set := &appsv1.StatefulSet{
+			ObjectMeta: metav1.ObjectMeta{
+				Name:            "c-" + role,
+				Labels:          map[string]string{"spark.operator/name": "spark-kubernetes-operator", "spark.operator/spark-cluster-name": "c"},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: c.UID}},
+			},
+			Spec: appsv1.StatefulSetSpec{
+				PodManagementPolicy: "Parallel",
+				Selector:            &metav1.LabelSelector{MatchLabels: map[string]string{"spark-role": role}},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"spark-role": role, "spark.operator/spark-cluster-name": "c"}},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: role, Image: "apache/spark:4.1.1"}}},
+				},
+			},
+		}
+		_, err := s.kube.AppsV1().StatefulSets(s.ns).Create(s.Context(), set, metav1.CreateOptions{FieldManager: "fabric8"})
+		s.must(err)
+	}
+	const status = `{"status": {"currentState": {"currentStateSummary": "RunningHealthy", "lastTransitionTime": "2026-01-02T03:04:06.5Z",
+		"message": "Cluster has reached ready state."}, "stateTransitionHistory": {
+		"0": {"currentStateSummary": "Submitted", "lastTransitionTime": "2026-01-02T03:04:05Z"},
+		"1": {"currentStateSummary": "RunningHealthy", "lastTransitionTime": "2026-01-02T03:04:06.5Z"}},
+		"currentAttemptSummary": {"attemptInfo": {"id": 0, "restartCounter": 0}}}}`
+	_, err := s.clusters().Patch(s.Context(), "c", types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status")
+	s.must(err)
+}
+
+func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
+	s := newScene(t)
+	s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "3s"))
+	t.Cleanup(func() { s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "")) })
+	s.ownController(controller{sink: s.sink.url()})
+	c := s.createCluster(Cluster("c"))
+	released := s.untilClusterState("c", "ResourceReleased")
+	if message := messageOf(released, "Ready"); !strings.Contains(message, "The master has not answered within 3s") {
+		t.Errorf("it is told %q", message)
+	}
+	s.untilOwned()
+	s.clusterToldOf(c, "Submitted", "Failed", "ResourceReleased")
+}
+
+func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	const manifest = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster", "metadata": {"name": "odd"}, "spec": {
+		"runtimeVersions": {"sparkVersion": "4.1.1"}, "clusterTolerations": {"instanceConfig": {"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}},
+		"masterSpec": {"statefulSetSpec": {"template": {"spec": {"containers": 5}}}}}}`
+	_, err := s.kubectl(manifest, "apply", "--filename=-")
+	s.must(err)
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	s.untilKubeEvent("odd", corev1.EventTypeWarning, "Undecodable")
+	_, err = s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
+	s.must(err)
+}
+
+func TestManyClustersAreReadySoon(t *testing.T) {
+	const many, limit = 100, 30 * time.Second
+	s := newScene(t)
+	s.ownController(controller{sink: s.sink.url()})
+	m := s.newMaster()
+	m.has(2)
+	for i := range many {
+		s.answersFor(m, fmt.Sprintf("c%d", i))
+	}
+	began := time.Now()
+	for i := range many {
+		s.createCluster(Cluster(fmt.Sprintf("c%d", i)))
+	}
+	for i := range many {
+		s.untilClusterState(fmt.Sprintf("c%d", i), "RunningHealthy")
+	}
+	took := time.Since(began)
+	if t.Logf("%d clusters are ready after %s", many, took); took > limit {
+		t.Errorf("it took %s", took)
+	}
+}

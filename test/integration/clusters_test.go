@@ -1,0 +1,256 @@
+package integration
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
+)
+
+// standalone builds a SparkCluster.
+type standalone struct{ cluster sparkv1.SparkCluster }
+
+// Cluster has a master and two workers, on Spark 4.1.
+func Cluster(name string) *standalone {
+	c := &standalone{}
+	c.cluster.Name = name
+	c.cluster.Spec = sparkv1.ClusterSpec{
+		RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.1"}, SparkConf: map[string]string{},
+	}
+	return c.Workers(2, 2, 2)
+}
+
+func (c *standalone) Obj() *sparkv1.SparkCluster { return c.cluster.DeepCopy() }
+
+// Workers asks for workers to begin with, to keep and to have at most.
+func (c *standalone) Workers(first, least, most int32) *standalone {
+	c.cluster.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: first, MinWorkers: least, MaxWorkers: most}
+	return c
+}
+
+func (c *standalone) Suspended() *standalone {
+	c.cluster.Spec.Suspend = true
+	return c
+}
+
+func (s *scene) clusters() sparkclient.SparkClusterInterface {
+	return s.spark.SparkV1().SparkClusters(s.ns)
+}
+
+func (s *scene) createCluster(c *standalone) *sparkv1.SparkCluster {
+	s.Helper()
+	created, err := s.clusters().Create(s.Context(), c.Obj(), metav1.CreateOptions{})
+	s.must(err)
+	return created
+}
+
+func (s *scene) editCluster(name string, change func(*sparkv1.SparkCluster)) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		c, err := s.clusters().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		change(c)
+		_, err = s.clusters().Update(ctx, c, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}))
+}
+
+func (s *scene) untilClusterState(name, state string) *sparkv1.SparkCluster {
+	s.Helper()
+	return until(s, s.clusters(), name, "be "+state, func(c *sparkv1.SparkCluster) bool {
+		return c.Status.CurrentState != nil && c.Status.CurrentState.CurrentStateSummary == state
+	})
+}
+
+// untilClusterCondition waits for a condition of a cluster; without a reason, for one of any.
+func (s *scene) untilClusterCondition(name, condition string, status metav1.ConditionStatus, reason string) *sparkv1.SparkCluster {
+	s.Helper()
+	return until(s, s.clusters(), name, fmt.Sprintf("have the condition %s=%s/%s", condition, status, reason), func(c *sparkv1.SparkCluster) bool {
+		found := meta.FindStatusCondition(c.Status.Conditions, condition)
+		return found != nil && found.Status == status && (found.Reason == reason || reason == "")
+	})
+}
+
+func messageOf(c *sparkv1.SparkCluster, condition string) string {
+	if found := meta.FindStatusCondition(c.Status.Conditions, condition); found != nil {
+		return found.Message
+	}
+	return ""
+}
+
+func (s *scene) statefulSet(name string) *appsv1.StatefulSet {
+	s.Helper()
+	set, err := s.kube.AppsV1().StatefulSets(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	return set
+}
+
+// untilSet waits for a StatefulSet to be as it should be.
+func (s *scene) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) *appsv1.StatefulSet {
+	s.Helper()
+	return until(s, s.kube.AppsV1().StatefulSets(s.ns), name, what, holds)
+}
+
+// rollOut does the work of the controller of StatefulSets, which does not run here: all Pods are there and ready.
+func (s *scene) rollOut(name string) {
+	s.Helper()
+	set := s.untilSet(name, "exist", func(*appsv1.StatefulSet) bool { return true })
+	set.Status = appsv1.StatefulSetStatus{
+		ObservedGeneration: set.Generation, Replicas: *set.Spec.Replicas, ReadyReplicas: *set.Spec.Replicas,
+		CurrentRevision: "1", UpdateRevision: "1",
+	}
+	_, err := s.kube.AppsV1().StatefulSets(s.ns).UpdateStatus(s.Context(), set, metav1.UpdateOptions{})
+	s.must(err)
+}
+
+// clusterToldOf waits until the sink has taken a cluster's story.
+func (s *scene) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []delivery {
+	s.Helper()
+	var its []delivery
+	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []delivery) bool {
+		its = nil
+		for _, d := range heard {
+			if strings.HasSuffix(d.Attributes["source"], "/"+string(c.UID)) && d.taken() {
+				its = append(its, d)
+			}
+		}
+		return slices.Equal(statesOf(its), states)
+	})
+	return its
+}
+
+// master stands in for the masters of clusters: it answers for their pages, asked by the API server as a Service's
+// endpoint.
+type master struct {
+	server *httptest.Server
+
+	mutex   sync.Mutex
+	code    int
+	workers int
+	status  string
+}
+
+// newMaster answers that it has no workers.
+func (s *scene) newMaster() *master {
+	s.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(s.hostAddress(), "0"))
+	s.must(err)
+	m := &master{code: http.StatusOK, status: "ALIVE"}
+	m.server = httptest.NewUnstartedServer(m)
+	m.server.Listener.Close()
+	m.server.Listener = listener
+	m.server.Start()
+	s.Cleanup(m.server.Close)
+	return m
+}
+
+// hostAddress is one that the API server agrees to ask: no loopback.
+func (s *scene) hostAddress() string {
+	s.Helper()
+	addresses, err := net.InterfaceAddrs()
+	s.must(err)
+	for _, address := range addresses {
+		if ip, _, err := net.ParseCIDR(address.String()); err == nil && ip.To4() != nil && ip.IsGlobalUnicast() {
+			return ip.String()
+		}
+	}
+	s.Skip("this machine has no address but that of itself")
+	return ""
+}
+
+func (m *master) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	w.WriteHeader(m.code)
+	fmt.Fprintf(w, `{"url":"spark://m:7077","workers":[],"aliveworkers":%d,"activeapps":[],"status":%q}`, m.workers, m.status)
+}
+
+// has says how many workers are registered from now on.
+func (m *master) has(workers int) { m.answers(http.StatusOK, workers) }
+
+func (m *master) answers(code, workers int) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.code, m.workers = code, workers
+}
+
+// answersFor has the master answer as that of a cluster.
+func (s *scene) answersFor(m *master, cluster string) {
+	s.Helper()
+	address := m.server.Listener.Addr().(*net.TCPAddr)
+	_, err := s.kube.CoreV1().Endpoints(s.ns).Create(s.Context(), &corev1.Endpoints{ //nolint:staticcheck // what the API server goes by
+		ObjectMeta: metav1.ObjectMeta{Name: cluster + "-master-svc"},
+		Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // as above
+			Addresses: []corev1.EndpointAddress{{IP: address.IP.String()}},
+			Ports:     []corev1.EndpointPort{{Name: "web", Port: int32(address.Port)}},
+		}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+}
+
+// letAskMasters lets the controller ask the masters through the API server, since it runs outside of any Kubernetes cluster here.
+func (s *suite) letAskMasters(ctx context.Context) error {
+	const name = "test-masters"
+	_, err := s.kube.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	_, err = s.kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: systemNamespace, Name: "controller"}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// owned are the objects that clusters own in the scene, by kind and name.
+func (s *scene) owned() []string {
+	s.Helper()
+	var names []string
+	for _, kind := range madeForClusters {
+		list, err := s.dynamic.Resource(kind).Namespace(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: "spark.operator/spark-cluster-name"})
+		s.must(err)
+		for _, object := range list.Items {
+			names = append(names, cmp.Or(object.GetKind(), kind.Resource)+" "+object.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// untilOwned waits until clusters own just these objects.
+func (s *scene) untilOwned(names ...string) {
+	s.Helper()
+	var owned []string
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
+		owned = s.owned()
+		return slices.Equal(owned, names), nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %q; there is %q", names, owned)
+	}
+}
