@@ -28,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 )
 
 //go:generate go test -run TestReference -update .
@@ -46,7 +47,8 @@ func TestReference(t *testing.T) {
 	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
 	_, schedules := scheduledsparkapplication.NewInstruments(provider)
-	for _, err := range []error{requests, relay, applications, schedules} {
+	_, clusters := sparkcluster.NewInstruments(provider, nil)
+	for _, err := range []error{requests, relay, applications, schedules, clusters} {
 		if err != nil {
 			t.Fatal(err)
 		}

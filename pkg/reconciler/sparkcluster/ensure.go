@@ -25,8 +25,8 @@ const refusedAgain = time.Minute
 
 // refusedError is the API server's, or a namesake's, last word on an object.
 type refusedError struct {
-	object string
-	err    error
+	object, reason string
+	err            error
 }
 
 func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v", e.object, e.err) }
@@ -34,11 +34,11 @@ func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v",
 func (e *refusedError) Unwrap() error { return e.err }
 
 func (e *refusedError) cause() *lifecycle.Cause {
-	reason, message := refusal.Reason(e.err), e.Error()
-	if remedy := remedies[reason]; remedy != "" {
+	message := e.Error()
+	if remedy := remedies[e.reason]; remedy != "" {
 		message += "; " + remedy
 	}
-	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: reason, Message: message}
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason, Message: message}
 }
 
 // remedies say what to do about a refusal, where that can be known.
@@ -46,7 +46,11 @@ var remedies = map[string]string{
 	refusal.QuotaExceeded: "raise the quota, or have the cluster ask for less",
 	refusal.NameTaken:     "rename the cluster, or delete what has the name",
 	refusal.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
+	reasonClaims:          "undo the edit, or delete the cluster and apply it again",
 }
+
+// reasonClaims is the reason of an edit of what Kubernetes lets nobody edit.
+const reasonClaims = "VolumeClaimTemplatesEdited"
 
 // isEnsured says that all objects are as they were built, and that there are no others.
 func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
@@ -134,10 +138,16 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 	case existing.GetDeletionTimestamp() != nil, namesakes(c, existing):
 		return errGoing
 	case !owns(c.UID, existing) && !abandoned(c, existing):
-		return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
+		return &refusedError{
+			object: describe(wanted), reason: refusal.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
+		}
 	case asWanted(c, existing, wanted):
 		r.estate.wrote(existing)
 		return nil
+	case claimsEdited(existing, wanted):
+		return &refusedError{
+			object: describe(wanted), reason: reasonClaims, err: errors.New("its volumeClaimTemplates cannot be edited"),
+		}
 	}
 	updated, err := verbs.update(ctx, merge(existing, wanted, resources.Autoscaled(c)))
 	return r.note(updated, wanted, err)
@@ -150,7 +160,7 @@ func (r *Reconciler) note(written, wanted object, err error) error {
 		r.estate.wrote(written)
 		return nil
 	case refusal.ForGood(err):
-		return &refusedError{object: describe(wanted), err: err}
+		return &refusedError{object: describe(wanted), reason: refusal.Reason(err), err: err}
 	default:
 		return fmt.Errorf("write %s: %w", describe(wanted), err)
 	}

@@ -68,3 +68,16 @@ func keepIdentity(existing, merged *appsv1.StatefulSet, autoscaled bool) {
 		merged.Spec.Replicas = existing.Spec.Replicas
 	}
 }
+
+// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with. The API server adds
+// to claims what they leave out, so only their names and sizes are compared.
+func claimsEdited(existing, wanted object) bool {
+	before, is := existing.(*appsv1.StatefulSet)
+	after, too := wanted.(*appsv1.StatefulSet)
+	if !is || !too || hashOf(existing) == "" {
+		return false
+	}
+	return !slices.EqualFunc(before.Spec.VolumeClaimTemplates, after.Spec.VolumeClaimTemplates, func(a, b corev1.PersistentVolumeClaim) bool {
+		return a.Name == b.Name && a.Spec.Resources.Requests.Storage().Equal(*b.Spec.Resources.Requests.Storage())
+	})
+}
