@@ -134,7 +134,7 @@ func TestAnAutoscalerAloneScales(t *testing.T) {
 	_, err := s.kubectl("", "scale", "statefulset/c-worker", "--replicas=4") // as an autoscaler does
 	s.must(err)
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
-		c.Spec.SparkConf["spark.a"] = "1"
+		property(c, "spark.a", "1")
 		c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 1
 	})
 	edited := s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
@@ -168,7 +168,7 @@ func TestAnEditRollsOut(t *testing.T) {
 	s.rollOut("c-master")
 	s.rollOut("c-worker")
 	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
-	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.kubernetes.container.image"] = "mine:1" })
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.kubernetes.container.image", "mine:1") })
 	s.untilSet("c-worker", "have the image", func(set *appsv1.StatefulSet) bool {
 		return set.Spec.Template.Spec.Containers[0].Image == "mine:1"
 	})
@@ -223,7 +223,7 @@ func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 	s.untilOwned()
 	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased")
 	s.must(s.kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
-	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.a"] = "1" })
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	s.untilOwned(ofPlain("c")...)
 	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")
 	again := s.untilClusterState("c", "Submitted")
@@ -325,7 +325,7 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	if adopted.Generation != 1 || !maps.Equal(adopted.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) {
 		t.Errorf("it was changed: %+v", adopted.Spec)
 	}
-	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.SparkConf["spark.a"] = "1" })
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	edited := s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
 	if !maps.Equal(edited.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) || edited.UID != adopted.UID {
 		t.Errorf("it selects %v", edited.Spec.Selector.MatchLabels)

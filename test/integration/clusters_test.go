@@ -31,7 +31,7 @@ func Cluster(name string) *standalone {
 	c := &standalone{}
 	c.cluster.Name = name
 	c.cluster.Spec = sparkv1.ClusterSpec{
-		RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.1"}, SparkConf: map[string]string{},
+		RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.1"},
 	}
 	return c.Workers(2, 2, 2)
 }
@@ -74,6 +74,14 @@ func (s *scene) editCluster(name string, change func(*sparkv1.SparkCluster)) {
 		}
 		return err == nil, err
 	}))
+}
+
+// property sets a Spark property of a cluster.
+func property(c *sparkv1.SparkCluster, key, value string) {
+	if c.Spec.SparkConf == nil {
+		c.Spec.SparkConf = map[string]string{}
+	}
+	c.Spec.SparkConf[key] = value
 }
 
 func (s *scene) untilClusterState(name, state string) *sparkv1.SparkCluster {

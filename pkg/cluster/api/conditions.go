@@ -67,8 +67,8 @@ func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message s
 		return false, string(state), "The cluster is over."
 	case refused != nil:
 		return false, refused.Reason, fmt.Sprintf("What the spec asks for was refused, and what there was goes on. %s", refused.Message)
-	case !facts.Exists:
-		return false, string(state), "Nothing is created yet."
+	case state == cluster.Submitted:
+		return false, string(state), "The cluster has not come to run yet."
 	case facts.Rolling:
 		return false, "RollingOut", "Pods are being replaced by such as the spec asks for."
 	default:

@@ -90,9 +90,7 @@ func SameButWorkers(a, b sparkv1.ClusterStatus) bool {
 }
 
 func withoutWorkers(status sparkv1.ClusterStatus) sparkv1.ClusterStatus {
-	if status.Workers != nil {
-		status.Workers = &sparkv1.ClusterWorkers{Selector: status.Workers.Selector}
-	}
+	status.Workers = nil
 	return status
 }
 

@@ -94,10 +94,10 @@ func (m *memory) forget(c *sparkv1.SparkCluster) {
 	delete(m.refused, c.UID)
 }
 
-// lastRefusal says why objects like these were refused a moment ago; nil where they were not.
+// lastRefusal says why objects like these were refused when they were last asked for; nil where they were not.
 func (r *Reconciler) lastRefusal(c *sparkv1.SparkCluster, objects *resources.Objects) *lifecycle.Cause {
 	last := r.memory.lastRefusal(c.UID)
-	if last.cause == nil || last.objects != combined(objects) || r.clock.Since(last.at) >= refusedAgain {
+	if last.cause == nil || last.objects != combined(objects) {
 		return nil
 	}
 	return last.cause

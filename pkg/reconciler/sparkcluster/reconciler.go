@@ -91,7 +91,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	if err != nil {
 		return err
 	}
-	current.DeepCopyInto(c)
+	*c = *current
 	if record := c.Status.Firesteel; record != nil && cluster.Current(record) != cluster.ResourceReleased {
 		return controller.NewRequeueAfter(restAfter) // what is left is watched
 	}
@@ -120,6 +120,9 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
+	}
+	if err := r.tryAgain(ctx, c, objects); err != nil {
+		return c, r.waitFor(c, err)
 	}
 	record, seen := r.withProgress(c), r.observe(c, objects)
 	for range maxEffects {
@@ -168,6 +171,20 @@ func (r *Reconciler) act(
 		seen.ReleaseAccepted, seen.Deleted = true, deleted
 	}
 	return nil
+}
+
+// tryAgain asks once more for what was refused a while ago of a cluster that runs.
+func (r *Reconciler) tryAgain(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
+	last := r.memory.lastRefusal(c.UID)
+	if last.cause == nil || last.objects != combined(objects) || r.clock.Since(last.at) < refusedAgain ||
+		!cluster.Current(c.Status.Firesteel).Running() || c.DeletionTimestamp != nil {
+		return nil
+	}
+	cause, err := r.ensure(ctx, c, objects, false)
+	if err == nil {
+		r.memory.refuse(c.UID, combined(objects), cause, r.clock.Now())
+	}
+	return err
 }
 
 // waitFor has a cluster looked at again that waits for a namesake of an object to go.

@@ -1,0 +1,348 @@
+package sparkcluster
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
+	"knative.dev/pkg/controller"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+)
+
+type kubeObject = runtime.Object
+
+var created = []string{
+	"create services c-master-svc", "create services c-worker-svc", "create networkpolicies c-worker",
+	"create statefulsets c-master", "create statefulsets c-worker", "create poddisruptionbudgets c-worker-pdb",
+}
+
+func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	var known bool
+	w.kube.PrependReactor("create", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		known = w.now().Status.Firesteel != nil
+		return false, nil, nil
+	})
+	c := w.reconcile()
+	if !known || c.Status.CurrentState.CurrentStateSummary != "Submitted" {
+		t.Errorf("it was created when the status was %+v", c.Status)
+	}
+	w.wantAsked("a new cluster", append([]string{"update sparkclusters/status c"}, created...)...)
+	if want := (masterpage.Master{Namespace: "spark", Service: "c-master-svc", Port: 8080}); w.masters.followed != want || w.masters.every != 2*time.Second {
+		t.Errorf("asks %+v every %s", w.masters.followed, w.masters.every)
+	}
+}
+
+func TestNothingIsWrittenWhereNothingIsNew(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	for range 3 {
+		w.reconcile()
+	}
+	w.wantAsked("a cluster at rest")
+	w.reconcile()
+	w.clock.SetTime(began.Add(time.Hour))
+	w.reconcile()
+	w.wantAsked("an hour later")
+}
+
+// The caches may not have yet what was created a moment ago.
+func TestWhatWasCreatedIsNotCreatedAgain(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.reconcile()
+	w.forgetAsked()
+	w.reconcile()
+	w.wantAsked("at once")
+}
+
+func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.spark.PrependReactor("update", "sparkclusters", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		c := action.(clienttesting.UpdateAction).GetObject().(*sparkv1.SparkCluster).DeepCopy()
+		c.Status.Firesteel = nil
+		return true, c, nil
+	})
+	err := w.r.ReconcileKind(w.ctx, w.now())
+	if again, after := controller.IsRequeueKey(err); !again || after != time.Minute {
+		t.Errorf("it ends with %v", err)
+	}
+	w.wantAsked("a pruned record", "update sparkclusters/status c")
+	if said := <-w.said.Events; !strings.Contains(said, "WrongCustomResourceDefinition") || !strings.Contains(said, "config/300-sparkcluster.yaml") {
+		t.Errorf("it is said %q", said)
+	}
+}
+
+func TestWhatMayPassIsTriedAgain(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.refuse("create", "statefulsets", errAway)
+	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
+		t.Errorf("it ends with %v", err)
+	}
+	if c := w.now(); c.Status.CurrentState.CurrentStateSummary != "Submitted" {
+		t.Errorf("it is %+v", c.Status.CurrentState)
+	}
+}
+
+func quotaExceeded() error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("exceeded quota: small"))
+}
+
+func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.refuse("create", "statefulsets", quotaExceeded())
+	c := w.reconcile()
+	states := ""
+	for _, transition := range c.Status.Firesteel.Transitions {
+		states += transition.State + " "
+	}
+	if states != "Submitted SchedulingFailure ResourceReleased " {
+		t.Errorf("it went through %s", states)
+	}
+	ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
+	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, "StatefulSet spark/c-master was refused") || !strings.Contains(ready.Message, "raise the quota") {
+		t.Errorf("it is told %+v", ready)
+	}
+	asked := strings.Join(w.asked(), ", ")
+	for _, gone := range []string{"delete services c-master-svc", "delete services c-worker-svc", "delete networkpolicies c-worker"} {
+		if !strings.Contains(asked, gone) {
+			t.Errorf("asked to %s, not to %s", asked, gone)
+		}
+	}
+}
+
+func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.refuse("update", "statefulsets", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, "c-worker", nil))
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
+	c := w.reconcile()
+	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
+	if condition.Reason != "Invalid" || c.Status.CurrentState.CurrentStateSummary != "RunningHealthy" {
+		t.Errorf("it is told %+v", condition)
+	}
+	w.forgetAsked()
+	w.reconcile()
+	w.wantAsked("a moment later")
+	w.clock.SetTime(began.Add(time.Minute))
+	w.reconcile()
+	w.wantAsked("a minute later", "update statefulsets c-master", "update statefulsets c-worker")
+}
+
+func TestAnEditWritesWhatItIsAbout(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
+	w.reconcile()
+	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update statefulsets c-worker")
+	if got := *w.set("c-worker").Spec.Replicas; got != 3 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
+func TestAnAutoscalersNumberStays(t *testing.T) {
+	c := plainCluster()
+	c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5
+	w := newWorld(t, c)
+	w.runs()
+	set := w.set("c-worker")
+	four := int32(4)
+	set.Spec.Replicas = &four
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
+	w.reconcile()
+	if got := *w.set("c-worker").Spec.Replicas; got != 4 {
+		t.Errorf("it has %d workers", got)
+	}
+	w.seen()
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 2 })
+	w.reconcile()
+	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c",
+		"delete horizontalpodautoscalers c-worker-hpa", "update statefulsets c-worker")
+	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
+func TestNumbersOfWorkersAreGathered(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.masters.seen = &cluster.Master{Alive: true, Workers: 7}
+	w.reconcile()
+	if len(w.again) == 0 || w.again[len(w.again)-1] != 10*time.Second {
+		t.Errorf("looks again after %v", w.again)
+	}
+	w.wantAsked("at once")
+	w.clock.SetTime(began.Add(10 * time.Second))
+	if c := w.reconcile(); c.Status.Workers.Registered != 7 {
+		t.Errorf("workers are %+v", c.Status.Workers)
+	}
+	w.wantAsked("after ten seconds", "update sparkclusters/status c")
+}
+
+func TestTheCursorIsWrittenAtRest(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.relay.progress.Acknowledged = 2
+	w.reconcile()
+	if w.again[len(w.again)-1] != 30*time.Second {
+		t.Errorf("looks again after %v", w.again)
+	}
+	w.wantAsked("at once")
+	w.clock.SetTime(began.Add(30 * time.Second))
+	if c := w.reconcile(); c.Status.Firesteel.Acknowledged != 2 || !meta.IsStatusConditionTrue(c.Status.Conditions, "EventsDelivered") {
+		t.Errorf("the record is %+v", c.Status.Firesteel)
+	}
+	w.wantAsked("at rest", "update sparkclusters/status c")
+}
+
+func TestADeletedClusterIsReleased(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.runs()
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
+		t.Error("it goes with events undelivered")
+	}
+	asked := w.asked()
+	if len(asked) != 7 || asked[0] != "update sparkclusters/status c" {
+		t.Errorf("asked to %q", asked)
+	}
+	if state := cluster.Current(c.Status.Firesteel); state != cluster.ResourceReleased {
+		t.Errorf("it is %s", state)
+	}
+	w.relay.progress.Acknowledged = c.Status.Firesteel.Sequence
+	if err := w.r.FinalizeKind(w.ctx, c); err != nil || w.relay.gone == 0 || w.masters.gone == 0 {
+		t.Errorf("%v: forgotten %d and %d times", err, w.relay.gone, w.masters.gone)
+	}
+}
+
+func TestWhatIsToBeOrphanedStays(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.runs()
+	c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: began}, []string{metav1.FinalizerOrphanDependents}
+	w.relay.progress.Acknowledged = 3
+	if err := w.r.FinalizeKind(w.ctx, c); err != nil {
+		t.Error(err)
+	}
+	w.wantAsked("orphaned", "update sparkclusters/status c")
+}
+
+func TestSomebodyElsesObjectIsLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		metadata metav1.ObjectMeta
+		want     string // part of the message; empty where the cluster goes on
+	}{
+		"nobody's": {want: "belongs to somebody else: it has no owner"},
+		"a Deployment's": {
+			metadata: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "d", UID: "other"}}},
+			want:     "belongs to Deployment d",
+		},
+		"an orphan of this cluster's": {
+			metadata: metav1.ObjectMeta{Labels: map[string]string{"spark.operator/name": "op", "spark.operator/spark-cluster-name": "c"}},
+		},
+		"the Apache operator's": {
+			metadata: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plainCluster())
+			test.metadata.Namespace, test.metadata.Name = "spark", "c-worker-svc"
+			if err := w.kube.Tracker().Add(&corev1.Service{ObjectMeta: test.metadata}); err != nil {
+				t.Fatal(err)
+			}
+			c := w.reconcile()
+			message := meta.FindStatusCondition(c.Status.Conditions, "Ready").Message
+			if over := c.Status.CurrentState.CurrentStateSummary == "ResourceReleased"; over != (test.want != "") || !strings.Contains(message, test.want) {
+				t.Errorf("it is %s: %s", c.Status.CurrentState.CurrentStateSummary, message)
+			}
+			service, err := w.kube.CoreV1().Services("spark").Get(w.ctx, "c-worker-svc", metav1.GetOptions{})
+			if err != nil || metav1.IsControlledBy(service, c) != (test.want == "") {
+				t.Errorf("the Service is %+v: %v", service, err)
+			}
+		})
+	}
+}
+
+// The garbage collector is about to delete what an earlier cluster of the same name had.
+func TestANamesakesObjectIsWaitedFor(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1beta1", Kind: "SparkCluster", Name: "c", UID: "earlier"}
+	err := w.kube.Tracker().Add(&corev1.Service{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "spark", Name: "c-master-svc", OwnerReferences: []metav1.OwnerReference{owner},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := w.reconcile(); c.Status.CurrentState.CurrentStateSummary != "Submitted" {
+		t.Errorf("it is %+v", c.Status.CurrentState)
+	}
+	if len(w.again) != 1 || w.again[0] != time.Second {
+		t.Errorf("looks again after %v", w.again)
+	}
+}
+
+func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.reconcile()
+	waiting := corev1.ContainerStatus{
+		Name: "master", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
+	}
+	_, err := w.kube.CoreV1().Pods("spark").Create(w.ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "c-master-0", Labels: map[string]string{"spark.operator/spark-cluster-name": "c"}},
+		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.until("see the Pod", func() bool { return len(w.r.estate.podsOf("spark", "c")) == 1 })
+	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
+	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
+		t.Errorf("it is told %+v", ready)
+	}
+}
+
+func TestARolloutIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	set := w.set("c-worker")
+	set.Status = appsv1.StatefulSetStatus{Replicas: 2, CurrentRevision: "1", UpdateRevision: "2"}
+	if _, err := w.kube.AppsV1().StatefulSets("spark").UpdateStatus(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
+	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Reason != "RollingOut" {
+		t.Errorf("it is told %+v", condition)
+	}
+}
+
+func TestAClusterThatCannotBeDecodedIsSetAside(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
+	for range 2 {
+		if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.wantAsked("set aside", "patch sparkclusters/status c")
+	if said := <-w.said.Events; !strings.Contains(said, "Undecodable") || !strings.Contains(said, "containers is no list") {
+		t.Errorf("it is said %q", said)
+	}
+	odd.DeletionTimestamp = &metav1.Time{Time: began}
+	if err := w.r.FinalizeKind(w.ctx, odd); err != nil {
+		t.Errorf("its deletion hangs: %v", err)
+	}
+}

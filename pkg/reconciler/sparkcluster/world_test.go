@@ -1,0 +1,225 @@
+package sparkcluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	"knative.dev/pkg/controller"
+
+	"go.opentelemetry.io/otel/metric/noop"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+)
+
+// world is a reconciler, and what it talks to.
+type world struct {
+	*testing.T
+	ctx     context.Context
+	kube    *kubefake.Clientset
+	spark   *sparkfake.Clientset
+	masters *fakeMasters
+	relay   *fakeTeller
+	clock   *clocktesting.FakePassiveClock
+	r       *Reconciler
+	again   []time.Duration
+	said    *record.FakeRecorder
+}
+
+var began = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+
+// newWorld has one cluster.
+func newWorld(t *testing.T, c *sparkv1.SparkCluster) *world {
+	t.Helper()
+	w := &world{
+		T: t, kube: kubefake.NewClientset(), spark: sparkfake.NewSimpleClientset(c),
+		masters: &fakeMasters{}, relay: &fakeTeller{}, clock: clocktesting.NewFakePassiveClock(began), said: record.NewFakeRecorder(32),
+	}
+	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.said)
+	instruments, err := NewInstruments(noop.NewMeterProvider(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.r = &Reconciler{
+		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, memory: newMemory(),
+		enqueueAfter: func(_ any, after time.Duration) { w.again = append(w.again, after) }, instruments: instruments,
+	}
+	w.r.estate = newEstate(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
+	w.until("know what there is", w.r.estate.synced)
+	w.kube.ClearActions()
+	return w
+}
+
+// plainCluster is one of two workers that nobody looked after.
+func plainCluster() *sparkv1.SparkCluster {
+	return &sparkv1.SparkCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "spark", Name: "c", UID: "uid", Generation: 1, CreationTimestamp: metav1.NewTime(began)},
+		Spec: sparkv1.ClusterSpec{
+			RuntimeVersions:    sparkv1.RuntimeVersions{SparkVersion: "4.1.4"},
+			ClusterTolerations: sparkv1.ClusterTolerations{InstanceConfig: sparkv1.WorkerInstanceConfig{InitWorkers: 2, MinWorkers: 2, MaxWorkers: 2}},
+		},
+	}
+}
+
+func (w *world) until(what string, holds func() bool) {
+	w.Helper()
+	err := wait.PollUntilContextTimeout(w.ctx, time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return holds(), nil })
+	if err != nil {
+		w.Fatalf("waited to %s", what)
+	}
+}
+
+// now is the cluster as the API server has it.
+func (w *world) now() *sparkv1.SparkCluster {
+	w.Helper()
+	c, err := w.spark.SparkV1().SparkClusters("spark").Get(w.ctx, "c", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return c
+}
+
+// reconcile reconciles the cluster as it is, and returns it as it is then.
+func (w *world) reconcile() *sparkv1.SparkCluster {
+	w.Helper()
+	if err := w.r.ReconcileKind(w.ctx, w.now()); err != nil {
+		w.Fatal(err)
+	}
+	return w.now()
+}
+
+// edit changes the cluster, as users do.
+func (w *world) edit(change func(*sparkv1.SparkCluster)) {
+	w.Helper()
+	c := w.now()
+	change(c)
+	c.Generation++
+	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, c, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.r.memory.written.Forget(c)
+}
+
+// runs brings the cluster to run.
+func (w *world) runs() *sparkv1.SparkCluster {
+	w.Helper()
+	w.reconcile()
+	w.masters.seen = &cluster.Master{Alive: true, Workers: 2}
+	c := w.reconcile()
+	if state := c.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
+		w.Fatalf("the cluster is %s", state)
+	}
+	w.seen()
+	return c
+}
+
+// seen waits until the caches have what was written, and forgets what was asked.
+func (w *world) seen() {
+	w.Helper()
+	objects, err := resources.Build(w.now(), resources.Defaults{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.until("see what was written", func() bool {
+		return !slices.ContainsFunc(objects.All(), func(wanted object) bool {
+			found, known, _ := w.r.estate.objects[kindOf(wanted)].GetStore().GetByKey("spark/" + wanted.GetName())
+			return !known || hashOf(found.(object)) != hashOf(wanted)
+		})
+	})
+	w.forgetAsked()
+}
+
+func (w *world) forgetAsked() {
+	w.kube.ClearActions()
+	w.spark.ClearActions()
+	w.again = nil
+}
+
+// asked are the writes since they were last forgotten: of the cluster, then of its objects.
+func (w *world) asked() []string {
+	var asked []string
+	for _, action := range slices.Concat(w.spark.Actions(), w.kube.Actions()) {
+		if slices.Contains([]string{"get", "list", "watch"}, action.GetVerb()) {
+			continue
+		}
+		text := action.GetVerb() + " " + action.GetResource().Resource
+		if action.GetSubresource() != "" {
+			text += "/" + action.GetSubresource()
+		}
+		switch named := action.(type) {
+		case clienttesting.CreateAction:
+			text += " " + named.GetObject().(metav1.Object).GetName()
+		case interface{ GetName() string }:
+			text += " " + named.GetName()
+		}
+		asked = append(asked, text)
+	}
+	return asked
+}
+
+func (w *world) wantAsked(what string, want ...string) {
+	w.Helper()
+	if got := w.asked(); !slices.Equal(got, want) {
+		w.Errorf("%s: asked to %s, want %s", what, strings.Join(got, ", "), strings.Join(want, ", "))
+	}
+	w.forgetAsked()
+}
+
+func (w *world) set(name string) *appsv1.StatefulSet {
+	w.Helper()
+	set, err := w.kube.AppsV1().StatefulSets("spark").Get(w.ctx, name, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return set
+}
+
+// refuse has the API server refuse a verb for a resource.
+func (w *world) refuse(verb, resource string, err error) {
+	w.kube.PrependReactor(verb, resource, func(clienttesting.Action) (bool, kubeObject, error) { return true, nil, err })
+}
+
+type fakeMasters struct {
+	seen     *cluster.Master
+	followed masterpage.Master
+	every    time.Duration
+	gone     int
+}
+
+func (m *fakeMasters) Follow(_ types.UID, _ types.NamespacedName, master masterpage.Master, every time.Duration) {
+	m.followed, m.every = master, every
+}
+func (m *fakeMasters) Hasten(types.UID)               {}
+func (m *fakeMasters) Seen(types.UID) *cluster.Master { return m.seen }
+func (m *fakeMasters) Forget(types.UID)               { m.gone++ }
+
+type fakeTeller struct {
+	told     []events.Story
+	progress events.Progress
+	gone     int
+}
+
+func (r *fakeTeller) Tell(story events.Story)              { r.told = append(r.told, story) }
+func (r *fakeTeller) Progress(types.UID) events.Progress   { return r.progress }
+func (r *fakeTeller) Forget(types.UID)                     { r.gone++ }
+func (r *fakeTeller) ForgetWhere(func(events.Object) bool) {}
+func (r *fakeTeller) HasSink() bool                        { return true }
+
+var errAway = errors.New("connection refused")
