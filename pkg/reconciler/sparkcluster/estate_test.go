@@ -1,0 +1,110 @@
+package sparkcluster
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+)
+
+func budgetOf(uid types.UID, version, hash string) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "spark", Name: "c-worker-pdb", UID: uid, ResourceVersion: version,
+		Labels: map[string]string{resources.LabelCluster: "c"}, Annotations: map[string]string{resources.HashAnnotation: hash},
+		OwnerReferences: []metav1.OwnerReference{{UID: "uid"}},
+	}}
+}
+
+// cached puts an object into the cache, as its watch does.
+func (w *world) cached(o object) {
+	w.Helper()
+	if err := w.r.estate.objects[kindOf(o)].GetStore().Add(o); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) wantBudget(what, hash string) {
+	w.Helper()
+	got := ""
+	if found := w.r.estate.get(placeOf(budgetOf("1", "", ""))); found != nil {
+		got = hashOf(found)
+	}
+	if got != hash {
+		w.Errorf("%s: there is %q, want %q", what, got, hash)
+	}
+	if owned := w.r.estate.of("spark", "c", "uid"); len(owned) > 0 != (hash != "") {
+		w.Errorf("%s: it owns %v", what, owned)
+	}
+	if owned := w.r.estate.of("spark", "c", "another"); len(owned) > 0 {
+		w.Errorf("%s: another owns %v", what, owned)
+	}
+}
+
+func TestOwnDeedsAreKnownBeforeTheCacheHasThem(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.wantBudget("at first", "")
+	w.r.estate.wrote(budgetOf("1", "5", "new"))
+	w.wantBudget("created", "new")
+	w.cached(budgetOf("1", "4", "old"))
+	w.wantBudget("an older one is cached", "new")
+	w.cached(budgetOf("1", "6", "newer"))
+	w.wantBudget("a newer one is cached", "newer")
+	w.r.estate.deleted(budgetOf("1", "6", "newer"))
+	w.wantBudget("deleted", "")
+	w.cached(budgetOf("2", "7", "another"))
+	w.wantBudget("created by somebody else", "another")
+}
+
+func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.r.estate.wrote(budgetOf("1", "5", "new"))
+	w.clock.SetTime(began.Add(seenWithin + time.Second))
+	w.wantBudget("never seen", "")
+	w.cached(budgetOf("1", "4", "old"))
+	w.r.estate.deleted(budgetOf("1", "4", "old"))
+	w.clock.SetTime(began.Add(2*seenWithin + 2*time.Second))
+	w.wantBudget("never gone", "old")
+}
+
+func TestOnlyWhatIsReadIsKept(t *testing.T) {
+	replicas := int32(2)
+	kept, err := strip(&appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", Annotations: map[string]string{"much": "text", resources.HashAnnotation: "h"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{}},
+		},
+		Spec:   appsv1.StatefulSetSpec{Replicas: &replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeName: "n"}}},
+		Status: appsv1.StatefulSetStatus{Replicas: 1},
+	})
+	set := kept.(*appsv1.StatefulSet)
+	if err != nil || set.ManagedFields != nil || len(set.Annotations) != 1 || set.Spec.Template.Spec.NodeName != "" {
+		t.Errorf("%+v is kept: %v", set, err)
+	}
+	if set.Name != "a" || hashOf(set) != "h" || *set.Spec.Replicas != 2 || set.Status.Replicas != 1 {
+		t.Errorf("%+v is kept", set)
+	}
+	pod, err := strip(&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}})
+	if got := pod.(*corev1.Pod); err != nil || got.Spec.NodeName != "" || got.Status.PodIP != "" || got.Status.Phase != corev1.PodRunning {
+		t.Errorf("%+v is kept: %v", got, err)
+	}
+}
+
+func TestTheStatusOfWhatIsNotReadIsNoNews(t *testing.T) {
+	before, after := budgetOf("1", "5", "h"), budgetOf("1", "6", "h")
+	after.Status.CurrentHealthy = 2
+	if worthLooking(before, after) {
+		t.Error("a budget's status is news")
+	}
+	if !worthLooking(before, budgetOf("1", "6", "other")) {
+		t.Error("another budget is none")
+	}
+	if !worthLooking(&appsv1.StatefulSet{}, &appsv1.StatefulSet{Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}}) {
+		t.Error("a StatefulSet's status is none")
+	}
+}
