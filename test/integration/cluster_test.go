@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -141,6 +143,9 @@ func TestAnAutoscalerAloneScales(t *testing.T) {
 	if *edited.Spec.Replicas != 4 {
 		t.Errorf("it has %d replicas", *edited.Spec.Replicas)
 	}
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 6 })
+	until(s, s.kube.AutoscalingV2().HorizontalPodAutoscalers(s.ns), "c-worker-hpa", "have another limit",
+		func(scaler *autoscalingv2.HorizontalPodAutoscaler) bool { return scaler.Spec.MaxReplicas == 6 })
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
 		c.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: 3, MinWorkers: 3, MaxWorkers: 3}
 	})
@@ -314,7 +319,7 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	c, err := s.clusters().Create(t.Context(), c, metav1.CreateOptions{})
 	s.must(err)
 	s.leaveApaches(c)
-	process := s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.url()})
 	m := s.newMaster()
 	m.has(2)
 	s.answersFor(m, "c")
@@ -335,7 +340,6 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
 	untilGone(s, s.clusters(), "c")
 	s.untilOwned()
-	_ = process
 }
 
 // leaveApaches makes what the Apache operator makes of a cluster.
@@ -372,7 +376,7 @@ func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
 func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
 	s := newScene(t)
 	s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "3s"))
-	t.Cleanup(func() { s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "")) })
+	t.Cleanup(func() { s.must(s.configure(context.Background(), "config-clusters", "master-start-timeout", "")) })
 	s.ownController(controller{sink: s.sink.url()})
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")

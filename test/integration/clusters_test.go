@@ -170,7 +170,25 @@ func (s *scene) newMaster() *master {
 	m.server.Listener = listener
 	m.server.Start()
 	s.Cleanup(m.server.Close)
+	s.bindAddress()
 	return m
+}
+
+// masterPod is the Pod that the masters of a scene are said to be. The API server asks no address but a Pod's.
+const masterPod = "masters"
+
+func (s *scene) bindAddress() {
+	s.Helper()
+	pods := s.kube.CoreV1().Pods(s.ns)
+	pod, err := pods.Create(s.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: masterPod},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "master", Image: "none"}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	address := s.hostAddress()
+	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	_, err = pods.UpdateStatus(s.Context(), pod, metav1.UpdateOptions{})
+	s.must(err)
 }
 
 // hostAddress is one that the API server agrees to ask: no loopback.
@@ -210,8 +228,10 @@ func (s *scene) answersFor(m *master, cluster string) {
 	_, err := s.kube.CoreV1().Endpoints(s.ns).Create(s.Context(), &corev1.Endpoints{ //nolint:staticcheck // what the API server goes by
 		ObjectMeta: metav1.ObjectMeta{Name: cluster + "-master-svc"},
 		Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // as above
-			Addresses: []corev1.EndpointAddress{{IP: address.IP.String()}},
-			Ports:     []corev1.EndpointPort{{Name: "web", Port: int32(address.Port)}},
+			Addresses: []corev1.EndpointAddress{{
+				IP: address.IP.String(), TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: s.ns, Name: masterPod},
+			}},
+			Ports: []corev1.EndpointPort{{Name: "web", Port: int32(address.Port)}},
 		}},
 	}, metav1.CreateOptions{})
 	s.must(err)

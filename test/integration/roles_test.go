@@ -26,11 +26,17 @@ var roles = map[string]string{
 var unseen = map[string]string{
 	"update sparkapplications/finalizers":          "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"update scheduledsparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"update sparkclusters/finalizers":              "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"get sparkclusters":                            "after a conflict over a finalizer",
+	"list sparkclusters":                           "where the API server cannot stream what exists",
+	"list services":                                "where the API server cannot stream what exists",
+	"list statefulsets":                            "where the API server cannot stream what exists",
+	"list networkpolicies":                         "where the API server cannot stream what exists",
+	"list horizontalpodautoscalers":                "where the API server cannot stream what exists",
+	"list poddisruptionbudgets":                    "where the API server cannot stream what exists",
 	"list sparkapplications":                       "where the API server cannot stream what exists",
 	"list scheduledsparkapplications":              "where the API server cannot stream what exists",
 	"patch scheduledsparkapplications/status":      "for one that cannot be decoded, which the schema lets nobody write",
-	"get poddisruptionbudgets":                     "where one of an earlier launch is in the way",
-	"delete poddisruptionbudgets":                  "where one of an earlier launch is in the way",
 	"list namespaces":                              "where the API server cannot stream what exists",
 }
 
