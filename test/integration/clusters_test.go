@@ -139,7 +139,8 @@ func (s *scene) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []deliv
 	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []delivery) bool {
 		its = nil
 		for _, d := range heard {
-			if strings.HasSuffix(d.Attributes["source"], "/"+string(c.UID)) && d.taken() {
+			again := slices.ContainsFunc(its, func(earlier delivery) bool { return earlier.ID == d.ID })
+			if strings.HasSuffix(d.Attributes["source"], "/"+string(c.UID)) && d.taken() && !again {
 				its = append(its, d)
 			}
 		}

@@ -15,9 +15,10 @@ import (
 const (
 	// Resource is the name of the resource.
 	Resource = "sparkclusters"
-	// Definition names the CustomResourceDefinition, and Manifest is where it is.
+	// Definition names the CustomResourceDefinition.
 	Definition = Resource + ".spark.apache.org"
-	Manifest   = "config/300-sparkcluster.yaml"
+	// Manifest is where that is.
+	Manifest = "config/300-sparkcluster.yaml"
 	// Finalizer is the Apache operator's, so that whoever deletes an object that it left need not wait for it.
 	Finalizer = Definition + "/finalizer"
 )

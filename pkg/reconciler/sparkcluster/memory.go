@@ -21,6 +21,8 @@ type memory struct {
 	// reported are the generations of clusters that it was said of why nothing is done for them.
 	reported map[types.UID]int64
 	refused  map[types.UID]refused
+	// parted are the clusters that were let go of, which the cache may not know yet.
+	parted map[types.UID]time.Time
 }
 
 // refused is an edit that was refused.
@@ -33,7 +35,7 @@ type refused struct {
 func newMemory() *memory {
 	return &memory{
 		written: latest.NewWrites[*sparkv1.SparkCluster](), wrote: map[types.UID]time.Time{},
-		reported: map[types.UID]int64{}, refused: map[types.UID]refused{},
+		reported: map[types.UID]int64{}, refused: map[types.UID]refused{}, parted: map[types.UID]time.Time{},
 	}
 }
 
@@ -84,11 +86,28 @@ func (m *memory) firstReport(c *sparkv1.SparkCluster) bool {
 	return true
 }
 
+// part remembers that a cluster was let go of, and nothing else of it.
+func (m *memory) part(c *sparkv1.SparkCluster, now time.Time) {
+	m.forget(c)
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.parted[c.UID] = now
+}
+
+// justParted says that a cluster was let go of a moment ago.
+func (m *memory) justParted(uid types.UID, now time.Time) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	at, parted := m.parted[uid]
+	return parted && now.Sub(at) < seenWithin
+}
+
 // forget knows nothing of a cluster any more.
 func (m *memory) forget(c *sparkv1.SparkCluster) {
 	m.written.Forget(c)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
+	delete(m.parted, c.UID)
 	delete(m.wrote, c.UID)
 	delete(m.reported, c.UID)
 	delete(m.refused, c.UID)

@@ -87,6 +87,9 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
+	if r.memory.justParted(c.UID, r.clock.Now()) {
+		return controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
+	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	r.forget(c.UID)
-	r.memory.forget(c)
+	r.memory.part(c, r.clock.Now())
 	return nil
 }
 

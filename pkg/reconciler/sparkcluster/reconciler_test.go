@@ -227,6 +227,10 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	if err := w.r.FinalizeKind(w.ctx, c); err != nil || w.relay.gone == 0 || w.masters.gone == 0 {
 		t.Errorf("%v: forgotten %d and %d times", err, w.relay.gone, w.masters.gone)
 	}
+	told := len(w.relay.told)
+	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.told) > told {
+		t.Error("it is told of once more, since the cache does not know that it is gone")
+	}
 }
 
 func TestWhatIsToBeOrphanedStays(t *testing.T) {
