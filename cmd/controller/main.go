@@ -27,6 +27,7 @@ import (
 
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
+	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
 	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -129,6 +130,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 		impl := construct(ctx, watcher)
 		known := []cache.InformerSynced{
 			apacheinformer.Get(ctx).Informer().HasSynced, kubeflowinformer.Get(ctx).Informer().HasSynced,
+			clusterinformer.Get(ctx).Informer().HasSynced,
 			podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced,
 			podinformer.Get(ctx, kubeflow.API.DriverSelector).Informer().HasSynced,
 		}

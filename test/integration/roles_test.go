@@ -27,6 +27,7 @@ var unseen = map[string]string{
 	"update sparkapplications/finalizers":          "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"update scheduledsparkapplications/finalizers": "an admission plugin asks for it, when an object blocks its owner's deletion",
 	"update sparkclusters/finalizers":              "an admission plugin asks for it, when an object blocks its owner's deletion",
+	"list events":                                  "where Pods are missing, which are another controller's that does not run here",
 	"get sparkclusters":                            "after a conflict over a finalizer",
 	"list sparkclusters":                           "where the API server cannot stream what exists",
 	"list services":                                "where the API server cannot stream what exists",

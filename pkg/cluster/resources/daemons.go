@@ -15,7 +15,7 @@ const (
 
 	// masterCommand binds to the Pod's own full name, which the kubelet writes into its hosts file: it is good before the
 	// cluster's DNS knows the Pod, and after the Pod was replaced.
-	masterCommand = `export SPARK_MASTER_HOST="${SPARK_MASTER_HOST:-$(hostname -f)}" && ` +
+	masterCommand = `export SPARK_MASTER_HOST="${SPARK_MASTER_HOST:-$(hostname -f || echo "$HOSTNAME")}" && ` +
 		spark + `org.apache.spark.deploy.master.Master`
 
 	workerCommand = spark + `org.apache.spark.deploy.worker.Worker spark://%s:%d`

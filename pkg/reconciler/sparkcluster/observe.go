@@ -2,6 +2,7 @@ package sparkcluster
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
-func (r *Reconciler) observe(c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
+func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
 	seen := cluster.Observation{Master: r.masters.Seen(c.UID)}
 	if objects != nil {
 		seen.Refused = r.lastRefusal(c, objects)
@@ -30,7 +31,9 @@ func (r *Reconciler) observe(c *sparkv1.SparkCluster, objects *resources.Objects
 		seen.ReadyWorkers = set.Status.ReadyReplicas
 	}
 	pods := r.estate.podsOf(c.Namespace, c.Name)
-	seen.Obstacle = obstacle(pods)
+	if seen.Obstacle = obstacle(pods); seen.Obstacle == nil {
+		seen.Obstacle = r.missingPods(ctx, c)
+	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
 	if c.DeletionTimestamp != nil {
 		seen.Deleted = c.DeletionTimestamp.Time

@@ -127,7 +127,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if err := r.tryAgain(ctx, c, objects); err != nil {
 		return c, r.waitFor(c, err)
 	}
-	record, seen := r.withProgress(c), r.observe(c, objects)
+	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
@@ -163,14 +163,14 @@ func (r *Reconciler) act(
 			return err
 		}
 		r.memory.refuse(c.UID, combined(objects), cause, r.clock.Now())
-		*seen = r.observe(c, objects)
+		*seen = r.observe(ctx, c, objects)
 		seen.Ensured, seen.Refused, seen.Deleted = true, cause, deleted
 	case cluster.Release:
 		if err := r.release(ctx, c); err != nil {
 			return err
 		}
 		r.memory.forgive(c.UID)
-		*seen = r.observe(c, objects)
+		*seen = r.observe(ctx, c, objects)
 		seen.ReleaseAccepted, seen.Deleted = true, deleted
 	}
 	return nil

@@ -319,6 +319,31 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 	}
 }
 
+func TestWhyPodsAreMissingIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.reconcile()
+	set := w.set("c-worker")
+	set.Status.ObservedGeneration, set.CreationTimestamp = set.Generation, metav1.NewTime(began)
+	w.cached(set)
+	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
+	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: message,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.forgetAsked()
+	w.reconcile()
+	if asked := len(w.kube.Actions()); asked > 0 {
+		t.Errorf("%d requests of a cluster that has just begun", asked)
+	}
+	w.clock.SetTime(began.Add(missedAfter))
+	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
+	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, message+"; raise the quota") {
+		t.Errorf("it is told %+v", ready)
+	}
+}
+
 func TestARolloutIsTold(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
