@@ -23,7 +23,8 @@ import (
 const sparkClusters = "300-sparkcluster.yaml"
 
 func TestClustersOfAllKindsAreTaken(t *testing.T) {
-	for _, manifest := range bytes.Split(read(t, "testdata/clusters.yaml"), []byte("\n---\n")) {
+	manifests := bytes.Split(read(t, "testdata/clusters.yaml"), []byte("\n---\n"))
+	for _, manifest := range append(manifests, read(t, "../../examples/cluster.yaml")) {
 		name := decode(t, manifest)["metadata"].(map[string]any)["name"].(string)
 		t.Run(name, func(t *testing.T) {
 			for _, version := range sparkVersions {

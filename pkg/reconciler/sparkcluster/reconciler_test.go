@@ -322,9 +322,15 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.reconcile()
-	set := w.set("c-worker")
-	set.Status.ObservedGeneration, set.CreationTimestamp = set.Generation, metav1.NewTime(began)
-	w.cached(set)
+	for _, name := range []string{"c-master", "c-worker"} { // which the API server would have created with that time
+		set := w.set(name)
+		set.Generation, set.CreationTimestamp = 1, metav1.NewTime(began)
+		set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: *set.Spec.Replicas - 1}
+		if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until("see it", func() bool { return w.r.statefulSet(w.now(), name).Generation == 1 })
+	}
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
 	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: message,
