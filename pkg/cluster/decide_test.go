@@ -27,7 +27,9 @@ var (
 	refused    = &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "Forbidden", Message: "StatefulSet pi-master: exceeded quota."}
 )
 
-func silentSince(since time.Time) *Master { return &Master{FailingSince: since, Problem: "the connection is refused"} }
+func silentSince(since time.Time) *Master {
+	return &Master{FailingSince: since, Problem: "the connection is refused"}
+}
 
 // in is a record that came into these states, the last of them at the start.
 func in(states ...State) *v1alpha1.Record {
@@ -72,7 +74,9 @@ func TestDecide(t *testing.T) {
 	}
 	edited := with(func(p *Policy) { p.SpecHash = "two" })
 	suspended := with(func(p *Policy) { p.Suspend = true })
-	never := with(func(p *Policy) { p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."} })
+	never := with(func(p *Policy) {
+		p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."}
+	})
 	patient := with(func(p *Policy) { p.MasterStartTimeout = 0 })
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
