@@ -266,7 +266,7 @@ func TestDecide(t *testing.T) {
 			if test.record != nil {
 				was = states(test.record)
 			}
-			if want := append(was, test.entered...); !slices.Equal(states(got), want) {
+			if want := slices.Concat(was, test.entered); !slices.Equal(states(got), want) {
 				t.Errorf("the states are %v, want %v", states(got), want)
 			}
 			if decision.Changed != (len(test.entered) > 0 || test.record.Attempt.SpecHash != got.Attempt.SpecHash) {

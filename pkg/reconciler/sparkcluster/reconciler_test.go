@@ -151,6 +151,22 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	}
 }
 
+func TestWhatSomebodyDeletesComesBack(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
+	w.clock.SetTime(began.Add(seenWithin + time.Second))
+	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
+	w.forgetAsked()
+	w.reconcile()
+	if asked := strings.Join(w.asked(), ", "); !strings.HasSuffix(asked, "create services c-master-svc") {
+		t.Errorf("asked to %s", asked)
+	}
+}
+
 func TestAnAutoscalersNumberStays(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5
