@@ -76,7 +76,11 @@ func newEstate(
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{
-		AddFunc: tell, DeleteFunc: tell,
+		AddFunc: tell,
+		DeleteFunc: func(found any) {
+			e.gone(found)
+			tell(found)
+		},
 		UpdateFunc: func(before, after any) {
 			if worthLooking(before, after) {
 				tell(after)
@@ -139,6 +143,19 @@ func (e *estate) wrote(o object) {
 
 // deleted notes that the deletion of an object was accepted.
 func (e *estate) deleted(o object) { e.note(placeOf(o), deed{deleted: o.GetUID()}) }
+
+// gone forgets that Firesteel wrote an object that the watch saw go.
+func (e *estate) gone(found any) {
+	o, is := setup.LastKnown(found).(object)
+	if !is {
+		return
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if done := e.own[placeOf(o)]; done.written != nil && done.written.GetUID() == o.GetUID() {
+		delete(e.own, placeOf(o))
+	}
+}
 
 func (e *estate) note(at place, done deed) {
 	e.mutex.Lock()
