@@ -200,6 +200,8 @@ func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	s.untilAnswered(r.probes+"/health", http.StatusOK)
 	s.create(App("lasting"))
 	s.run("lasting", 0)
+	s.createCluster(Cluster("c"))
+	s.untilClusterState("c", "Submitted")
 	s.live(restarted, "pi")
 	t.Logf("%s", residentMemory(t, r.Pid()))
 
