@@ -94,7 +94,7 @@ func (c *Cluster) tell(ctx context.Context, t *testing.T) {
 		t.Logf("kubectl %s\n%s", strings.Join(args, " "), output)
 	}
 	show("describe", "sparkapplications.spark.apache.org,sparkapplications.sparkoperator.k8s.io,"+
-		"scheduledsparkapplications.firesteel.dev,scheduledsparkapplications.sparkoperator.k8s.io,pods")
+		"scheduledsparkapplications.firesteel.dev,scheduledsparkapplications.sparkoperator.k8s.io,sparkclusters,statefulsets,pods")
 	show("get", "events,services,configmaps,persistentvolumeclaims")
 	pods, err := c.Kube.CoreV1().Pods(c.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -7,6 +7,7 @@
 //   - failure_test.go: what is told of a package that cannot be had, and of an exception
 //   - servers_test.go: the Connect, Thrift and History servers
 //   - schedule_test.go: a schedule that runs SparkPi every minute
+//   - cluster_test.go: a standalone cluster
 //   - kubeflow_pods_test.go: every field of the Kubeflow kind that pods have
 //   - kubeflow_test.go: monitoring, suspension, edits, retries and the time to live of the Kubeflow kind
 //

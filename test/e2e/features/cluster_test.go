@@ -1,0 +1,222 @@
+package features
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+const (
+	standalone    = "cluster"
+	masterService = standalone + "-master-svc"
+	ofStandalone  = "spark.operator/spark-cluster-name=" + standalone
+)
+
+// TestStandaloneClusterRunsJobs takes a cluster through its life. What it is put through comes in this order.
+func TestStandaloneClusterRunsJobs(t *testing.T) {
+	c := cluster.New(t)
+	c.Apply(t, "../../../examples/cluster.yaml")
+	c.AwaitCluster(t, standalone, "ready", ready(2))
+	if page := get(t, c, "/"); !strings.Contains(page, "Spark Master at spark://") {
+		t.Errorf("the UI shows\n%s", page)
+	}
+	t.Run("a job in client mode survives a worker", func(t *testing.T) { runJobAndKillWorker(t, c) })
+	t.Run("a job through the REST server", func(t *testing.T) { submitOverREST(t, c) })
+	t.Run("the workers come back to another master", func(t *testing.T) { killMaster(t, c) })
+	t.Run("scaling", func(t *testing.T) { scale(t, c) })
+	c.Run(t, "", "kubectl", "-n", c.Namespace, "delete", "sparkcluster", standalone, "--timeout=2m")
+	eventually(t, "nothing is left", func(context.Context) error {
+		left := c.Run(t, "", "kubectl", "-n", c.Namespace, "get", "-l", ofStandalone, "-o", "name",
+			"statefulsets,pods,services,networkpolicies,poddisruptionbudgets,horizontalpodautoscalers,persistentvolumeclaims")
+		return unless(left == "", "left behind:\n%s", left)
+	})
+	expectStory(t, c, "Submitted", "RunningHealthy", "Degraded", "RunningHealthy", "ResourceReleased")
+}
+
+// ready holds for a cluster that says it is ready, with so many workers.
+func ready(workers int32) func(*sparkv1.SparkCluster) bool {
+	return func(found *sparkv1.SparkCluster) bool {
+		return meta.IsStatusConditionTrue(found.Status.Conditions, "Ready") && found.Status.ObservedGeneration == found.Generation &&
+			found.Status.Workers != nil && found.Status.Workers.Registered == workers && found.Status.Workers.Replicas == workers
+	}
+}
+
+func runJobAndKillWorker(t *testing.T, c *cluster.Cluster) {
+	c.Apply(t, "testdata/cluster-job.yaml")
+	eventually(t, "the job is under way", func(ctx context.Context) error {
+		log, err := c.Kube.CoreV1().Pods(c.Namespace).GetLogs("job", &corev1.PodLogOptions{}).DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		return unless(strings.Contains(string(log), "under way"), "its log says\n%s", log)
+	})
+	kill(t, c, standalone+"-worker-0")
+	eventually(t, "the job has ended", func(ctx context.Context) error {
+		pod, err := c.Kube.CoreV1().Pods(c.Namespace).Get(ctx, "job", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return unless(pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, "it is %s", pod.Status.Phase)
+	})
+	expectLog(t, c, "job", "sum 1770\n")
+	c.AwaitCluster(t, standalone, "ready again", ready(2))
+}
+
+// kill takes a pod away without a word, and waits for the one that takes its place.
+func kill(t *testing.T, c *cluster.Cluster, name string) {
+	t.Helper()
+	uid := func(ctx context.Context) (types.UID, bool) {
+		pod, err := c.Kube.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return "", false
+		}
+		return pod.UID, len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].Ready
+	}
+	before, _ := uid(t.Context())
+	c.Run(t, "", "kubectl", "-n", c.Namespace, "delete", "pod", name, "--force", "--grace-period=0")
+	eventually(t, name+" is back", func(ctx context.Context) error {
+		now, running := uid(ctx)
+		return unless(now != before && running, "uid %s, runs: %t", now, running)
+	})
+}
+
+// submitOverREST has the master run a driver on one of the workers.
+func submitOverREST(t *testing.T, c *cluster.Cluster) {
+	request, err := json.Marshal(map[string]any{
+		"action": "CreateSubmissionRequest", "clientSparkVersion": manifested,
+		"appResource": "file:/opt/spark/examples/jars/spark-examples.jar", "mainClass": "org.apache.spark.examples.SparkPi",
+		"appArgs": []string{"20"}, "environmentVariables": map[string]string{},
+		"sparkProperties": map[string]string{
+			"spark.app.name": "pi", "spark.master": "spark://" + masterService + ":7077", "spark.submit.deployMode": "cluster",
+			"spark.driver.memory": "512m", "spark.executor.memory": "512m",
+			"spark.jars": "file:/opt/spark/examples/jars/spark-examples.jar",
+		},
+	})
+	cluster.Must(t, err)
+	answer, err := c.Kube.CoreV1().RESTClient().Post().Namespace(c.Namespace).Resource("services").Name(masterService+":rest").
+		SubResource("proxy").Suffix("/v1/submissions/create").SetHeader("Content-Type", "application/json").Body(request).DoRaw(t.Context())
+	var created struct {
+		SubmissionID string `json:"submissionId"`
+		Success      bool   `json:"success"`
+	}
+	if err != nil || json.Unmarshal(answer, &created) != nil || !created.Success {
+		t.Fatalf("the REST server answers %s: %v", answer, err)
+	}
+	var state string
+	eventually(t, "the driver has ended", func(ctx context.Context) error {
+		answer, err := c.Kube.CoreV1().Services(c.Namespace).
+			ProxyGet("http", masterService, "rest", "/v1/submissions/status/"+created.SubmissionID, nil).DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		var status struct {
+			DriverState string `json:"driverState"`
+		}
+		if err := json.Unmarshal(answer, &status); err != nil {
+			return err
+		}
+		state = status.DriverState
+		return unless(slices.Contains([]string{"FINISHED", "FAILED", "ERROR", "KILLED"}, state), "it is %s", state)
+	})
+	if state != "FINISHED" {
+		t.Errorf("the driver is %s", state)
+	}
+}
+
+func killMaster(t *testing.T, c *cluster.Cluster) {
+	kill(t, c, standalone+"-master-0")
+	eventually(t, "the workers are registered again", func(context.Context) error {
+		alive := masterPage(t, c).alive()
+		return unless(alive == 2, "%d are", alive)
+	})
+	c.AwaitCluster(t, standalone, "ready again", ready(2))
+}
+
+// scale adds a worker, and takes it away again, which leaves by decommission.
+func scale(t *testing.T, c *cluster.Cluster) {
+	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=3")
+	c.AwaitCluster(t, standalone, "of three workers", ready(3))
+	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=2")
+	eventually(t, "a worker is decommissioned", func(context.Context) error {
+		page := masterPage(t, c)
+		left := slices.ContainsFunc(page.Workers, func(w worker) bool { return w.State == "DECOMMISSIONED" })
+		return unless(left, "the workers are %+v", page.Workers)
+	})
+	c.AwaitCluster(t, standalone, "of two workers", ready(2))
+}
+
+type worker struct{ Host, State string }
+
+type page struct{ Workers []worker }
+
+func (p page) alive() (count int) {
+	for _, w := range p.Workers {
+		if w.State == "ALIVE" {
+			count++
+		}
+	}
+	return count
+}
+
+// masterPage is what the master tells; nothing where it does not answer.
+func masterPage(t *testing.T, c *cluster.Cluster) (told page) {
+	t.Helper()
+	_ = json.Unmarshal([]byte(get(t, c, "/json/")), &told)
+	return told
+}
+
+func get(t *testing.T, c *cluster.Cluster, path string) string {
+	t.Helper()
+	answer, err := c.Kube.CoreV1().Services(c.Namespace).ProxyGet("http", masterService, "web", path, nil).DoRaw(t.Context())
+	if err != nil {
+		return err.Error()
+	}
+	return string(answer)
+}
+
+// eventually waits until something holds. Until then is says why it does not.
+func eventually(t *testing.T, what string, is func(context.Context) error) {
+	t.Helper()
+	var problem error
+	err := wait.PollUntilContextTimeout(t.Context(), 250*time.Millisecond, cluster.RunTime, true, func(ctx context.Context) (bool, error) {
+		problem = is(ctx)
+		return problem == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("it never came to be that %s: %v", what, problem)
+	}
+}
+
+func unless(holds bool, format string, values ...any) error {
+	if holds {
+		return nil
+	}
+	return fmt.Errorf(format, values...)
+}
+
+// expectStory waits until the subscriber was told of these states of the cluster, in this order, and maybe of more.
+func expectStory(t *testing.T, c *cluster.Cluster, states ...string) {
+	t.Helper()
+	eventually(t, "its story is told", func(context.Context) error {
+		lines, next := c.Told(t, standalone), 0
+		for _, line := range lines {
+			if next < len(states) && strings.Contains(line, "  "+states[next]) {
+				next++
+			}
+		}
+		return unless(next == len(states), "told was\n%s", strings.Join(lines, "\n"))
+	})
+}
