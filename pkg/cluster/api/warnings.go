@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
@@ -19,9 +20,11 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 	w.numbers(c)
 	if master := c.Spec.MasterSpec; master != nil {
 		w.statefulSet("spec.masterSpec.statefulSetSpec", master.StatefulSetSpec, "there is one master")
+		w.service("spec.masterSpec.serviceSpec", master.ServiceSpec)
 	}
 	if worker := c.Spec.WorkerSpec; worker != nil {
 		w.statefulSet("spec.workerSpec.statefulSetSpec", worker.StatefulSetSpec, "write the number into initWorkers")
+		w.service("spec.workerSpec.serviceSpec", worker.ServiceSpec)
 		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
 	}
 	const namespaceKey = "spark.kubernetes.namespace"
@@ -82,6 +85,12 @@ func (w *warnings) statefulSet(field string, given *appsv1.StatefulSetSpec, inst
 	}
 	if given.Selector != nil {
 		w.add("%s.selector has no effect: leave it out.", field)
+	}
+}
+
+func (w *warnings) service(field string, given *corev1.ServiceSpec) {
+	if given != nil && given.Type == corev1.ServiceTypeExternalName {
+		w.add("%s.type %q has no effect, since the Service is the cluster's own: leave it out.", field, given.Type)
 	}
 }
 

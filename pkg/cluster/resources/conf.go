@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
@@ -76,9 +78,17 @@ func (b *builder) on(key string) bool {
 	return strings.EqualFold(strings.TrimSpace(b.conf[key]), "true")
 }
 
-// port is a port that a property may move. What Spark could not use stays where it is: Spark says so itself.
-func (b *builder) port(key string, otherwise int32) int32 {
-	number, err := strconv.ParseInt(strings.TrimSpace(b.conf[key]), 10, 32)
+// port is a port that a property may move, or else a variable of a container's template. What Spark could not use stays
+// where it is: Spark says so itself.
+func (b *builder) port(key string, container *corev1.Container, name string, otherwise int32) int32 {
+	if given := variable(container, name); given != nil {
+		otherwise = portOf(given.Value, otherwise)
+	}
+	return portOf(b.conf[key], otherwise)
+}
+
+func portOf(text string, otherwise int32) int32 {
+	number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
 	if err != nil || number < 1 || number > 65535 {
 		return otherwise
 	}

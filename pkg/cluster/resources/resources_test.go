@@ -278,6 +278,31 @@ func TestPropertiesMovePorts(t *testing.T) {
 	}
 }
 
+func TestVariablesMovePortsThatNoPropertyMoves(t *testing.T) {
+	const variables = `masterSpec: {statefulSetSpec: {template: {spec: {containers: [{env: [{name: SPARK_MASTER_WEBUI_PORT, value: "9080"}]}]}}}}
+workerSpec: {statefulSetSpec: {template: {spec: {containers: [{env: [{name: SPARK_WORKER_WEBUI_PORT, value: "9081"}]}]}}}}`
+	for spec, want := range map[string]int32{
+		variables: 9080,
+		variables + "\nsparkConf: {spark.master.ui.port: \"9090\"}": 9090,
+	} {
+		objects := build(t, spec)
+		if got := containerOf(objects.Master, "master").Ports[0].ContainerPort; got != want || objects.PagePort() != want {
+			t.Errorf("the master's port is %d, and its page asked for at %d, want %d", got, objects.PagePort(), want)
+		}
+		if got := containerOf(objects.Worker, "worker").Ports[0].ContainerPort; got != 9081 {
+			t.Errorf("the worker's port is %d", got)
+		}
+	}
+}
+
+// Else whoever may create a cluster could have the controller ask anybody for the master's page.
+func TestAServiceIsNoNameForSomebodyElses(t *testing.T) {
+	service := build(t, `masterSpec: {serviceSpec: {type: ExternalName, externalName: example.com}}`).MasterService.Spec
+	if service.Type != "" || service.ExternalName != "" || service.ClusterIP != corev1.ClusterIPNone {
+		t.Errorf("the Service is %+v", service)
+	}
+}
+
 func TestTemplatesAreTheBase(t *testing.T) {
 	objects := build(t, `
 sparkConf: {spark.kubernetes.scheduler.name: yunikorn, spark.a: "1"}

@@ -39,7 +39,7 @@ func servicePort(name string, port int32) corev1.ServicePort {
 }
 
 // service is a template with the ports and the selector of a role. It is headless unless its template has an address of
-// its own.
+// its own, and never a name for somebody else's: Firesteel asks the master there.
 func (b *builder) service(
 	metadata *metav1.ObjectMeta, template *corev1.ServiceSpec, name, role string, ports ...corev1.ServicePort,
 ) *corev1.Service {
@@ -51,6 +51,9 @@ func (b *builder) service(
 		service.Spec = *template
 	}
 	spec := &service.Spec
+	if spec.Type == corev1.ServiceTypeExternalName {
+		spec.Type, spec.ExternalName = "", ""
+	}
 	if spec.ClusterIP == "" && (spec.Type == "" || spec.Type == corev1.ServiceTypeClusterIP) {
 		spec.ClusterIP = corev1.ClusterIPNone
 	}

@@ -23,8 +23,8 @@ func (b *builder) masterSet() *appsv1.StatefulSet {
 	set.Spec.ServiceName = MasterServiceName(b.cluster.Name)
 	container := b.container(&set.Spec.Template.Spec, Master)
 	addPorts(container,
-		containerPort(PortWeb, b.port(masterUIKey, MasterWebPort)), containerPort(portSpark, MasterPort),
-		containerPort(portRest, b.port(restKey, RestPort)))
+		containerPort(PortWeb, b.port(masterUIKey, container, "SPARK_MASTER_WEBUI_PORT", MasterWebPort)), containerPort(portSpark, MasterPort),
+		containerPort(portRest, portOf(b.conf[restKey], RestPort)))
 	b.addOptions(container, masterOptions)
 	// Services of other names may bring along a variable of this name, which is no number.
 	addVariable(container, "SPARK_MASTER_PORT", fmt.Sprint(MasterPort))
@@ -43,7 +43,7 @@ func (b *builder) workerSet() *appsv1.StatefulSet {
 	pod.DNSConfig.Searches = append(pod.DNSConfig.Searches,
 		fmt.Sprintf("%s.%s.svc.cluster.local", WorkerServiceName(b.cluster.Name), b.cluster.Namespace))
 	container := b.container(pod, Worker)
-	addPorts(container, containerPort(PortWeb, b.port(workerUIKey, WorkerWebPort)))
+	addPorts(container, containerPort(PortWeb, b.port(workerUIKey, container, "SPARK_WORKER_WEBUI_PORT", WorkerWebPort)))
 	addVariable(container, "SPARK_LOG_DIR", "/opt/spark/work/logs")
 	b.addOptions(container, workerOptions)
 	addCapacity(container)
