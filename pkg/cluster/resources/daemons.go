@@ -25,9 +25,10 @@ const (
 const decommissionGrace = 300
 
 // leave tells the worker to decommission itself, and waits until its executors have moved their blocks and ended. Each
-// pattern is written so that the text of the command does not match it.
+// pattern is written so that the text of the command does not match it. Only the JVM is told: tini would tell it once more,
+// and a second signal while Spark is at the first one ends it.
 const leave = `for process in /proc/[0-9]*; do ` +
-	`if grep -aqs '[d]eploy.worker.Worker' "$process/cmdline"; then kill -s PWR "${process#/proc/}"; fi; done; ` +
+	`if grep -qsx java "$process/comm" && grep -aqs '[d]eploy.worker.Worker' "$process/cmdline"; then kill -s PWR "${process#/proc/}"; fi; done; ` +
 	`while sleep 1 && grep -aqs '[C]oarseGrainedExecutorBackend' /proc/[0-9]*/cmdline; do :; done`
 
 // decommission has a worker leave only when what it holds is moved, where its template does not say how it ends.
