@@ -58,7 +58,7 @@ func examine(state State, seen Observation, needed int32, now time.Time) health 
 
 func staffed(workers, needed int32) health {
 	if workers < needed {
-		return health{reason: ReasonTooFewWorkers, message: fmt.Sprintf("Fewer workers are registered with the master than the %d that are needed.", needed)}
+		return health{reason: ReasonTooFewWorkers, message: fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed)}
 	}
 	return health{well: true}
 }
@@ -119,7 +119,7 @@ func (m *machine) readiness(h health) Readiness {
 		return m.starting(h)
 	case h.well && state.Running(), state == RunningHealthy && !h.known():
 		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
-			"The master answers, and the %d workers that are needed are registered with it.", m.policy.NeededWorkers)}
+			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}
 	case h.known() && state.Running():
 		return Readiness{Reason: h.reason, Message: h.message}
 	case end != nil && end.End.Reason != "":
