@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -55,13 +54,6 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.meet("obstacle " + decision.Obstacle.Reason)
 	}
 	return record, decision
-}
-
-func driverOf(record *v1alpha1.Record) types.UID {
-	if record.Launch == nil {
-		return ""
-	}
-	return record.Launch.DriverUID
 }
 
 func summary(d Decision) string {

@@ -22,8 +22,9 @@ func (s *scene) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	s.Helper()
 	created, err := s.kubectl(manifest, "create", "--output=json", "--filename=-")
 	s.must(err)
+	_, fields, _ := strings.Cut(created, "{") // warnings may come before
 	app := &v1beta2.SparkApplication{}
-	s.must(json.Unmarshal([]byte(created[strings.Index(created, "{"):]), app)) // warnings may come before
+	s.must(json.Unmarshal([]byte("{"+fields), app))
 	return app
 }
 

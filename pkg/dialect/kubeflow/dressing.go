@@ -62,14 +62,13 @@ func (d *dressing) environment() {
 // setEnv sets a variable in place of what the container has under that name, since the API server warns of a name that
 // comes twice.
 func (d *dressing) setEnv(name, value string) {
+	main, set := d.main(), corev1.EnvVar{Name: name, Value: value}
 	same := func(v corev1.EnvVar) bool { return v.Name == name }
-	env, set := d.main().Env, corev1.EnvVar{Name: name, Value: value}
-	if at := slices.IndexFunc(env, same); at >= 0 {
-		env[at] = set
-		d.main().Env = append(env[:at+1], slices.DeleteFunc(env[at+1:], same)...)
-		return
+	at := slices.IndexFunc(main.Env, same)
+	if at < 0 {
+		at = len(main.Env)
 	}
-	d.main().Env = append(env, set)
+	main.Env = slices.Insert(slices.DeleteFunc(main.Env, same), at, set)
 }
 
 func (d *dressing) hadoopConfigMap() {
