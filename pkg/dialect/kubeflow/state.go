@@ -70,17 +70,20 @@ func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	return v1beta2.FailedState
 }
 
-// beforeDeletion is what a record said before its application was deleted, where that was before its end: it is shown as
-// it was.
+// beforeDeletion is what a record said before its application was deleted, where that was before its end, or after an edit
+// that was to have it run anew: it is shown as it was.
 func beforeDeletion(record *v1alpha1.Record) *v1alpha1.Record {
-	if record == nil || lifecycle.LastEnd(record) != nil {
-		return record
+	if record == nil {
+		return nil
 	}
 	was := *record
 	for lifecycle.CurrentState(&was).Terminated() {
 		was.Transitions = was.Transitions[:len(was.Transitions)-1]
 	}
-	return &was
+	if lifecycle.LastEnd(record) == nil || lifecycle.CurrentState(&was) == lifecycle.Invalidating {
+		return &was
+	}
+	return record
 }
 
 // before is the transition before the last; the zero transition where there is none.

@@ -122,6 +122,8 @@ func TestWhatIsDeletedBeforeItsEndIsShownAsItWas(t *testing.T) {
 		"":          submitted(),
 		"RUNNING":   submitted().Requested().In(lifecycle.RunningHealthy, ""),
 		"SUSPENDED": submitted().In(lifecycle.Suspending, "").In(lifecycle.Suspended, ""),
+		"INVALIDATING": submitted().Requested().Ended(lifecycle.Succeeded, v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeSucceeded}).
+			In(lifecycle.TerminatedWithoutReleaseResources, "").In(lifecycle.Invalidating, ""),
 	} {
 		if got := kubeflow.State(s.In(lifecycle.ResourceReleased, "").Obj()); got != want {
 			t.Errorf("it is %q, want %q", got, want)
