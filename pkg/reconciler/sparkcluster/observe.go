@@ -30,7 +30,7 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	if set := r.statefulSet(c, resources.WorkerName(c.Name)); set != nil {
 		seen.ReadyWorkers = set.Status.ReadyReplicas
 	}
-	pods := r.estate.podsOf(c.Namespace, c.Name)
+	pods := r.podsOf(c)
 	if seen.Obstacle = obstacle(pods); seen.Obstacle == nil {
 		seen.Obstacle = r.missingPods(ctx, c)
 	}
@@ -50,6 +50,20 @@ func (r *Reconciler) releasing(c *sparkv1.SparkCluster, pods []*corev1.Pod) (acc
 	owned := r.estate.of(c.Namespace, c.Name, c.UID)
 	lasting := slices.ContainsFunc(owned, func(o object) bool { return o.GetDeletionTimestamp() == nil })
 	return !lasting, len(owned) == 0 && len(pods) == 0
+}
+
+// podsOf are the Pods of a cluster's StatefulSets. Drivers of jobs may carry its label too, and those of a StatefulSet that was
+// orphaned are its own no more.
+func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
+	return slices.DeleteFunc(r.estate.podsOf(c.Namespace, c.Name), func(pod *corev1.Pod) bool {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.Kind != "StatefulSet" ||
+			owner.Name != resources.MasterName(c.Name) && owner.Name != resources.WorkerName(c.Name) {
+			return true
+		}
+		set := r.estate.get(place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
+		return set != nil && set.GetUID() == owner.UID && !owns(c.UID, set)
+	})
 }
 
 func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	"knative.dev/pkg/controller"
 
@@ -319,7 +320,7 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
 	}
 	_, err := w.kube.CoreV1().Pods("spark").Create(w.ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "c-master-0", Labels: map[string]string{"spark.operator/spark-cluster-name": "c"}},
+		ObjectMeta: podOf("c-master", ""),
 		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -329,6 +330,45 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
 		t.Errorf("it is told %+v", ready)
+	}
+}
+
+// podOf is of a Pod with the cluster's label, that a StatefulSet owns; of a name that is empty, none.
+func podOf(set string, uid types.UID) metav1.ObjectMeta {
+	meta := metav1.ObjectMeta{
+		Namespace: "spark", Name: set + "-0", Labels: map[string]string{"spark.operator/spark-cluster-name": "c"},
+	}
+	if set != "" {
+		owner := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: set, UID: uid}}
+		meta.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
+	}
+	return meta
+}
+
+// Drivers carry the label of the cluster that they use, and a StatefulSet that was orphaned keeps its Pods.
+func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.reconcile()
+	orphaned := &appsv1.StatefulSet{ObjectMeta: podOf("", "")}
+	orphaned.Name, orphaned.UID = "c-worker", "orphaned"
+	w.cached(orphaned)
+	for name, test := range map[string]struct {
+		pod  metav1.ObjectMeta
+		want int
+	}{
+		"of its StatefulSet":        {podOf("c-master", ""), 1},
+		"of one that is gone":       {podOf("c-worker", "gone"), 1},
+		"of one that was orphaned":  {podOf("c-worker", "orphaned"), 0},
+		"of another's":              {podOf("another", ""), 0},
+		"of nobody, as a driver is": {podOf("", ""), 0},
+	} {
+		store := w.r.estate.pods.GetStore()
+		if err := store.Replace([]any{&corev1.Pod{ObjectMeta: test.pod}}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(w.r.podsOf(c)); got != test.want {
+			t.Errorf("%s: %d are the cluster's, want %d", name, got, test.want)
+		}
 	}
 }
 
