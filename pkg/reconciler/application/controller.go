@@ -131,7 +131,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	setup.Must(ctx, err)
 	impl.Reconciler = &gate{
-		generated: impl.Reconciler.(generated), census: census, arrivals: r.arrivals, relay: r.relay,
+		Generated: impl.Reconciler.(setup.Generated), census: census, arrivals: r.arrivals, relay: r.relay,
 		tracer: otel.Tracer(kind.Scope), retries: setup.NewRetries(),
 		yields: func(app dialect.Application) bool { return yields(app, &process.Rush, r.clock) },
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {

@@ -7,34 +7,23 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/zap"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
-	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
-
-// generated is what injection-gen makes of a Reconciler.
-type generated interface {
-	controller.Reconciler
-	reconciler.LeaderAware
-	IsLeaderFor(key types.NamespacedName) bool
-}
 
 // gate lets pass what this installation serves, and this replica leads. It stands before the generated reconciler,
 // whose first deed would be a finalizer.
 type gate struct {
-	generated
+	setup.Generated
 	census   *census
 	arrivals *arrivals
 	relay    Teller
 	tracer   trace.Tracer
-	retries  workqueue.TypedRateLimiter[types.NamespacedName]
+	retries  *setup.Retries
 	// yields says that an application lets others go first.
 	yields func(dialect.Application) bool
 	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
@@ -66,27 +55,14 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 		rests, err = g.atRest(ctx, app)
 	}
 	if !rests {
-		err = g.generated.Reconcile(ctx, key)
+		err = g.Generated.Reconcile(ctx, key)
 	}
-	if failed(err) {
+	if setup.Failed(err) {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
 	}
 	g.serves(name) // the scope may have changed meanwhile, and what was told then is to be forgotten
-	return g.again(ctx, name, err)
-}
-
-// again has an application looked at again whose reconcile failed.
-func (g *gate) again(ctx context.Context, name types.NamespacedName, err error) error {
-	if !failed(err) && !apierrors.IsConflict(err) || controller.IsPermanentError(err) {
-		g.retries.Forget(name)
-		return err
-	}
-	delay := g.retries.When(name)
-	if failed(err) {
-		logging.FromContext(ctx).Errorw("Reconcile failed", zap.Duration("again", delay), zap.Error(err))
-	}
-	return controller.NewRequeueAfter(delay)
+	return g.retries.Again(ctx, name, err)
 }
 
 // serves says whether this installation serves an application, and has the relay forget it where it does not. One that
@@ -98,10 +74,4 @@ func (g *gate) serves(name types.NamespacedName) (dialect.Application, bool) {
 	}
 	g.relay.Forget(app.GetUID())
 	return app, false
-}
-
-// failed says that an error is one, and not a way to be asked again.
-func failed(err error) bool {
-	requeue, _ := controller.IsRequeueKey(err)
-	return err != nil && !requeue && !controller.IsSkipKey(err) && !apierrors.IsConflict(err)
 }

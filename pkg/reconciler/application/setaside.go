@@ -37,7 +37,7 @@ func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
 
 // report says on an application why it is set aside, once per generation. What else the status holds is left alone.
 func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason, message string) error {
-	if !r.written.firstReport(app) {
+	if !r.written.reports.First(app) {
 		return nil
 	}
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
@@ -47,7 +47,7 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 		return err
 	}
 	if err := r.api.PatchStatus(ctx, app, patch); err != nil {
-		r.written.unreport(app)
+		r.written.reports.Forget(app.GetUID())
 		return fmt.Errorf("report that the application is set aside: %w", err)
 	}
 	return nil

@@ -156,16 +156,16 @@ func TestReportsAreMadeOncePerGeneration(t *testing.T) {
 		generation int64
 		want       bool
 	}{{1, true}, {1, false}, {2, true}, {2, false}} {
-		if got := w.firstReport(pi().Generation(test.generation).Obj()); got != test.want {
+		if got := w.reports.First(pi().Generation(test.generation).Obj()); got != test.want {
 			t.Errorf("report %d, on generation %d, is the first: %t", i, test.generation, got)
 		}
 	}
-	w.unreport(pi().Obj())
-	if !w.firstReport(pi().Generation(2).Obj()) {
+	w.reports.Forget(pi().Obj().UID)
+	if !w.reports.First(pi().Generation(2).Obj()) {
 		t.Error("a report that failed is not made again")
 	}
 	w.forget(pi().Obj())
-	if !w.firstReport(pi().Generation(2).Obj()) {
+	if !w.reports.First(pi().Generation(2).Obj()) {
 		t.Error("an application that is gone is still remembered")
 	}
 }
@@ -241,12 +241,12 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 			w := newWritten(apache.Dialect{}.SameShown)
 			w.compare(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
 			w.sawPruned(pi().Obj(), start)
-			w.firstReport(pi().Obj())
+			w.reports.First(pi().Obj())
 			if loss := w.lossOf(pi().Obj()); loss.last == nil || !loss.pruned {
 				t.Fatalf("loss is %+v", loss)
 			}
 			forget(w)
-			if loss := w.lossOf(pi().Obj()); loss.last != nil || loss.pruned || !w.firstReport(pi().Obj()) {
+			if loss := w.lossOf(pi().Obj()); loss.last != nil || loss.pruned || !w.reports.First(pi().Obj()) {
 				t.Errorf("still known: %+v", loss)
 			}
 		})

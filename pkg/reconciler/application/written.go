@@ -5,21 +5,21 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // written remembers the applications as Firesteel last wrote them, and what became of their records.
 type written struct {
 	*latest.Writes[dialect.Application]
+	reports *setup.Reports
 	// sameShown says that two statuses show the same to the clients of an API.
 	sameShown func(a, b dialect.Application) bool
 
 	mutex    sync.Mutex
 	recorded map[types.UID]bool
-	reported map[types.UID]int64
 	pruned   map[types.UID]time.Time
 	lost     map[types.UID]loss
 }
@@ -37,10 +37,10 @@ type loss struct {
 func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 	return &written{
 		Writes:    latest.NewWrites[dialect.Application](),
+		reports:   setup.NewReports(),
 		sameShown: sameShown,
 
 		recorded: map[types.UID]bool{},
-		reported: map[types.UID]int64{},
 		pruned:   map[types.UID]time.Time{},
 		lost:     map[types.UID]loss{},
 	}
@@ -53,9 +53,9 @@ func (w *written) remember(app dialect.Application) {
 	w.found(app)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	delete(w.reported, app.GetUID())
+	w.reports.Forget(app.GetUID())
 	delete(w.pruned, app.GetUID())
-	if order, err := resourceversion.CompareResourceVersion(w.lost[app.GetUID()].version, app.GetResourceVersion()); err != nil || order <= 0 {
+	if !latest.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
 		delete(w.lost, app.GetUID())
 	}
 }
@@ -112,7 +112,7 @@ func (w *written) forget(app dialect.Application) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.recorded, app.GetUID())
-	delete(w.reported, app.GetUID())
+	w.reports.Forget(app.GetUID())
 	delete(w.pruned, app.GetUID())
 	delete(w.lost, app.GetUID())
 }
@@ -132,22 +132,6 @@ func (w *written) prunedFor(app dialect.Application, now time.Time) time.Duratio
 		return 0
 	}
 	return at.Add(prunedRetry).Sub(now)
-}
-
-func (w *written) firstReport(app dialect.Application) bool {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if generation, reported := w.reported[app.GetUID()]; reported && generation == app.GetGeneration() {
-		return false
-	}
-	w.reported[app.GetUID()] = app.GetGeneration()
-	return true
-}
-
-func (w *written) unreport(app dialect.Application) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.reported, app.GetUID())
 }
 
 func keyOf(app dialect.Application) types.NamespacedName {

@@ -41,12 +41,17 @@ func (w *Writes[O]) Newest(cached O) O {
 	if !known {
 		return cached
 	}
-	order, err := resourceversion.CompareResourceVersion(own.GetResourceVersion(), cached.GetResourceVersion())
-	if err != nil || order <= 0 || own.GetUID() != cached.GetUID() {
+	if !Newer(own.GetResourceVersion(), cached.GetResourceVersion()) || own.GetUID() != cached.GetUID() {
 		delete(w.newer, keyOf(cached))
 		return cached
 	}
 	return own.DeepCopyObject().(O)
+}
+
+// Newer says that one resourceVersion of an object came after another. Where nobody can tell, it did not.
+func Newer(one, other string) bool {
+	order, err := resourceversion.CompareResourceVersion(one, other)
+	return err == nil && order > 0
 }
 
 // Forget knows nothing of an object any more.

@@ -17,7 +17,7 @@ import (
 // alone.
 func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
 	r.relay.Forget(s.GetUID())
-	if !r.reported.first(s) {
+	if !r.reported.First(s) {
 		return nil
 	}
 	message := "Correct the field and apply the schedule again: " + s.GetUndecodable()
@@ -30,7 +30,7 @@ func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
 		return err
 	}
 	if _, err := r.kind.Schedules(r.client, s.GetNamespace()).Patch(ctx, s.GetName(), patch, "status"); err != nil {
-		r.reported.forget(s.GetUID())
+		r.reported.Forget(s.GetUID())
 		return fmt.Errorf("report that the schedule is set aside: %w", err)
 	}
 	return nil

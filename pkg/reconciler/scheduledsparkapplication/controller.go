@@ -84,7 +84,7 @@ func newController(
 		parts := partsOf(ctx)
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
-			written: latest.NewWrites[kind.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: newReported(),
+			written: latest.NewWrites[kind.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: setup.NewReports(),
 			rush: &process.Rush, namespaces: process.NamespaceLabels,
 		}
 		ctx = setup.WithRecorder(ctx)

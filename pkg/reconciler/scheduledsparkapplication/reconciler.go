@@ -6,17 +6,14 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -64,8 +61,8 @@ type Reconciler struct {
 	written     *latest.Writes[kind.Schedule]
 	asked       *asked
 	rush        *setup.Rush
-	reported    *reported
-	retries     workqueue.TypedRateLimiter[types.NamespacedName]
+	reported    *setup.Reports
+	retries     *setup.Retries
 	instruments *Instruments
 }
 
@@ -73,17 +70,7 @@ type Reconciler struct {
 func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	key := keyOf(s)
-	err := r.advance(ctx, s)
-	if requeue, _ := controller.IsRequeueKey(err); err == nil || requeue {
-		r.retries.Forget(key)
-		return err
-	}
-	delay := r.retries.When(key)
-	if !apierrors.IsConflict(err) {
-		logging.FromContext(ctx).Errorw("Reconcile failed", zap.Duration("again", delay), zap.Error(err))
-	}
-	return controller.NewRequeueAfter(delay)
+	return r.retries.Again(ctx, keyOf(s), r.advance(ctx, s))
 }
 
 func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
@@ -284,7 +271,7 @@ func (r *Reconciler) forget(s kind.Schedule) {
 	r.asked.forget(s.GetUID())
 	r.rush.Note(s.GetUID(), false)
 	r.written.Forget(s)
-	r.reported.forget(s.GetUID())
+	r.reported.Forget(s.GetUID())
 }
 
 func keyOf(s metav1.Object) types.NamespacedName {

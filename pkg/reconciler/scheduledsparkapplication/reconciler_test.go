@@ -69,7 +69,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 	st.Reconciler = &Reconciler{
 		kind: kind.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      latest.NewWrites[kind.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: newReported(), retries: setup.NewRetries(),
+		written:      latest.NewWrites[kind.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: setup.NewReports(), retries: setup.NewRetries(),
 	}
 	return st
 }

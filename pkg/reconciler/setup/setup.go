@@ -4,16 +4,13 @@ package setup
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -41,17 +38,6 @@ func LastKnown(object any) any {
 		return tombstone.Obj
 	}
 	return object
-}
-
-const (
-	retryFrom = 5 * time.Millisecond
-	retryCap  = time.Minute
-)
-
-// NewRetries is the back-off of objects whose reconcile failed. Each has its own: the queue's would have all of them
-// share ten tries a second, so that after a moment without API server some wait for minutes.
-func NewRetries() workqueue.TypedRateLimiter[types.NamespacedName] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)
 }
 
 // WithRecorder gives a context what tells of objects by Kubernetes Events, where it has none.

@@ -78,7 +78,7 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
 		setup.Must(ctx, err)
 		impl.Reconciler = &gate{
-			generated: impl.Reconciler.(generated), serves: serves, forget: r.forget,
+			Generated: impl.Reconciler.(setup.Generated), serves: serves, forget: r.forget,
 			get:    func(key string) *sparkv1.SparkCluster { return known(informer, key) },
 			tracer: otel.Tracer(scopeName), retries: setup.NewRetries(),
 		}

@@ -13,13 +13,13 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
@@ -184,17 +184,12 @@ func (e *estate) get(at place) object {
 		return cached
 	case done.written == nil && cached != nil && cached.GetUID() == done.deleted:
 		return nil
-	case done.written == nil, cached != nil && !newer(done.written, cached):
+	case done.written == nil, cached != nil && !latest.Newer(done.written.GetResourceVersion(), cached.GetResourceVersion()):
 		delete(e.own, at)
 		return cached
 	default:
 		return done.written
 	}
-}
-
-func newer(a, b object) bool {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-	return err == nil && order > 0
 }
 
 // of are the objects that a cluster owns.

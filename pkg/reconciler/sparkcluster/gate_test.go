@@ -42,7 +42,7 @@ func TestOnlyWhatIsServedAndLedPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			generated, forgotten := &fakeGenerated{leads: test.leads}, 0
 			g := &gate{
-				generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+				Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
 				get: func(string) *sparkv1.SparkCluster {
 					if !test.exists {
 						return nil
@@ -63,7 +63,7 @@ func TestOnlyWhatIsServedAndLedPasses(t *testing.T) {
 func TestWhatFailsIsTriedAgainEverLater(t *testing.T) {
 	generated := &fakeGenerated{leads: true, err: errors.New("refused")}
 	g := &gate{
-		generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+		Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
 		get: func(string) *sparkv1.SparkCluster { return nil },
 	}
 	first, second := g.Reconcile(t.Context(), "spark/c"), g.Reconcile(t.Context(), "spark/c")

@@ -10,17 +10,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 // memory is what this process knows of clusters beyond the caches. What is lost with it costs a few requests.
 type memory struct {
 	written *latest.Writes[*sparkv1.SparkCluster]
+	reports *setup.Reports
 
-	mutex sync.Mutex
-	wrote map[types.UID]time.Time
-	// reported are the generations of clusters that it was said of why nothing is done for them.
-	reported map[types.UID]int64
-	refused  map[types.UID]refused
+	mutex   sync.Mutex
+	wrote   map[types.UID]time.Time
+	refused map[types.UID]refused
 	// parted are the clusters that were let go of, which the cache may not know yet.
 	parted map[types.UID]time.Time
 }
@@ -34,8 +34,8 @@ type refused struct {
 
 func newMemory() *memory {
 	return &memory{
-		written: latest.NewWrites[*sparkv1.SparkCluster](), wrote: map[types.UID]time.Time{},
-		reported: map[types.UID]int64{}, refused: map[types.UID]refused{}, parted: map[types.UID]time.Time{},
+		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), wrote: map[types.UID]time.Time{},
+		refused: map[types.UID]refused{}, parted: map[types.UID]time.Time{},
 	}
 }
 
@@ -45,7 +45,7 @@ func (m *memory) remember(c *sparkv1.SparkCluster, now time.Time) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.wrote[c.UID] = now
-	delete(m.reported, c.UID)
+	m.reports.Forget(c.UID)
 }
 
 // wroteAt is when a cluster was last written; zero where this process never wrote it.
@@ -75,17 +75,6 @@ func (m *memory) lastRefusal(uid types.UID) refused {
 	return m.refused[uid]
 }
 
-// firstReport says that this generation of a cluster was not reported yet.
-func (m *memory) firstReport(c *sparkv1.SparkCluster) bool {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if generation, reported := m.reported[c.UID]; reported && generation == c.Generation {
-		return false
-	}
-	m.reported[c.UID] = c.Generation
-	return true
-}
-
 // part remembers that a cluster was let go of, and nothing else of it.
 func (m *memory) part(c *sparkv1.SparkCluster, now time.Time) {
 	m.forget(c)
@@ -109,7 +98,7 @@ func (m *memory) forget(c *sparkv1.SparkCluster) {
 	defer m.mutex.Unlock()
 	delete(m.parted, c.UID)
 	delete(m.wrote, c.UID)
-	delete(m.reported, c.UID)
+	m.reports.Forget(c.UID)
 	delete(m.refused, c.UID)
 }
 

@@ -124,7 +124,7 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 		}
 		return r.release(ctx, c)
 	}
-	if !r.memory.firstReport(c) {
+	if !r.memory.reports.First(c) {
 		return nil
 	}
 	const reason = "Undecodable"
