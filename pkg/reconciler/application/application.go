@@ -107,6 +107,9 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	if len(r.strays(app, app.GetRecord())) > 0 {
 		return app, controller.NewRequeueAfter(restAfter) // as is theirs
 	}
+	if err := r.dismissLate(ctx, app); err != nil {
+		return app, err
+	}
 	if wait := r.deliveryGrace(ctx, app); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}

@@ -221,6 +221,14 @@ func (r *Reconciler) launch(
 		r.enqueueAfter(app, retryAfter)
 		return false, nil
 	case errors.As(err, &refused):
+		if driver == nil {
+			// The answer to an earlier create may have been lost. The API server looks at quotas and policies before names, so
+			// that it refuses what it has already.
+			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
+				return false, err
+			}
+			seen.Launched = uidOf(driver)
+		}
 		seen.LaunchRefused = refused.cause(r.api.Fields)
 		return true, r.abandon(ctx, driver)
 	case errors.Is(err, errGoing):
@@ -229,6 +237,14 @@ func (r *Reconciler) launch(
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
 	}
+}
+
+// uidOf is a driver's; empty where there is none.
+func uidOf(driver *corev1.Pod) types.UID {
+	if driver == nil {
+		return ""
+	}
+	return driver.UID
 }
 
 // accountDelay is how long a service account may come after an application that names it: the default one comes

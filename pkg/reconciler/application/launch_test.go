@@ -2,6 +2,7 @@ package application
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -20,6 +21,9 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -107,5 +111,43 @@ func TestWhatIsCreated(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"HTTPRoute", "", ""}, made.missing); diff != "" || made.driver.Name != "pi-driver" {
 		t.Errorf("the driver is %s, and missing kinds (-want +got):\n%s", made.driver.Name, diff)
+	}
+}
+
+// The API server looks at quotas before names: it refuses a driver that it has already, of a create whose answer was lost.
+func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
+	for name, test := range map[string]struct {
+		existing []runtime.Object
+		answer   error // to whoever looks for the driver
+		launched types.UID
+		refused  bool
+	}{
+		"which is deleted":              {existing: []runtime.Object{driverOf("this", "ours").Obj()}, launched: "ours", refused: true},
+		"if there is one":               {refused: true},
+		"but not an earlier launch's":   {existing: []runtime.Object{driverOf("earlier", "any").Obj()}, refused: true},
+		"and is not over while unknown": {answer: apierrors.NewServiceUnavailable("later")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing...)
+			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewForbidden(corev1.Resource("pods"), "pi-0-driver", errors.New("exceeded quota: tight"))
+			})
+			client.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.answer != nil, nil, test.answer
+			})
+			app := pi().Obj()
+			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
+			clock := clockAt(start)
+			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock)}
+			var seen lifecycle.Observation
+			ctx := config.ToContext(t.Context(), config.Default())
+			_, err := r.launch(ctx, app, &launch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
+			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
+				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
+			}
+			if exists(t, client, "ours") {
+				t.Error("the driver lives on")
+			}
+		})
 	}
 }
