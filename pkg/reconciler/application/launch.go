@@ -222,8 +222,7 @@ func (r *Reconciler) launch(
 		return false, nil
 	case errors.As(err, &refused):
 		if driver == nil {
-			// The answer to an earlier create may have been lost. The API server looks at quotas and policies before names, so
-			// that it refuses what it has already.
+			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
 			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
 				return false, err
 			}
