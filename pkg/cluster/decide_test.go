@@ -77,6 +77,10 @@ func TestDecide(t *testing.T) {
 	never := with(func(p *Policy) {
 		p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."}
 	})
+	toldReady := func(seen Observation) Observation {
+		seen.Told = Readiness{Ready: true, Reason: "RunningHealthy"}
+		return seen
+	}
 	patient := with(func(p *Policy) { p.MasterStartTimeout = 0 })
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
@@ -172,16 +176,28 @@ func TestDecide(t *testing.T) {
 			record: running(), seen: Observation{Created: start, Master: well},
 			effect: Ensure, ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"a new leader knows of a cluster what the record says": {
-			record: running(), seen: made,
+		"a new leader knows of a cluster what was told": {
+			record: running(), seen: toldReady(made),
 			ask: 2 * time.Second, ready: true, reason: "RunningHealthy",
 		},
+		"what is taken over is not ready before its master was asked": {
+			record: running(), seen: made,
+			ask: 2 * time.Second, reason: ReasonMasterNotAsked,
+		},
+		"nor while its master has never answered": {
+			record: running(), seen: withMaster(silentSince(start)), now: at(time.Second),
+			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+		},
+		"what is taken over is ready when its master says so": {
+			record: running(), seen: withMaster(well),
+			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
+		},
 		"a short silence is nothing": {
-			record: running(), seen: withMaster(silentSince(start)), now: at(19 * time.Second),
+			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(19 * time.Second),
 			ask: 2 * time.Second, again: at(20 * time.Second), ready: true, reason: "RunningHealthy",
 		},
 		"a long one is a degradation": {
-			record: running(), seen: withMaster(silentSince(start)), now: at(20 * time.Second),
+			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(20 * time.Second),
 			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
 		"as are too few workers": {

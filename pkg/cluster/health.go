@@ -20,6 +20,8 @@ const (
 
 // The reasons why a cluster is not ready, beside its states and what keeps its Pods from starting.
 const (
+	// ReasonMasterNotAsked is of a cluster that is said to run, and that nobody has called ready yet: it was taken over.
+	ReasonMasterNotAsked     = "MasterNotAsked"
 	ReasonMasterNotAnswering = "MasterNotAnswering"
 	ReasonMasterNotAlive     = "MasterNotAlive"
 	ReasonTooFewWorkers      = "TooFewWorkers"
@@ -43,7 +45,7 @@ func examine(state State, seen Observation, needed int32, now time.Time) health 
 	case master == nil:
 		return health{}
 	case !master.FailingSince.IsZero():
-		if due := master.FailingSince.Add(patience); state == RunningHealthy && now.Before(due) {
+		if due := master.FailingSince.Add(patience); state == RunningHealthy && seen.Told.Ready && now.Before(due) {
 			return health{due: due}
 		}
 		return health{reason: ReasonMasterNotAnswering, message: "The master does not answer on its page: " + master.Problem + "."}
@@ -110,13 +112,15 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// readiness says whether jobs can be submitted. What is not known now is as the record last told.
+// readiness says whether jobs can be submitted. What is not known now is as it was last told.
 func (m *machine) readiness(h health) Readiness {
 	current, state := outbox.Current(m.record), Current(m.record)
 	end := outbox.LastEnd(m.record)
 	switch {
 	case state == Submitted:
 		return m.starting(h)
+	case state == RunningHealthy && !h.known() && !m.seen.Told.Ready:
+		return Readiness{Reason: ReasonMasterNotAsked, Message: "The master has not been asked yet which workers are registered with it."}
 	case h.well && state.Running(), state == RunningHealthy && !h.known():
 		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
 			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}

@@ -21,6 +21,8 @@ type Observation struct {
 	ReadyWorkers int32
 	// Obstacle says what keeps Pods from starting; nil where nothing is known to.
 	Obstacle *lifecycle.Cause
+	// Told is what the status says of the readiness so far; zero where it says nothing.
+	Told Readiness
 	// ReleaseAccepted says that the API server accepted the deletion of all that there was.
 	ReleaseAccepted bool
 	// Released says that nothing of the cluster is left.

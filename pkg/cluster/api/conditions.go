@@ -61,6 +61,15 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(dialect.ConditionWarning, true, "SpecNotHonored", strings.Join(facts.Warnings, " "))
 }
 
+// Told is what the status of a cluster says of its readiness; zero where it says nothing.
+func Told(c *sparkv1.SparkCluster) cluster.Readiness {
+	ready := meta.FindStatusCondition(c.Status.Conditions, ConditionReady)
+	if ready == nil {
+		return cluster.Readiness{}
+	}
+	return cluster.Readiness{Ready: ready.Status == metav1.ConditionTrue, Reason: ready.Reason, Message: ready.Message}
+}
+
 func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message string) {
 	switch refused := facts.Decision.Refused; {
 	case state.Stopping() || state == cluster.ResourceReleased:

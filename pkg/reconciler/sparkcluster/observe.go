@@ -19,7 +19,7 @@ import (
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
-	seen := cluster.Observation{Master: r.masters.Seen(c.UID)}
+	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: api.Told(c)}
 	if objects != nil {
 		seen.Refused = r.lastRefusal(c, objects)
 		seen.Ensured = seen.Refused != nil || r.isEnsured(c, objects)
