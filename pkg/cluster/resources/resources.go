@@ -132,6 +132,19 @@ func Autoscaled(cluster *sparkv1.SparkCluster) bool {
 	return instances.MinWorkers < instances.MaxWorkers
 }
 
+// InitialWorkers is the number of workers to begin with: initWorkers, and with an autoscaler no fewer than that keeps. It
+// would leave a StatefulSet of no Pods alone for ever.
+func InitialWorkers(cluster *sparkv1.SparkCluster) int32 {
+	instances := cluster.Spec.ClusterTolerations.InstanceConfig
+	if Autoscaled(cluster) {
+		return max(instances.InitWorkers, kept(instances))
+	}
+	return instances.InitWorkers
+}
+
+// kept is the number of workers that an autoscaler keeps: it can keep no fewer than one.
+func kept(instances sparkv1.WorkerInstanceConfig) int32 { return max(instances.MinWorkers, 1) }
+
 // Selector selects the Pods of a role.
 func Selector(cluster, role string) map[string]string {
 	return map[string]string{LabelRole: role, LabelCluster: cluster}

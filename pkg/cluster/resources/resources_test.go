@@ -486,8 +486,17 @@ func TestHashesTellWhatIsToBeWritten(t *testing.T) {
 			}
 		})
 	}
-	if objects := build(t, workers(2, 1, 3)); *objects.Worker.Spec.Replicas != 2 {
-		t.Errorf("an autoscaler begins with %d workers", *objects.Worker.Spec.Replicas)
+}
+
+// An autoscaler never changes a StatefulSet of no Pods.
+func TestAnAutoscalerBeginsWithWorkersThatItKeeps(t *testing.T) {
+	for spec, want := range map[string]int32{
+		workers(2, 1, 3): 2, workers(5, 1, 3): 5, workers(0, 0, 3): 1, workers(0, 2, 3): 2, workers(1, 2, 3): 2,
+		workers(0, 0, 0): 0, workers(0, 2, 2): 0,
+	} {
+		if got := *build(t, spec).Worker.Spec.Replicas; got != want {
+			t.Errorf("%s begins with %d workers, want %d", spec, got, want)
+		}
 	}
 }
 

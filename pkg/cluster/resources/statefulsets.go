@@ -34,7 +34,7 @@ func (b *builder) masterSet() *appsv1.StatefulSet {
 
 func (b *builder) workerSet() *appsv1.StatefulSet {
 	set := b.statefulSet(b.worker.StatefulSetMetadata, b.worker.StatefulSetSpec, WorkerName(b.cluster.Name), Worker)
-	set.Spec.Replicas = ptr.To(b.cluster.Spec.ClusterTolerations.InstanceConfig.InitWorkers)
+	set.Spec.Replicas = ptr.To(InitialWorkers(b.cluster))
 	set.Spec.ServiceName = WorkerServiceName(b.cluster.Name)
 	pod := &set.Spec.Template.Spec
 	if pod.DNSConfig == nil {

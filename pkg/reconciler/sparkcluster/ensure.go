@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -149,8 +150,15 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 			object: describe(wanted), reason: reasonClaims, err: errors.New("its volumeClaimTemplates cannot be edited"),
 		}
 	}
-	updated, err := verbs.update(ctx, merge(existing, wanted, resources.Autoscaled(c)))
+	updated, err := verbs.update(ctx, merge(existing, wanted, r.scaled(c)))
 	return r.note(updated, wanted, err)
+}
+
+// scaled says that an autoscaler decides about the workers, and is there to do so: until then a range begins with the
+// number that the spec says.
+func (r *Reconciler) scaled(c *sparkv1.SparkCluster) bool {
+	scaler := place{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
+	return resources.Autoscaled(c) && r.estate.get(scaler) != nil
 }
 
 // note keeps what a write brought.

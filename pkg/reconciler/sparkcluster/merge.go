@@ -12,8 +12,8 @@ import (
 )
 
 // merge is an existing object as it is to be. What cannot be changed stays, and so do other people's labels, annotations,
-// finalizers and owners.
-func merge(existing, wanted object, autoscaled bool) object {
+// finalizers and owners, and the number of workers where an autoscaler has come to decide about it.
+func merge(existing, wanted object, scaled bool) object {
 	merged := wanted.DeepCopyObject().(object)
 	merged.SetResourceVersion(existing.GetResourceVersion())
 	merged.SetUID(existing.GetUID())
@@ -25,7 +25,7 @@ func merge(existing, wanted object, autoscaled bool) object {
 	case *corev1.Service:
 		keepAddress(existing.(*corev1.Service), merged)
 	case *appsv1.StatefulSet:
-		keepIdentity(existing.(*appsv1.StatefulSet), merged, autoscaled)
+		keepIdentity(existing.(*appsv1.StatefulSet), merged, scaled)
 	}
 	return merged
 }
@@ -55,7 +55,7 @@ func keepAddress(existing, merged *corev1.Service) {
 // keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
 // One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
 // says with the next edit of that.
-func keepIdentity(existing, merged *appsv1.StatefulSet, autoscaled bool) {
+func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
 	if _, ours := existing.Annotations[resources.HashAnnotation]; !ours {
 		merged.Spec = existing.Spec
 		return
@@ -64,7 +64,7 @@ func keepIdentity(existing, merged *appsv1.StatefulSet, autoscaled bool) {
 	merged.Spec.ServiceName = existing.Spec.ServiceName
 	merged.Spec.PodManagementPolicy = existing.Spec.PodManagementPolicy
 	merged.Spec.VolumeClaimTemplates = existing.Spec.VolumeClaimTemplates
-	if autoscaled && merged.Name == resources.WorkerName(merged.Labels[resources.LabelCluster]) {
+	if scaled && merged.Name == resources.WorkerName(merged.Labels[resources.LabelCluster]) {
 		merged.Spec.Replicas = existing.Spec.Replicas
 	}
 }

@@ -191,6 +191,24 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	}
 }
 
+// An autoscaler leaves a StatefulSet of no Pods alone.
+func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
+	c := plainCluster()
+	c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 0
+	w := newWorld(t, c)
+	w.runs()
+	if got := *w.set("c-worker").Spec.Replicas; got != 0 {
+		t.Fatalf("it has %d workers", got)
+	}
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5 })
+	w.reconcile()
+	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c",
+		"update statefulsets c-worker", "create horizontalpodautoscalers c-worker-hpa")
+	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
 func TestNumbersOfWorkersAreGathered(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
