@@ -256,8 +256,16 @@ func TestDecide(t *testing.T) {
 		},
 
 		"a deleted cluster is released": {
-			record: running(), seen: Observation{Deleted: start, Created: start, Master: well},
+			record: running(), seen: toldReady(Observation{Deleted: start, Created: start, Master: well}),
 			effect: Release, ready: true, reason: "RunningHealthy",
+		},
+		"and says so while anything is left": {
+			record: running(), seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
+			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
+		},
+		"as does one that is deleted while it starts": {
+			record: in(Submitted), seen: Observation{Deleted: start, ReleaseAccepted: true},
+			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
 		},
 		"and is over when nothing is left": {
 			record: running(), seen: Observation{Deleted: start, Released: true},
@@ -385,6 +393,22 @@ func TestReadinessDoesNotWaitForTheSink(t *testing.T) {
 	record, decision := Decide(record, plain, Observation{Ensured: true, Created: start, Master: tooFew}, start)
 	if Current(record) != RunningHealthy || decision.Ready.Ready {
 		t.Errorf("%s after %d transitions that nobody took, ready %+v", Current(record), record.Sequence, decision.Ready)
+	}
+}
+
+func TestWhatADeletedClusterWaitsForIsToldOnce(t *testing.T) {
+	seen := Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0", "Service c-master-svc"}}
+	_, decision := Decide(running(), plain, seen, start)
+	if want := "goes when all of this is gone: Pod c-worker-0, Service c-master-svc."; !strings.HasSuffix(decision.Ready.Message, want) {
+		t.Errorf("it is told %q", decision.Ready.Message)
+	}
+	seen.Told, seen.Left = decision.Ready, seen.Left[:1]
+	if _, again := Decide(running(), plain, seen, at(time.Minute)); again.Ready != decision.Ready {
+		t.Errorf("then it is told %+v", again.Ready)
+	}
+	seen.Told, seen.Left = Readiness{}, make([]string, 13)
+	if _, many := Decide(running(), plain, seen, start); !strings.HasSuffix(many.Ready.Message, "and 3 more.") {
+		t.Errorf("of many it is told %q", many.Ready.Message)
 	}
 }
 

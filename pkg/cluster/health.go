@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -25,7 +26,12 @@ const (
 	ReasonMasterNotAnswering = "MasterNotAnswering"
 	ReasonMasterNotAlive     = "MasterNotAlive"
 	ReasonTooFewWorkers      = "TooFewWorkers"
+	// ReasonDeleting is of a cluster that the user deleted, while something is left of it.
+	ReasonDeleting = "Deleting"
 )
+
+// namedLeft is how many objects are named that are left of a deleted cluster.
+const namedLeft = 10
 
 // health is what the master tells: whether it answers and has the workers that are needed.
 type health struct {
@@ -117,6 +123,8 @@ func (m *machine) readiness(h health) Readiness {
 	current, state := outbox.Current(m.record), Current(m.record)
 	end := outbox.LastEnd(m.record)
 	switch {
+	case !m.seen.Deleted.IsZero() && (state == Submitted || state.Running()):
+		return m.leaving()
 	case state == Submitted:
 		return m.starting(h)
 	case state == RunningHealthy && !h.known() && !m.seen.Told.Ready:
@@ -131,6 +139,20 @@ func (m *machine) readiness(h health) Readiness {
 	default:
 		return Readiness{Reason: current.State, Message: current.Message}
 	}
+}
+
+// leaving says what a deleted cluster still waits for. It is said once, when the deletion of all that there is is accepted, in
+// words that stay true while that goes.
+func (m *machine) leaving() Readiness {
+	told, left := m.seen.Told, m.seen.Left
+	if told.Reason == ReasonDeleting || told.Reason != "" && m.decision.Held != HeldReleasing {
+		return told
+	}
+	names := strings.Join(left[:min(len(left), namedLeft)], ", ")
+	if more := len(left) - namedLeft; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", names)}
 }
 
 // starting says what a cluster still lacks that is not ready for the first time.

@@ -27,6 +27,8 @@ type Observation struct {
 	ReleaseAccepted bool
 	// Released says that nothing of the cluster is left.
 	Released bool
+	// Left names what is left of a cluster that the user deleted.
+	Left []string
 	// Deleted is when the user deleted the cluster; zero where nobody did.
 	Deleted time.Time
 }

@@ -74,6 +74,8 @@ func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message s
 	switch refused := facts.Decision.Refused; {
 	case state.Stopping() || state == cluster.ResourceReleased:
 		return false, string(state), "The cluster is over."
+	case facts.Decision.Ready.Reason == cluster.ReasonDeleting:
+		return false, cluster.ReasonDeleting, "The cluster is being deleted."
 	case refused != nil:
 		return false, refused.Reason, fmt.Sprintf("What the spec asks for was refused, and what there was goes on. %s", refused.Message)
 	case state == cluster.Submitted:

@@ -36,9 +36,22 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
 	if c.DeletionTimestamp != nil {
-		seen.Deleted = c.DeletionTimestamp.Time
+		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.left(c, pods)
 	}
 	return seen
+}
+
+// left names what there is of a cluster.
+func (r *Reconciler) left(c *sparkv1.SparkCluster, pods []*corev1.Pod) []string {
+	var names []string
+	for _, pod := range pods {
+		names = append(names, "Pod "+pod.Name)
+	}
+	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+		names = append(names, kindOf(owned)+" "+owned.GetName())
+	}
+	slices.Sort(names)
+	return names
 }
 
 // releasing says whether all that there is of a cluster is on its way out, and whether nothing is left. What is to be

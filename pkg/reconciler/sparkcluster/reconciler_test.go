@@ -265,6 +265,33 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	}
 }
 
+func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.reconcile()
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
+	c := w.runs()
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	for range 3 {
+		if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
+			t.Fatal("it goes while a Pod is left")
+		}
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+	}
+	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
+	if ready.Status != metav1.ConditionFalse || ready.Reason != "Deleting" || !strings.Contains(ready.Message, "Pod c-worker-0") {
+		t.Errorf("it is told %+v", ready)
+	}
+	var writes []string
+	for _, asked := range w.asked() {
+		if strings.Contains(asked, "sparkclusters") {
+			writes = append(writes, asked)
+		}
+	}
+	if len(writes) != 1 {
+		t.Errorf("asked to %q", writes)
+	}
+}
+
 func TestWhatIsToBeOrphanedStays(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	c := w.runs()
@@ -337,14 +364,7 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 		Name: "master", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
 	}
-	_, err := w.kube.CoreV1().Pods("spark").Create(w.ctx, &corev1.Pod{
-		ObjectMeta: podOf("c-master", ""),
-		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.until("see the Pod", func() bool { return len(w.r.estate.podsOf("spark", "c")) == 1 })
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-master", ""), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}}})
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
 		t.Errorf("it is told %+v", ready)

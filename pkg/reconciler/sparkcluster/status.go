@@ -88,7 +88,7 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 	unmoved.Acknowledged = before.Acknowledged
 	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
 	desired := projected(c, unmoved, facts).Status
-	if r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
+	if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
 		return !equality.Semantic.DeepEqual(c.Status, desired)
 	}
 	return !api.SameButWorkers(c.Status, desired)
@@ -97,7 +97,7 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 // workersMoved says that the status has other numbers of workers than there are.
 func (r *Reconciler) workersMoved(c *sparkv1.SparkCluster, decision cluster.Decision) bool {
 	facts, shown := r.facts(c, decision), c.Status.Workers
-	return facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
+	return c.DeletionTimestamp == nil && facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
 }
 
 // announce makes Kubernetes Events of the transitions after a sequence that people look for.
