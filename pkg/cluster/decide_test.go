@@ -81,6 +81,7 @@ func TestDecide(t *testing.T) {
 		seen.Told = Readiness{Ready: true, Reason: "RunningHealthy"}
 		return seen
 	}
+	going := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: "Something is on its way out."}
 	patient := with(func(p *Policy) { p.MasterStartTimeout = 0 })
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
@@ -163,6 +164,14 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 1}, now: at(time.Minute),
 			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
 		},
+		"what has an object's name is waited for": {
+			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)},
+			again: at(time.Second), reason: "NameNotFree",
+		},
+		"and tried again": {
+			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)}, now: at(time.Second),
+			effect: Ensure, reason: "NameNotFree",
+		},
 		"what keeps a Pod from starting is told at once": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed"}},
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "ImagePullFailed",
@@ -227,6 +236,10 @@ func TestDecide(t *testing.T) {
 		"an edit that can never run leaves the cluster": {
 			record: running(), policy: never, seen: Observation{Created: start, Master: well},
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
+		},
+		"as does one that waits for an object to go": {
+			record: running(), seen: Observation{Created: start, Master: well, Awaited: going, TryAgain: at(time.Second)},
+			ask: 10 * time.Second, again: at(time.Second), ready: true, reason: "RunningHealthy",
 		},
 		"a suspension leaves the cluster": {
 			record: running(), policy: suspended, seen: withMaster(well),
@@ -409,6 +422,18 @@ func TestWhatADeletedClusterWaitsForIsToldOnce(t *testing.T) {
 	seen.Told, seen.Left = Readiness{}, make([]string, 13)
 	if _, many := Decide(running(), plain, seen, start); !strings.HasSuffix(many.Ready.Message, "and 3 more.") {
 		t.Errorf("of many it is told %q", many.Ready.Message)
+	}
+}
+
+func TestALackIsToldWithWhatIsKnownOfIt(t *testing.T) {
+	seen := Observation{Ensured: true, Created: start, Master: tooFew, Obstacle: refused}
+	_, decision := Decide(degraded(), plain, seen, start)
+	if !strings.HasSuffix(decision.Ready.Message, "needed are 2. "+refused.Message) || decision.Obstacle != refused {
+		t.Errorf("ready is %+v, the obstacle %+v", decision.Ready, decision.Obstacle)
+	}
+	seen.Master = well
+	if _, decision = Decide(running(), plain, seen, start); !decision.Ready.Ready || decision.Obstacle != refused {
+		t.Errorf("ready is %+v, the obstacle %+v", decision.Ready, decision.Obstacle)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (m *machine) readiness(h health) Readiness {
 		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
 			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}
 	case h.known() && state.Running():
-		return Readiness{Reason: h.reason, Message: h.message}
+		return Readiness{Reason: h.reason, Message: h.message + m.because()}
 	case end != nil && end.End.Reason != "":
 		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
 	default:
@@ -155,10 +156,21 @@ func (m *machine) leaving() Readiness {
 	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", names)}
 }
 
+// obstacle is what keeps objects from being made or Pods from starting, as far as it is known and may pass.
+func (m *machine) obstacle() *lifecycle.Cause { return cmp.Or(m.seen.Awaited, m.seen.Obstacle) }
+
+// because says what may be the reason of a lack.
+func (m *machine) because() string {
+	if obstacle := m.obstacle(); obstacle != nil {
+		return " " + obstacle.Message
+	}
+	return ""
+}
+
 // starting says what a cluster still lacks that is not ready for the first time.
 func (m *machine) starting(h health) Readiness {
 	slow := m.startedAt().Add(ordinaryStart)
-	switch obstacle := m.seen.Obstacle; {
+	switch obstacle := m.obstacle(); {
 	case m.decision.Held == lifecycle.HeldSuspended:
 		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "The creation is held by spec.suspend."}
 	case obstacle != nil:

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
@@ -18,8 +20,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
 
-// errGoing says that what has the name of an object is on its way out.
-var errGoing = errors.New("what has the name of an object is not gone yet")
+// goingError says that what has the name of an object is on its way out.
+type goingError struct{ object string }
+
+func (e *goingError) Error() string {
+	return fmt.Sprintf("%s is not there yet: what has its name is on its way out, and is awaited.", e.object)
+}
+
+func (e *goingError) cause() *lifecycle.Cause {
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: e.Error()}
+}
 
 // refusedAgain is when an edit of a cluster that runs, which was refused, is tried again.
 const refusedAgain = time.Minute
@@ -64,7 +74,19 @@ func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objec
 }
 
 func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
-	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted)
+	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted) &&
+		!rescaled(c, existing, wanted)
+}
+
+// rescaled says that somebody gave a StatefulSet another number of Pods than the spec, which alone decides about it: no
+// autoscaler does, and it was not taken over with that number.
+func rescaled(c *sparkv1.SparkCluster, existing, wanted object) bool {
+	before, is := existing.(*appsv1.StatefulSet)
+	after, too := wanted.(*appsv1.StatefulSet)
+	if !is || !too || takenOver(existing) || resources.Autoscaled(c) && wanted.GetName() == resources.WorkerName(c.Name) {
+		return false
+	}
+	return ptr.Deref(before.Spec.Replicas, 1) != ptr.Deref(after.Spec.Replicas, 1)
 }
 
 func hashOf(o object) string { return o.GetAnnotations()[resources.HashAnnotation] }
@@ -131,13 +153,14 @@ func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted o
 // take has an object that exists be like the wanted one, where it is the cluster's to have.
 func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object) error {
 	existing, err := verbs.get(ctx)
+	going := &goingError{object: describe(wanted)}
 	switch {
 	case apierrors.IsNotFound(err):
-		return errGoing // it went in between
+		return going // it went in between
 	case err != nil:
 		return fmt.Errorf("look at existing %s: %w", describe(wanted), err)
 	case existing.GetDeletionTimestamp() != nil, namesakes(c, existing):
-		return errGoing
+		return going
 	case !owns(c.UID, existing) && !abandoned(c, existing):
 		return &refusedError{
 			object: describe(wanted), reason: refusal.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),

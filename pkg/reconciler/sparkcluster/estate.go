@@ -253,8 +253,10 @@ func strip(found any) (any, error) {
 		Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
 		Labels: o.GetLabels(), OwnerReferences: o.GetOwnerReferences(),
 	}
-	if hash, signed := o.GetAnnotations()[resources.HashAnnotation]; signed {
-		meta.Annotations = map[string]string{resources.HashAnnotation: hash}
+	for _, name := range []string{resources.HashAnnotation, resources.TakenOverAnnotation} {
+		if value, has := o.GetAnnotations()[name]; has {
+			metav1.SetMetaDataAnnotation(&meta, name, value)
+		}
 	}
 	switch o := o.(type) {
 	case *corev1.Service:
@@ -266,7 +268,8 @@ func strip(found any) (any, error) {
 	case *policyv1.PodDisruptionBudget:
 		return &policyv1.PodDisruptionBudget{ObjectMeta: meta}, nil
 	case *appsv1.StatefulSet:
-		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas}, Status: o.Status}, nil
+		spec := appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas, UpdateStrategy: o.Spec.UpdateStrategy}
+		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: spec, Status: o.Status}, nil
 	case *corev1.Pod:
 		return &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{
 			Phase: o.Status.Phase, Conditions: o.Status.Conditions,

@@ -54,12 +54,14 @@ func keepAddress(existing, merged *corev1.Service) {
 
 // keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
 // One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
-// says with the next edit of that.
+// says with the next edit of that, and is marked until then.
 func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
-	if _, ours := existing.Annotations[resources.HashAnnotation]; !ours {
+	if hash := hashOf(existing); hash == "" || takenOver(existing) && hash == hashOf(merged) {
 		merged.Spec = existing.Spec
+		metav1.SetMetaDataAnnotation(&merged.ObjectMeta, resources.TakenOverAnnotation, "true")
 		return
 	}
+	delete(merged.Annotations, resources.TakenOverAnnotation)
 	merged.Spec.Selector = existing.Spec.Selector
 	merged.Spec.ServiceName = existing.Spec.ServiceName
 	merged.Spec.PodManagementPolicy = existing.Spec.PodManagementPolicy
@@ -68,6 +70,8 @@ func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
 		merged.Spec.Replicas = existing.Spec.Replicas
 	}
 }
+
+func takenOver(o object) bool { return o.GetAnnotations()[resources.TakenOverAnnotation] != "" }
 
 // claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with. The API server adds
 // to claims what they leave out, so only their names and sizes are compared.

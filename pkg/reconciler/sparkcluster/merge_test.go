@@ -88,8 +88,16 @@ func TestMergeRollsNothingOutThatIsTakenOver(t *testing.T) {
 	if diff := cmp.Diff(existing.Spec, merged.Spec); diff != "" {
 		t.Error(diff)
 	}
-	if merged.Annotations[resources.HashAnnotation] != "2" {
-		t.Error("it would be taken over again")
+	if merged.Annotations[resources.HashAnnotation] != "2" || merged.Annotations[resources.TakenOverAnnotation] == "" {
+		t.Errorf("it would be taken over again, or taken for what the spec asks for: %v", merged.Annotations)
+	}
+	again := merge(merged, set("c-worker", 3, "new", "2"), false).(*appsv1.StatefulSet)
+	if diff := cmp.Diff(merged, again); diff != "" {
+		t.Errorf("orphaned and taken over again:\n%s", diff)
+	}
+	edited := merge(merged, set("c-worker", 4, "newer", "3"), false).(*appsv1.StatefulSet)
+	if edited.Spec.Template.Spec.Containers[0].Image != "newer" || *edited.Spec.Replicas != 4 || takenOver(edited) {
+		t.Errorf("after an edit it is %+v", edited)
 	}
 }
 

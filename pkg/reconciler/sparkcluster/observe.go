@@ -21,8 +21,14 @@ import (
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
 	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: api.Told(c)}
 	if objects != nil {
-		seen.Refused = r.lastRefusal(c, objects)
-		seen.Ensured = seen.Refused != nil || r.isEnsured(c, objects)
+		switch last := r.lastRefusal(c, objects); {
+		case last.cause == nil:
+			seen.Ensured = r.isEnsured(c, objects)
+		case last.passing:
+			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(retryAfter)
+		default:
+			seen.Ensured, seen.Refused = true, last.cause
+		}
 	}
 	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
 		seen.Created = set.CreationTimestamp.Time
@@ -87,6 +93,17 @@ func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.S
 	return set
 }
 
+// statefulSets are those that there are of a cluster, the master's first.
+func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet {
+	var sets []*appsv1.StatefulSet
+	for _, name := range []string{resources.MasterName(c.Name), resources.WorkerName(c.Name)} {
+		if set := r.statefulSet(c, name); set != nil {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
 // obstacle says what keeps a Pod of a cluster from running, the master before workers.
 func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
@@ -123,14 +140,11 @@ func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) a
 		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
 		Exists: len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
 	}
-	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
-		facts.Rolling = rolling(set)
-	}
+	facts.Rollout = api.RolloutOf(r.statefulSets(c)...)
 	worker := r.statefulSet(c, resources.WorkerName(c.Name))
 	if worker == nil {
 		return facts
 	}
-	facts.Rolling = facts.Rolling || rolling(worker)
 	facts.Workers = worker.Status.Replicas
 	facts.Registered = r.registered(c, worker)
 	return facts
@@ -148,10 +162,4 @@ func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.Stateful
 	default:
 		return master.Workers
 	}
-}
-
-// rolling says that Pods of a StatefulSet are not as it says.
-func rolling(set *appsv1.StatefulSet) bool {
-	status := set.Status
-	return status.ObservedGeneration < set.Generation || status.CurrentRevision != status.UpdateRevision
 }

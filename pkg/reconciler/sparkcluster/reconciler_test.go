@@ -191,6 +191,50 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	}
 }
 
+func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	set := w.set("c-worker")
+	set.Spec.Replicas = new(int32)
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see it", func() bool { return *w.r.statefulSet(w.now(), "c-worker").Spec.Replicas == 0 })
+	w.forgetAsked()
+	w.reconcile()
+	w.wantAsked("scaled past the spec", "update statefulsets c-worker")
+	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
+// What another operator made runs on as it is, and is not taken for what the spec asks for.
+func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}
+	four := int32(4)
+	err := w.kube.Tracker().Add(&appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "spark", Name: "c-worker", OwnerReferences: []metav1.OwnerReference{owner},
+			Labels: map[string]string{"spark.operator/spark-cluster-name": "c"},
+		},
+		Spec: appsv1.StatefulSetSpec{Replicas: &four},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runs()
+	c := w.reconcile()
+	if condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate"); condition.Reason != "TakenOver" || *w.set("c-worker").Spec.Replicas != 4 {
+		t.Errorf("it is told %+v", condition)
+	}
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
+	w.reconcile()
+	if c := w.reconcile(); !meta.IsStatusConditionTrue(c.Status.Conditions, "UpToDate") || *w.set("c-worker").Spec.Replicas != 2 {
+		t.Errorf("after an edit it is told %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
+	}
+}
+
 // An autoscaler leaves a StatefulSet of no Pods alone.
 func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 	c := plainCluster()
@@ -355,6 +399,27 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if len(w.again) != 1 || w.again[0] != time.Second {
 		t.Errorf("looks again after %v", w.again)
 	}
+	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
+	if ready.Reason != "NameNotFree" || !strings.Contains(ready.Message, "Service spark/c-master-svc is not there yet") {
+		t.Errorf("it is told %+v", ready)
+	}
+	w.forgetAsked()
+	w.reconcile()
+	w.clock.SetTime(began.Add(time.Second))
+	w.reconcile()
+	w.wantAsked("while it is there")
+	w.clock.SetTime(began.Add(2 * time.Second))
+	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
+	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
+	w.forgetAsked()
+	c := w.reconcile()
+	w.wantAsked("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)
+	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready.Reason != "Submitted" {
+		t.Errorf("then it is told %+v", ready)
+	}
 }
 
 func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
@@ -413,22 +478,8 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.reconcile()
-	for _, name := range []string{"c-master", "c-worker"} { // which the API server would have created with that time
-		set := w.set(name)
-		set.Generation, set.CreationTimestamp = 1, metav1.NewTime(began)
-		set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: *set.Spec.Replicas - 1}
-		if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		w.until("see it", func() bool { return w.r.statefulSet(w.now(), name).Generation == 1 })
-	}
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
-	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: message,
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.lacks("c-worker", message)
 	w.forgetAsked()
 	w.reconcile()
 	if asked := len(w.kube.Actions()); asked > 0 {
@@ -438,6 +489,75 @@ func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, message+"; raise the quota") {
 		t.Errorf("it is told %+v", ready)
+	}
+}
+
+// lacks has a StatefulSet be looked at by its controller, and lack one Pod.
+func (w *world) lacks(name string, why string) {
+	w.Helper()
+	set := w.set(name)
+	set.ResourceVersion, set.Generation = "7", 1
+	set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: *set.Spec.Replicas - 1}
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.until("see it", func() bool { return lacksPods(w.r.statefulSet(w.now(), name)) })
+	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: why,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// A cluster that runs well may all the same not come to have the Pods that its spec asks for.
+func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
+	w.reconcile()
+	w.seen()
+	w.lacks("c-worker", "exceeded quota: small")
+	w.forgetAsked()
+	w.reconcile()
+	w.clock.SetTime(began.Add(workersAfter))
+	w.reconcile() // numbers of workers are written
+	if last := w.again[len(w.again)-1]; last != missedAfter-workersAfter {
+		t.Errorf("looks again after %v", w.again)
+	}
+	w.clock.SetTime(began.Add(missedAfter))
+	c := w.reconcile()
+	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
+	if condition.Reason != "QuotaExceeded" || !strings.Contains(condition.Message, "exceeded quota: small; raise the quota") ||
+		!meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
+		t.Errorf("it is told %+v", condition)
+	}
+	w.forgetAsked()
+	w.clock.SetTime(began.Add(time.Hour))
+	w.reconcile()
+	if asked := len(w.kube.Actions()); asked > 0 || len(w.again) > 0 {
+		t.Errorf("%d requests later, looks again after %v", asked, w.again)
+	}
+	w.masters.seen = &cluster.Master{Alive: true, Workers: 1}
+	for _, kind := range []string{"Ready", "Degraded"} {
+		told := meta.FindStatusCondition(w.reconcile().Status.Conditions, kind)
+		if told.Reason != "TooFewWorkers" || !strings.Contains(told.Message, "needed are 2. A Pod was refused: exceeded quota") {
+			t.Errorf("%s is told %+v", kind, told)
+		}
+	}
+}
+
+// An image that was mistyped in an edit keeps a worker from coming back.
+func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", ""), Status: corev1.PodStatus{
+		ContainerStatuses: []corev1.ContainerStatus{{Name: "worker", Image: "mistyped", State: waiting}},
+	}})
+	condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate")
+	if condition.Reason != "ImagePullFailed" || !strings.Contains(condition.Message, `Image "mistyped"`) {
+		t.Errorf("it is told %+v", condition)
 	}
 }
 
@@ -452,6 +572,26 @@ func TestARolloutIsTold(t *testing.T) {
 	w.until("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
 	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Reason != "RollingOut" {
 		t.Errorf("it is told %+v", condition)
+	}
+}
+
+func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
+	away := true
+	w.spark.PrependReactor("patch", "sparkclusters", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return away, nil, errAway
+	})
+	if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); !errors.Is(err, errAway) {
+		t.Fatalf("it ends with %v", err)
+	}
+	away = false
+	if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	c := w.now()
+	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready == nil || ready.Reason != "Undecodable" || c.Status.ObservedGeneration != 1 {
+		t.Errorf("the status is %+v", c.Status)
 	}
 }
 
