@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
@@ -173,8 +174,27 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 			object: describe(wanted), reason: reasonClaims, err: errors.New("its volumeClaimTemplates cannot be edited"),
 		}
 	}
+	if !owns(c.UID, existing) {
+		if err := r.lives(ctx, c); err != nil {
+			return err
+		}
+	}
 	updated, err := verbs.update(ctx, merge(existing, wanted, r.scaled(c)))
 	return r.note(updated, wanted, err)
+}
+
+// lives says by an error that a cluster was deleted meanwhile: what it is about to take may have been orphaned by that very
+// deletion, which the cache does not know yet.
+func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
+	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("look whether the cluster was deleted: %w", err)
+	case err != nil || live.UID != c.UID || live.DeletionTimestamp != nil:
+		return apierrors.NewConflict(sparkv1.Resource(api.Resource), c.Name, errors.New("it was deleted meanwhile"))
+	default:
+		return nil
+	}
 }
 
 // scaled says that an autoscaler decides about the workers, and is there to do so: until then a range begins with the
@@ -225,17 +245,17 @@ func describe(o object) string {
 	return fmt.Sprintf("%s %s/%s", kindOf(o), o.GetNamespace(), o.GetName())
 }
 
-// remove deletes an object, where it is still the one that was seen.
+// remove deletes an object, where it is still as it was seen: it may have been orphaned since.
 func (r *Reconciler) remove(ctx context.Context, o object) error {
 	verbs, err := verbsFor(r.kube, o)
 	if err != nil {
 		return err
 	}
-	background, uid := metav1.DeletePropagationBackground, o.GetUID()
+	background, uid, version := metav1.DeletePropagationBackground, o.GetUID(), o.GetResourceVersion()
 	err = verbs.remove(ctx, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &background,
 	})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", describe(o), err)
 	}
 	r.estate.deleted(o)

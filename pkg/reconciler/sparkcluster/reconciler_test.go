@@ -230,6 +230,7 @@ func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
 	w.reconcile()
+	w.seen()
 	if c := w.reconcile(); !meta.IsStatusConditionTrue(c.Status.Conditions, "UpToDate") || *w.set("c-worker").Spec.Replicas != 2 {
 		t.Errorf("after an edit it is told %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
 	}
@@ -380,6 +381,59 @@ func TestSomebodyElsesObjectIsLeft(t *testing.T) {
 				t.Errorf("the Service is %+v: %v", service, err)
 			}
 		})
+	}
+}
+
+// The caches of a cluster and of its objects are not of the same instant: its objects may be seen orphaned, or not orphaned yet,
+// when it is not.
+func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	before := w.runs()
+	service, err := w.kube.CoreV1().Services("spark").Get(w.ctx, "c-worker-svc", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service.OwnerReferences = nil
+	if _, err := w.kube.CoreV1().Services("spark").Update(w.ctx, service, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see it orphaned", func() bool { return !owns("uid", w.r.estate.get(placeOf(service))) })
+	deleted := w.now()
+	deleted.DeletionTimestamp = &metav1.Time{Time: began}
+	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, deleted, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.forgetAsked()
+	if err := w.r.ReconcileKind(w.ctx, before); !apierrors.IsConflict(err) {
+		t.Errorf("it ends with %v", err)
+	}
+	w.wantAsked("of an orphan")
+}
+
+func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.runs()
+	set := w.set("c-worker")
+	set.ResourceVersion = "7"
+	w.cached(set)
+	w.r.estate.wrote(set)
+	stale := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("it was changed"))
+	w.kube.PrependReactor("delete", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		asked := action.(clienttesting.DeleteActionImpl)
+		if asked.Name != "c-worker" {
+			return false, nil, nil
+		}
+		if only := asked.DeleteOptions.Preconditions; only == nil || only.ResourceVersion == nil || *only.ResourceVersion != "7" {
+			t.Errorf("it is deleted if %+v", only)
+		}
+		return true, nil, stale
+	})
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	if err := w.r.FinalizeKind(w.ctx, c); !apierrors.IsConflict(err) {
+		t.Errorf("it ends with %v", err)
+	}
+	if w.r.statefulSet(c, "c-worker") == nil {
+		t.Error("it is taken for deleted")
 	}
 }
 
