@@ -1,12 +1,15 @@
 package sparkcluster
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
@@ -73,8 +76,7 @@ func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
 
 func takenOver(o object) bool { return o.GetAnnotations()[resources.TakenOverAnnotation] != "" }
 
-// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with. The API server adds
-// to claims what they leave out, so only their names and sizes are compared.
+// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with.
 func claimsEdited(existing, wanted object) bool {
 	before, is := existing.(*appsv1.StatefulSet)
 	after, too := wanted.(*appsv1.StatefulSet)
@@ -82,6 +84,18 @@ func claimsEdited(existing, wanted object) bool {
 		return false
 	}
 	return !slices.EqualFunc(before.Spec.VolumeClaimTemplates, after.Spec.VolumeClaimTemplates, func(a, b corev1.PersistentVolumeClaim) bool {
-		return a.Name == b.Name && a.Spec.Resources.Requests.Storage().Equal(*b.Spec.Resources.Requests.Storage())
+		return equality.Semantic.DeepEqual(claimOf(a), claimOf(b))
 	})
+}
+
+// claimOf is what a template says of a claim, with the default that the API server adds.
+func claimOf(template corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaim {
+	claim := corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: template.Name, Labels: template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+		},
+		Spec: template.Spec,
+	}
+	claim.Spec.VolumeMode = cmp.Or(claim.Spec.VolumeMode, ptr.To(corev1.PersistentVolumeFilesystem))
+	return claim
 }

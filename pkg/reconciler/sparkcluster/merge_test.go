@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
@@ -114,10 +115,23 @@ func TestEditsOfClaimsAreSeen(t *testing.T) {
 		}
 		return s
 	}
+	with := func(change func(*corev1.PersistentVolumeClaim)) *appsv1.StatefulSet {
+		s := claims("2", "1Gi")
+		change(&s.Spec.VolumeClaimTemplates[0])
+		return s
+	}
 	for name, test := range map[string]struct {
 		before, after *appsv1.StatefulSet
 		want          bool
 	}{
+		"what the API server adds": {with(func(c *corev1.PersistentVolumeClaim) {
+			c.Kind, c.APIVersion = "PersistentVolumeClaim", "v1"
+			c.Status.Phase, c.Spec.VolumeMode = corev1.ClaimPending, ptr.To(corev1.PersistentVolumeFilesystem)
+		}), claims("2", "1Gi"), false},
+		"another class":       {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = ptr.To("fast") }), true},
+		"another way to use":  {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"a"} }), true},
+		"another label":       {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Labels = map[string]string{"a": "b"} }), true},
+		"another volume mode": {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeMode = ptr.To(corev1.PersistentVolumeBlock) }), true},
 		"none":                {claims("1"), claims("2"), false},
 		"the same":            {claims("1", "1Gi"), claims("2", "1024Mi"), false},
 		"another size":        {claims("1", "1Gi"), claims("2", "2Gi"), true},

@@ -146,16 +146,19 @@ func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) a
 		return facts
 	}
 	facts.Workers = worker.Status.Replicas
-	facts.Registered = r.registered(c, worker)
+	facts.Registered = r.registered(c, worker, decision.Ready.Ready)
 	return facts
 }
 
-// registered is the number of workers that the master calls alive, as far as it is known.
-func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet) int32 {
-	switch master := r.masters.Seen(c.UID); {
-	case master == nil && c.Status.Workers != nil:
+// registered is the number of workers that the master calls alive. While it is silent, and the cluster ready all the same, that is
+// what it last told.
+func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet, ready bool) int32 {
+	master := r.masters.Seen(c.UID)
+	silent := master == nil || !master.FailingSince.IsZero() && ready
+	switch {
+	case silent && c.Status.Workers != nil:
 		return c.Status.Workers.Registered
-	case master == nil:
+	case silent:
 		return 0
 	case master.Closed:
 		return worker.Status.ReadyReplicas

@@ -270,6 +270,24 @@ func TestNumbersOfWorkersAreGathered(t *testing.T) {
 	w.wantAsked("after ten seconds", "update sparkclusters/status c")
 }
 
+func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.clock.SetTime(began.Add(workersAfter))
+	w.reconcile()
+	w.clock.SetTime(began.Add(time.Minute))
+	silence := &cluster.Master{FailingSince: w.clock.Now(), Problem: "there is no answer in time"}
+	w.masters.seen = silence
+	c := w.reconcile()
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") || c.Status.Workers.Registered != 2 {
+		t.Errorf("workers are %+v", c.Status.Workers)
+	}
+	w.clock.SetTime(began.Add(2 * time.Minute))
+	if c = w.reconcile(); meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") || c.Status.Workers.Registered != 0 {
+		t.Errorf("of a master that is gone workers are %+v", c.Status.Workers)
+	}
+}
+
 func TestTheCursorIsWrittenAtRest(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
