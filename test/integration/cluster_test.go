@@ -13,8 +13,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -187,6 +187,24 @@ func TestAnEditRollsOut(t *testing.T) {
 	if len(service.ManagedFields) != 1 {
 		t.Errorf("the Service was written too: %v", service.ManagedFields)
 	}
+}
+
+func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	services := s.kube.CoreV1().Services(s.ns)
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort}}
+	})
+	until(s, services, "c-master-svc", "have an address", func(service *corev1.Service) bool {
+		return service.Spec.Type == corev1.ServiceTypeNodePort && service.Spec.ClusterIP != corev1.ClusterIPNone
+	})
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.MasterSpec = nil })
+	until(s, services, "c-master-svc", "be headless", func(service *corev1.Service) bool {
+		return service.Spec.ClusterIP == corev1.ClusterIPNone
+	})
 }
 
 func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {

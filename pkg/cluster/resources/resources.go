@@ -106,11 +106,11 @@ func AutoscalerName(cluster string) string { return cluster + "-worker-hpa" }
 // BudgetName names the workers' PodDisruptionBudget.
 func BudgetName(cluster string) string { return cluster + "-worker-pdb" }
 
-// PagePort is the port at which the master's page is asked for by the name of its Service. A headless Service has the
+// PagePort is the port at which a master's page is asked for by the name of its Service. A headless Service has the
 // ports of its Pods.
-func (o *Objects) PagePort() int32 {
-	if o.MasterService.Spec.ClusterIP == corev1.ClusterIPNone {
-		for _, container := range o.Master.Spec.Template.Spec.Containers {
+func PagePort(service *corev1.Service, master *appsv1.StatefulSet) int32 {
+	if service.Spec.ClusterIP == corev1.ClusterIPNone {
+		for _, container := range master.Spec.Template.Spec.Containers {
 			for _, port := range container.Ports {
 				if port.Name == PortWeb {
 					return port.ContainerPort
@@ -118,7 +118,7 @@ func (o *Objects) PagePort() int32 {
 			}
 		}
 	}
-	for _, port := range o.MasterService.Spec.Ports {
+	for _, port := range service.Spec.Ports {
 		if port.Name == PortWeb {
 			return port.Port
 		}

@@ -286,8 +286,8 @@ workerSpec: {statefulSetSpec: {template: {spec: {containers: [{env: [{name: SPAR
 		variables + "\nsparkConf: {spark.master.ui.port: \"9090\"}": 9090,
 	} {
 		objects := build(t, spec)
-		if got := containerOf(objects.Master, "master").Ports[0].ContainerPort; got != want || objects.PagePort() != want {
-			t.Errorf("the master's port is %d, and its page asked for at %d, want %d", got, objects.PagePort(), want)
+		if got := containerOf(objects.Master, "master").Ports[0].ContainerPort; got != want || PagePort(objects.MasterService, objects.Master) != want {
+			t.Errorf("the master's port is %d, and its page asked for at %d, want %d", got, PagePort(objects.MasterService, objects.Master), want)
 		}
 		if got := containerOf(objects.Worker, "worker").Ports[0].ContainerPort; got != 9081 {
 			t.Errorf("the worker's port is %d", got)

@@ -179,8 +179,23 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 			return err
 		}
 	}
+	if readdressed(existing, wanted) {
+		return r.replace(ctx, verbs, existing, wanted)
+	}
 	updated, err := verbs.update(ctx, merge(existing, wanted, r.scaled(c)))
 	return r.note(updated, wanted, err)
+}
+
+// replace deletes an object that cannot be edited, and creates the wanted one in its place.
+func (r *Reconciler) replace(ctx context.Context, verbs verbs, existing, wanted object) error {
+	if err := r.remove(ctx, existing); err != nil {
+		return err
+	}
+	made, err := verbs.create(ctx)
+	if apierrors.IsAlreadyExists(err) {
+		return &goingError{object: describe(wanted)}
+	}
+	return r.note(made, wanted, err)
 }
 
 // lives says by an error that a cluster was deleted meanwhile: what it is about to take may have been orphaned by that very

@@ -242,7 +242,7 @@ func owns(uid types.UID, o metav1.Object) bool {
 	return false
 }
 
-// strip keeps what is read of an object: its identity, its hash, and of what runs its status.
+// strip keeps what is read of an object: its identity, its hash, its ports, and of what runs its status.
 func strip(found any) (any, error) {
 	o, is := found.(object)
 	if !is {
@@ -260,7 +260,8 @@ func strip(found any) (any, error) {
 	}
 	switch o := o.(type) {
 	case *corev1.Service:
-		return &corev1.Service{ObjectMeta: meta}, nil
+		spec := corev1.ServiceSpec{ClusterIP: o.Spec.ClusterIP, Ports: o.Spec.Ports}
+		return &corev1.Service{ObjectMeta: meta, Spec: spec}, nil
 	case *networkingv1.NetworkPolicy:
 		return &networkingv1.NetworkPolicy{ObjectMeta: meta}, nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -269,6 +270,9 @@ func strip(found any) (any, error) {
 		return &policyv1.PodDisruptionBudget{ObjectMeta: meta}, nil
 	case *appsv1.StatefulSet:
 		spec := appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas, UpdateStrategy: o.Spec.UpdateStrategy}
+		for _, container := range o.Spec.Template.Spec.Containers {
+			spec.Template.Spec.Containers = append(spec.Template.Spec.Containers, corev1.Container{Ports: container.Ports})
+		}
 		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: spec, Status: o.Status}, nil
 	case *corev1.Pod:
 		return &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{

@@ -48,7 +48,17 @@ func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	return append(others, wanted...)
 }
 
-// keepAddress keeps a Service's address, which cannot be changed, but given up with the type.
+// readdressed says that a Service is to have another address than it has, or to have one for the first time: that cannot be edited.
+func readdressed(existing, wanted object) bool {
+	before, is := existing.(*corev1.Service)
+	after, too := wanted.(*corev1.Service)
+	if !is || !too || before.Spec.ClusterIP == after.Spec.ClusterIP {
+		return false
+	}
+	return after.Spec.ClusterIP != "" || before.Spec.ClusterIP == corev1.ClusterIPNone
+}
+
+// keepAddress keeps the address that a Service was given.
 func keepAddress(existing, merged *corev1.Service) {
 	if merged.Spec.ClusterIP != existing.Spec.ClusterIP {
 		merged.Spec.ClusterIP, merged.Spec.ClusterIPs = existing.Spec.ClusterIP, existing.Spec.ClusterIPs

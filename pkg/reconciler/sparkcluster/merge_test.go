@@ -41,10 +41,23 @@ func TestMergeKeepsWhatIsOtherPeoples(t *testing.T) {
 
 func TestMergeKeepsAnAddress(t *testing.T) {
 	existing := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7", ClusterIPs: []string{"10.0.0.7"}}}
-	for _, wanted := range []string{"", "None"} {
-		merged := merge(existing, &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: wanted}}, false).(*corev1.Service)
-		if merged.Spec.ClusterIP != "10.0.0.7" || len(merged.Spec.ClusterIPs) != 1 {
-			t.Errorf("%q becomes %+v", wanted, merged.Spec)
+	merged := merge(existing, &corev1.Service{}, false).(*corev1.Service)
+	if merged.Spec.ClusterIP != "10.0.0.7" || len(merged.Spec.ClusterIPs) != 1 {
+		t.Errorf("it becomes %+v", merged.Spec)
+	}
+}
+
+func TestAnotherAddressOfAServiceIsSeen(t *testing.T) {
+	for _, test := range []struct {
+		before, after string
+		want          bool
+	}{
+		{"None", "None", false}, {"10.0.0.7", "", false}, {"10.0.0.7", "10.0.0.7", false},
+		{"None", "", true}, {"10.0.0.7", "None", true}, {"10.0.0.7", "10.0.0.8", true},
+	} {
+		service := func(address string) object { return &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: address}} }
+		if got := readdressed(service(test.before), service(test.after)); got != test.want {
+			t.Errorf("from %q to %q: %t", test.before, test.after, got)
 		}
 	}
 }

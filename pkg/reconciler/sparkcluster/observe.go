@@ -13,6 +13,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -102,6 +103,18 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 		}
 	}
 	return sets
+}
+
+// masterOf is where the master is, going by what there is: an edit may have been refused.
+func (r *Reconciler) masterOf(objects *resources.Objects) masterpage.Master {
+	service, set := objects.MasterService, objects.Master
+	if found, is := r.estate.get(placeOf(service)).(*corev1.Service); is {
+		service = found
+	}
+	if found, is := r.estate.get(placeOf(set)).(*appsv1.StatefulSet); is {
+		set = found
+	}
+	return masterpage.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
 }
 
 // obstacle says what keeps a Pod of a cluster from running, the master before workers.

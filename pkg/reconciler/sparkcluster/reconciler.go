@@ -136,9 +136,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		}
 		record = c.Status.Firesteel.DeepCopy()
 		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, keyOf(c), masterpage.Master{
-			Namespace: c.Namespace, Service: objects.MasterService.Name, Port: objects.PagePort(),
-		}, decision.Ask)
+		r.masters.Follow(c.UID, keyOf(c), r.masterOf(objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
 			r.lookAgain(c, decision)
 			return c, nil

@@ -152,6 +152,29 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	}
 }
 
+// What keeps a Service from being headless, or makes it so, cannot be edited.
+func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.edit(func(c *sparkv1.SparkCluster) {
+		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "web", Port: 80}},
+		}}
+	})
+	w.reconcile()
+	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c",
+		"delete services c-master-svc", "create services c-master-svc")
+	if w.masters.followed.Port != 80 {
+		t.Errorf("asks %+v", w.masters.followed)
+	}
+	w.seen()
+	w.refuse("delete", "services", errAway)
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.MasterSpec = nil })
+	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) || w.masters.followed.Port != 80 {
+		t.Errorf("%v; asks %+v, which is still the one with an address", err, w.masters.followed)
+	}
+}
+
 func TestWhatSomebodyDeletesComesBack(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
