@@ -27,6 +27,9 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 		w.service("spec.workerSpec.serviceSpec", worker.ServiceSpec)
 		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
 	}
+	for _, overruled := range resources.OverruledOf(c) {
+		w.add("spec.%[1]sSpec.statefulSetSpec container %[1]s: %[2]s %[3]s.", overruled.Role, overruled.What, overruled.Why)
+	}
 	const namespaceKey = "spark.kubernetes.namespace"
 	if given, is := c.Spec.SparkConf[namespaceKey]; is && given != c.Namespace {
 		w.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", namespaceKey, given, c.Namespace)

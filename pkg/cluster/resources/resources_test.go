@@ -315,7 +315,7 @@ workerSpec: {statefulSetSpec: {template: {spec: {dnsConfig: {searches: [mine]}}}
 		t.Errorf("the master's Pod is %+v", pod)
 	}
 	env := environment(master)
-	if !strings.HasPrefix(env["SPARK_MASTER_OPTS"], `-Da=b -Dspark.a="1" `) || env["SPARK_MASTER_PORT"] != "7078" || len(master.Env) != 2 {
+	if !strings.HasPrefix(env["SPARK_MASTER_OPTS"], `-Da=b -Dspark.a="1" `) || env["SPARK_MASTER_PORT"] != "7077" || len(master.Env) != 2 {
 		t.Errorf("the master's environment is %v", master.Env)
 	}
 	if master.Command[0] != "nice" || master.Command[1] != "bash" || master.LivenessProbe == nil || master.Ports[0].ContainerPort != 1234 || len(master.Ports) != 3 {
@@ -330,6 +330,24 @@ workerSpec: {statefulSetSpec: {template: {spec: {dnsConfig: {searches: [mine]}}}
 	}
 	if got := build(t, "").Master.Spec.Template.Spec.SchedulerName; got != "default-scheduler" {
 		t.Errorf("the scheduler is %q", got)
+	}
+}
+
+// A Service that leads elsewhere than to its daemon breaks the cluster, without a word.
+func TestDaemonsListenWhereTheirServicesLead(t *testing.T) {
+	for name, test := range map[string]struct{ container, want string }{
+		"nothing said":            {`{name: worker}`, ""},
+		"a port":                  {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: "9081"}]}`, "9081"},
+		"no port":                 {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: $(PORT)}]}`, "8081"},
+		"a port from elsewhere":   {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]}`, "8081"},
+		"anything from elsewhere": {`{name: worker, envFrom: [{configMapRef: {name: a}}]}`, "8081"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			worker := containerOf(build(t, `workerSpec: {statefulSetSpec: {template: {spec: {containers: [`+test.container+`]}}}}`).Worker, "worker")
+			if got := environment(worker)["SPARK_WORKER_WEBUI_PORT"]; got != test.want || test.want != "" && fmt.Sprint(worker.Ports[0].ContainerPort) != test.want {
+				t.Errorf("the worker listens on %q, and has the ports %v", got, worker.Ports)
+			}
+		})
 	}
 }
 
