@@ -11,8 +11,7 @@ import (
 // clusterRefinements refuse what no operator can run, and the scaling of a cluster that an autoscaler scales: nothing
 // would come of it.
 var clusterRefinements = []refinement{
-	{rules: rules(beginsNamesOfCluster)},
-	{path: "spec", rules: rules(scaledByAutoscaler)},
+	{rules: rules(beginsNamesOfCluster, scaledByAutoscaler)},
 	{path: "spec.runtimeVersions.sparkVersion", rules: labelOfVersion},
 	{path: "spec.workerSpec.networkPolicy.metricsIngress[]", opaque: true},
 }
@@ -21,30 +20,34 @@ var clusterRefinements = []refinement{
 // begins with it is NAME-master-svc.
 var beginsNamesOfCluster = apiextensionsv1.ValidationRule{
 	Rule: "oldSelf.hasValue() || " +
-		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
+		"size(self.metadata.name) <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
 	OptionalOldSelf: ptr.To(true),
 	MessageExpression: `'metadata.name "' + self.metadata.name + '" cannot begin the names of Services: ` +
-		`write at most 52 lower case letters, digits and -, of which the first and the last are not -'`,
+		`write at most 52 lower case letters, digits and -, of which the first is a letter and the last is not -'`,
 }
 
 // scaledByAutoscaler refuses an edit of nothing but initWorkers, which is what kubectl scale does, while an autoscaler
-// decides. An edit of more is taken, as it is of the Apache operator.
+// decides: where minWorkers is below maxWorkers, from the creation of the cluster to its end. An edit of more is taken, as it
+// is of the Apache operator.
 var scaledByAutoscaler = apiextensionsv1.ValidationRule{
 	Rule: strings.Join([]string{
-		"oldSelf.clusterTolerations.instanceConfig.minWorkers >= oldSelf.clusterTolerations.instanceConfig.maxWorkers",
-		"self.clusterTolerations.instanceConfig.initWorkers == oldSelf.clusterTolerations.instanceConfig.initWorkers",
-		"self.clusterTolerations.instanceConfig.minWorkers != oldSelf.clusterTolerations.instanceConfig.minWorkers",
-		"self.clusterTolerations.instanceConfig.maxWorkers != oldSelf.clusterTolerations.instanceConfig.maxWorkers",
-		"self.runtimeVersions != oldSelf.runtimeVersions",
+		"!has(oldSelf.status) || !has(oldSelf.status.currentState) || !has(oldSelf.status.currentState.currentStateSummary)",
+		"!(oldSelf.status.currentState.currentStateSummary in ['Submitted', 'RunningHealthy'])",
+		"has(oldSelf.spec.suspend) && oldSelf.spec.suspend && !has(oldSelf.status.workers)",
+		"oldSelf.spec.clusterTolerations.instanceConfig.minWorkers >= oldSelf.spec.clusterTolerations.instanceConfig.maxWorkers",
+		"self.spec.clusterTolerations.instanceConfig.initWorkers == oldSelf.spec.clusterTolerations.instanceConfig.initWorkers",
+		"self.spec.clusterTolerations.instanceConfig.minWorkers != oldSelf.spec.clusterTolerations.instanceConfig.minWorkers",
+		"self.spec.clusterTolerations.instanceConfig.maxWorkers != oldSelf.spec.clusterTolerations.instanceConfig.maxWorkers",
+		"self.spec.runtimeVersions != oldSelf.spec.runtimeVersions",
 		differs("masterSpec"), differs("workerSpec"), differs("sparkConf"), differs("suspend"),
 	}, " || "),
-	FieldPath: ".clusterTolerations.instanceConfig.initWorkers",
+	FieldPath: ".spec.clusterTolerations.instanceConfig.initWorkers",
 	Message: "an autoscaler decides how many workers there are, since minWorkers is below maxWorkers: " +
 		"edit those, or make them equal to decide by initWorkers",
 }
 
-// differs says that an optional field is not as it was. Optional values would be shorter to compare, but the API server
+// differs says that an optional field of the spec is not as it was. Optional values would be shorter to compare, but the API server
 // cannot tell what that costs.
 func differs(field string) string {
-	return fmt.Sprintf("has(self.%[1]s) != has(oldSelf.%[1]s) || has(self.%[1]s) && self.%[1]s != oldSelf.%[1]s", field)
+	return fmt.Sprintf("has(self.spec.%[1]s) != has(oldSelf.spec.%[1]s) || has(self.spec.%[1]s) && self.spec.%[1]s != oldSelf.spec.%[1]s", field)
 }

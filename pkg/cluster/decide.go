@@ -88,7 +88,7 @@ func (m *machine) start() bool {
 		m.decision.Held = lifecycle.HeldSuspended
 		return false
 	case !m.seen.Ensured:
-		m.decision.Effect = Ensure
+		m.ensure()
 		return false
 	}
 	m.decision.Ask = askOften
@@ -123,9 +123,19 @@ func (m *machine) run(state State) bool {
 	case m.seen.Refused != nil:
 		m.decision.Refused = m.seen.Refused
 	case !m.seen.Ensured:
-		m.decision.Effect = Ensure
+		m.ensure()
 	}
+	m.decision.Obstacle = m.obstacle()
 	return false
+}
+
+// ensure has the objects made, once what is awaited may be gone.
+func (m *machine) ensure() {
+	if m.seen.Awaited != nil && m.now.Before(m.seen.TryAgain) {
+		m.lookAgain(m.seen.TryAgain)
+		return
+	}
+	m.decision.Effect = Ensure
 }
 
 // conclude releases what is left of a cluster that has ended.

@@ -77,6 +77,11 @@ func TestDecide(t *testing.T) {
 	never := with(func(p *Policy) {
 		p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."}
 	})
+	toldReady := func(seen Observation) Observation {
+		seen.Told = Readiness{Ready: true, Reason: "RunningHealthy"}
+		return seen
+	}
+	going := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: "Something is on its way out."}
 	patient := with(func(p *Policy) { p.MasterStartTimeout = 0 })
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
@@ -159,6 +164,14 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 1}, now: at(time.Minute),
 			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
 		},
+		"what has an object's name is waited for": {
+			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)},
+			again: at(time.Second), reason: "NameNotFree",
+		},
+		"and tried again": {
+			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)}, now: at(time.Second),
+			effect: Ensure, reason: "NameNotFree",
+		},
 		"what keeps a Pod from starting is told at once": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed"}},
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "ImagePullFailed",
@@ -172,16 +185,28 @@ func TestDecide(t *testing.T) {
 			record: running(), seen: Observation{Created: start, Master: well},
 			effect: Ensure, ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"a new leader knows of a cluster what the record says": {
-			record: running(), seen: made,
+		"a new leader knows of a cluster what was told": {
+			record: running(), seen: toldReady(made),
 			ask: 2 * time.Second, ready: true, reason: "RunningHealthy",
 		},
+		"what is taken over is not ready before its master was asked": {
+			record: running(), seen: made,
+			ask: 2 * time.Second, reason: ReasonMasterNotAsked,
+		},
+		"nor while its master has never answered": {
+			record: running(), seen: withMaster(silentSince(start)), now: at(time.Second),
+			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
+		},
+		"what is taken over is ready when its master says so": {
+			record: running(), seen: withMaster(well),
+			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
+		},
 		"a short silence is nothing": {
-			record: running(), seen: withMaster(silentSince(start)), now: at(19 * time.Second),
+			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(19 * time.Second),
 			ask: 2 * time.Second, again: at(20 * time.Second), ready: true, reason: "RunningHealthy",
 		},
 		"a long one is a degradation": {
-			record: running(), seen: withMaster(silentSince(start)), now: at(20 * time.Second),
+			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(20 * time.Second),
 			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
 		"as are too few workers": {
@@ -212,6 +237,10 @@ func TestDecide(t *testing.T) {
 			record: running(), policy: never, seen: Observation{Created: start, Master: well},
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
+		"as does one that waits for an object to go": {
+			record: running(), seen: Observation{Created: start, Master: well, Awaited: going, TryAgain: at(time.Second)},
+			ask: 10 * time.Second, again: at(time.Second), ready: true, reason: "RunningHealthy",
+		},
 		"a suspension leaves the cluster": {
 			record: running(), policy: suspended, seen: withMaster(well),
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
@@ -240,8 +269,16 @@ func TestDecide(t *testing.T) {
 		},
 
 		"a deleted cluster is released": {
-			record: running(), seen: Observation{Deleted: start, Created: start, Master: well},
+			record: running(), seen: toldReady(Observation{Deleted: start, Created: start, Master: well}),
 			effect: Release, ready: true, reason: "RunningHealthy",
+		},
+		"and says so while anything is left": {
+			record: running(), seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
+			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
+		},
+		"as does one that is deleted while it starts": {
+			record: in(Submitted), seen: Observation{Deleted: start, ReleaseAccepted: true},
+			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
 		},
 		"and is over when nothing is left": {
 			record: running(), seen: Observation{Deleted: start, Released: true},
@@ -369,6 +406,34 @@ func TestReadinessDoesNotWaitForTheSink(t *testing.T) {
 	record, decision := Decide(record, plain, Observation{Ensured: true, Created: start, Master: tooFew}, start)
 	if Current(record) != RunningHealthy || decision.Ready.Ready {
 		t.Errorf("%s after %d transitions that nobody took, ready %+v", Current(record), record.Sequence, decision.Ready)
+	}
+}
+
+func TestWhatADeletedClusterWaitsForIsToldOnce(t *testing.T) {
+	seen := Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0", "Service c-master-svc"}}
+	_, decision := Decide(running(), plain, seen, start)
+	if want := "goes when all of this is gone: Pod c-worker-0, Service c-master-svc."; !strings.HasSuffix(decision.Ready.Message, want) {
+		t.Errorf("it is told %q", decision.Ready.Message)
+	}
+	seen.Told, seen.Left = decision.Ready, seen.Left[:1]
+	if _, again := Decide(running(), plain, seen, at(time.Minute)); again.Ready != decision.Ready {
+		t.Errorf("then it is told %+v", again.Ready)
+	}
+	seen.Told, seen.Left = Readiness{}, make([]string, 13)
+	if _, many := Decide(running(), plain, seen, start); !strings.HasSuffix(many.Ready.Message, "and 3 more.") {
+		t.Errorf("of many it is told %q", many.Ready.Message)
+	}
+}
+
+func TestALackIsToldWithWhatIsKnownOfIt(t *testing.T) {
+	seen := Observation{Ensured: true, Created: start, Master: tooFew, Obstacle: refused}
+	_, decision := Decide(degraded(), plain, seen, start)
+	if !strings.HasSuffix(decision.Ready.Message, "needed are 2. "+refused.Message) || decision.Obstacle != refused {
+		t.Errorf("ready is %+v, the obstacle %+v", decision.Ready, decision.Obstacle)
+	}
+	seen.Master = well
+	if _, decision = Decide(running(), plain, seen, start); !decision.Ready.Ready || decision.Obstacle != refused {
+		t.Errorf("ready is %+v, the obstacle %+v", decision.Ready, decision.Obstacle)
 	}
 }
 

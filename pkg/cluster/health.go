@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -20,10 +22,17 @@ const (
 
 // The reasons why a cluster is not ready, beside its states and what keeps its Pods from starting.
 const (
+	// ReasonMasterNotAsked is of a cluster that is said to run, and that nobody has called ready yet: it was taken over.
+	ReasonMasterNotAsked     = "MasterNotAsked"
 	ReasonMasterNotAnswering = "MasterNotAnswering"
 	ReasonMasterNotAlive     = "MasterNotAlive"
 	ReasonTooFewWorkers      = "TooFewWorkers"
+	// ReasonDeleting is of a cluster that the user deleted, while something is left of it.
+	ReasonDeleting = "Deleting"
 )
+
+// namedLeft is how many objects are named that are left of a deleted cluster.
+const namedLeft = 10
 
 // health is what the master tells: whether it answers and has the workers that are needed.
 type health struct {
@@ -43,7 +52,7 @@ func examine(state State, seen Observation, needed int32, now time.Time) health 
 	case master == nil:
 		return health{}
 	case !master.FailingSince.IsZero():
-		if due := master.FailingSince.Add(patience); state == RunningHealthy && now.Before(due) {
+		if due := master.FailingSince.Add(patience); state == RunningHealthy && seen.Told.Ready && now.Before(due) {
 			return health{due: due}
 		}
 		return health{reason: ReasonMasterNotAnswering, message: "The master does not answer on its page: " + master.Problem + "."}
@@ -110,18 +119,22 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// readiness says whether jobs can be submitted. What is not known now is as the record last told.
+// readiness says whether jobs can be submitted. What is not known now is as it was last told.
 func (m *machine) readiness(h health) Readiness {
 	current, state := outbox.Current(m.record), Current(m.record)
 	end := outbox.LastEnd(m.record)
 	switch {
+	case !m.seen.Deleted.IsZero() && (state == Submitted || state.Running()):
+		return m.leaving()
 	case state == Submitted:
 		return m.starting(h)
+	case state == RunningHealthy && !h.known() && !m.seen.Told.Ready:
+		return Readiness{Reason: ReasonMasterNotAsked, Message: "The master has not been asked yet which workers are registered with it."}
 	case h.well && state.Running(), state == RunningHealthy && !h.known():
 		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
 			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}
 	case h.known() && state.Running():
-		return Readiness{Reason: h.reason, Message: h.message}
+		return Readiness{Reason: h.reason, Message: h.message + m.because()}
 	case end != nil && end.End.Reason != "":
 		return Readiness{Reason: end.End.Reason, Message: end.End.Message}
 	default:
@@ -129,10 +142,35 @@ func (m *machine) readiness(h health) Readiness {
 	}
 }
 
+// leaving says what a deleted cluster still waits for. It is said once, when the deletion of all that there is is accepted, in
+// words that stay true while that goes.
+func (m *machine) leaving() Readiness {
+	told, left := m.seen.Told, m.seen.Left
+	if told.Reason == ReasonDeleting || told.Reason != "" && m.decision.Held != HeldReleasing {
+		return told
+	}
+	names := strings.Join(left[:min(len(left), namedLeft)], ", ")
+	if more := len(left) - namedLeft; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", names)}
+}
+
+// obstacle is what keeps objects from being made or Pods from starting, as far as it is known and may pass.
+func (m *machine) obstacle() *lifecycle.Cause { return cmp.Or(m.seen.Awaited, m.seen.Obstacle) }
+
+// because says what may be the reason of a lack.
+func (m *machine) because() string {
+	if obstacle := m.obstacle(); obstacle != nil {
+		return " " + obstacle.Message
+	}
+	return ""
+}
+
 // starting says what a cluster still lacks that is not ready for the first time.
 func (m *machine) starting(h health) Readiness {
 	slow := m.startedAt().Add(ordinaryStart)
-	switch obstacle := m.seen.Obstacle; {
+	switch obstacle := m.obstacle(); {
 	case m.decision.Held == lifecycle.HeldSuspended:
 		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "The creation is held by spec.suspend."}
 	case obstacle != nil:

@@ -13,6 +13,10 @@ type Observation struct {
 	Ensured bool
 	// Refused says why an object can never be had; nil where none was refused.
 	Refused *lifecycle.Cause
+	// Awaited says what has the name of an object and is on its way out, so that Ensure could not be carried out; nil where
+	// nothing is. It is to be tried again at an instant.
+	Awaited  *lifecycle.Cause
+	TryAgain time.Time
 	// Created is when the master's StatefulSet was created; zero while there is none.
 	Created time.Time
 	// Master is what the master tells; nil where it has not been asked yet.
@@ -21,10 +25,14 @@ type Observation struct {
 	ReadyWorkers int32
 	// Obstacle says what keeps Pods from starting; nil where nothing is known to.
 	Obstacle *lifecycle.Cause
+	// Told is what the status says of the readiness so far; zero where it says nothing.
+	Told Readiness
 	// ReleaseAccepted says that the API server accepted the deletion of all that there was.
 	ReleaseAccepted bool
 	// Released says that nothing of the cluster is left.
 	Released bool
+	// Left names what is left of a cluster that the user deleted.
+	Left []string
 	// Deleted is when the user deleted the cluster; zero where nobody did.
 	Deleted time.Time
 }
@@ -71,6 +79,8 @@ type Decision struct {
 	Ready Readiness
 	// Refused says why a cluster that runs does not become what its spec says now; nil where it does.
 	Refused *lifecycle.Cause
+	// Obstacle says what keeps a cluster that runs from being as its spec says now, and may pass; nil where nothing is known to.
+	Obstacle *lifecycle.Cause
 	// Warnings are sentences about what is not as the spec, or its reader, would have it.
 	Warnings []string
 }

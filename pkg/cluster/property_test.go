@@ -38,6 +38,9 @@ func TestAnyWorld(t *testing.T) {
 	met := map[State]int{}
 	for seed := first; seed < first+worlds; seed++ {
 		w := &world{T: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start, policy: plain, met: met}
+		if w.one(4) { // taken over
+			w.record = running()
+		}
 		for range 20 + w.rng.Intn(100) {
 			w.happen()
 			w.decide()
@@ -66,6 +69,8 @@ type world struct {
 	met    map[State]int
 	edits  int
 	deaf   bool
+	// answered says that the master has answered at any time.
+	answered bool
 }
 
 func (w *world) one(in int) bool { return w.rng.Intn(in) == 0 }
@@ -117,7 +122,9 @@ func (w *world) happen() {
 }
 
 func (w *world) master() *Master {
-	switch w.rng.Intn(6) {
+	kind := w.rng.Intn(6)
+	w.answered = w.answered || kind > 1
+	switch kind {
 	case 0:
 		return nil
 	case 1:
@@ -135,6 +142,7 @@ func (w *world) decide() {
 	for range 8 {
 		before := w.record
 		w.record, w.last = Decide(before, w.policy, w.seen, w.now)
+		w.seen.Told = w.last.Ready
 		w.check(before)
 		if w.last.Effect == NoEffect {
 			return
@@ -147,8 +155,10 @@ func (w *world) decide() {
 func (w *world) act() {
 	switch w.last.Effect {
 	case Ensure:
-		w.seen.Ensured = true
+		w.seen.Awaited, w.seen.Ensured = nil, true
 		if w.one(8) {
+			w.seen.Awaited, w.seen.TryAgain, w.seen.Ensured = w.cause(), w.now.Add(time.Second), false
+		} else if w.one(8) {
 			w.seen.Refused = w.cause()
 		} else if w.seen.Created.IsZero() {
 			w.seen.Created, w.seen.Released = w.now, false
@@ -217,8 +227,8 @@ func (w *world) checkEffect() {
 	case w.last.Effect == Ensure && (over || state == ResourceReleased),
 		w.last.Effect == Release && !over:
 		w.fail("%s of a cluster that is %s", w.last.Effect, state)
-	case w.last.Ready.Ready && !state.Running():
-		w.fail("%s is ready", state)
+	case w.last.Ready.Ready && (!state.Running() || !w.answered):
+		w.fail("%s is ready, and its master has answered: %t", state, w.answered)
 	}
 }
 
@@ -229,7 +239,7 @@ func (w *world) rest() {
 	for range 100 {
 		w.now = w.now.Add(31 * time.Second)
 		w.seen.Ensured, w.seen.Refused, w.seen.ReleaseAccepted = false, nil, false
-		w.seen.Master = &Master{Alive: true, Workers: w.policy.NeededWorkers}
+		w.seen.Master, w.answered = &Master{Alive: true, Workers: w.policy.NeededWorkers}, true
 		if w.record != nil {
 			w.record.Acknowledged = w.record.Sequence
 		}

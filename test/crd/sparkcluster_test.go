@@ -106,6 +106,7 @@ func TestRefusedClusters(t *testing.T) {
 		"more or fewer than the range":          {spec: workers(7, 1, 3)},
 		"a version that is no label":            {spec: `{runtimeVersions: {sparkVersion: "4.1+mine"}}`, want: "sparkVersion"},
 		"a name that Services cannot have":      {name: "a.b", spec: `{}`, want: `"a.b" cannot begin the names of Services`},
+		"a name that begins with a digit":       {name: "4you", spec: `{}`, want: "of which the first is a letter"},
 		"a name that is too long":               {name: strings.Repeat("a", 53), spec: `{}`, want: "at most 52"},
 		"the longest name":                      {name: strings.Repeat("a", 52), spec: `{}`},
 		"metrics for nobody":                    {spec: `{workerSpec: {networkPolicy: {metricsPort: 9404, metricsIngress: []}}}`, want: "metricsIngress"},
@@ -132,12 +133,19 @@ func TestRefusedClusters(t *testing.T) {
 
 // kubectl scale changes nothing but initWorkers, and says why nothing would come of it.
 func TestScalingIsRefusedWhileAnAutoscalerScales(t *testing.T) {
+	const submitted = `{currentState: {currentStateSummary: Submitted}}`
 	const template = `{template: {spec: {containers: [{name: worker, image: a}]}}}`
 	scaled := workers(2, 1, 3)
 	for name, test := range map[string]struct {
 		stored, edited string
+		status         string // of what is stored; empty for that of a cluster that runs
 		refused        bool
 	}{
+		"before the cluster is seen":     {stored: scaled, edited: workers(3, 1, 3), status: `{}`},
+		"while its creation is held":     {stored: with(scaled, `suspend: true`), edited: with(workers(3, 1, 3), `suspend: true`), status: submitted},
+		"while it is created":            {stored: scaled, edited: workers(3, 1, 3), status: submitted, refused: true},
+		"suspended in vain":              {stored: with(scaled, `suspend: true`), edited: with(workers(3, 1, 3), `suspend: true`), refused: true},
+		"once nothing is left of it":     {stored: scaled, edited: workers(3, 1, 3), status: `{currentState: {currentStateSummary: ResourceReleased}}`},
 		"scaling":                        {stored: scaled, edited: workers(3, 1, 3), refused: true},
 		"scaling by hand":                {stored: workers(2, 2, 2), edited: workers(3, 2, 2)},
 		"scaling with min above max":     {stored: workers(2, 3, 1), edited: workers(4, 3, 1)},
@@ -160,6 +168,11 @@ func TestScalingIsRefusedWhileAnAutoscalerScales(t *testing.T) {
 				t.Fatal(refusal)
 			}
 			edited, _ := resource.admit(t, cluster(t, "a", test.edited))
+			if test.status == "" {
+				test.status = `{currentState: {currentStateSummary: RunningHealthy}, workers: {replicas: 2, registered: 2}}`
+			}
+			status := decode(t, []byte(test.status))
+			stored["status"], edited["status"] = status, status // which an edit of the spec leaves as it is
 			refusal = resource.refuseUpdate(t, edited, stored)
 			if refused := refusal != nil; refused != test.refused {
 				t.Fatalf("refused with %v", refusal)

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -188,6 +189,24 @@ func TestAnEditRollsOut(t *testing.T) {
 	}
 }
 
+func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	services := s.kube.CoreV1().Services(s.ns)
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort}}
+	})
+	until(s, services, "c-master-svc", "have an address", func(service *corev1.Service) bool {
+		return service.Spec.Type == corev1.ServiceTypeNodePort && service.Spec.ClusterIP != corev1.ClusterIPNone
+	})
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.MasterSpec = nil })
+	until(s, services, "c-master-svc", "be headless", func(service *corev1.Service) bool {
+		return service.Spec.ClusterIP == corev1.ClusterIPNone
+	})
+}
+
 func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
@@ -208,6 +227,34 @@ func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 	}
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.WorkerSpec = nil })
 	s.untilClusterCondition("c", "Ready", metav1.ConditionTrue, "")
+}
+
+// The API server adds to claims what they leave out, and lets nobody edit them.
+func TestAnEditOfClaimsIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, "c")
+	claimed := Cluster("c")
+	claimed.cluster.Spec.WorkerSpec = &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{
+		VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
+			ObjectMeta: metav1.ObjectMeta{Name: "work"},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			},
+		}},
+	}}
+	s.createCluster(claimed)
+	s.untilClusterState("c", "RunningHealthy")
+	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
+	s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
+	s.editCluster("c", func(c *sparkv1.SparkCluster) {
+		class := "fast"
+		c.Spec.WorkerSpec.StatefulSetSpec.VolumeClaimTemplates[0].Spec.StorageClassName = &class
+	})
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "VolumeClaimTemplatesEdited")
 }
 
 func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
@@ -311,6 +358,35 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 	s.untilOwned()
 }
 
+// While nobody is there the garbage collector orphans what there is, Pods and all.
+func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
+	s := newScene(t)
+	away := s.ownController(controller{sink: s.sink.url()})
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	set := s.statefulSet("c-worker")
+	_, err := s.kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "c-worker-0", Labels: set.Spec.Template.Labels,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", Image: "none"}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	away.Kill()
+	orphan := metav1.DeletePropagationOrphan
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &orphan}))
+	until(s, s.clusters(), "c", "be left to its controller", func(c *sparkv1.SparkCluster) bool {
+		return slices.Equal(c.Finalizers, []string{"sparkclusters.spark.apache.org/finalizer"})
+	})
+	s.ownController(controller{sink: s.sink.url()})
+	untilGone(s, s.clusters(), "c")
+	s.untilOwned(ofPlain("c")...)
+	if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), "c-worker-0", metav1.GetOptions{}); err != nil {
+		t.Errorf("its Pod: %v", err)
+	}
+}
+
 // What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
 func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	s := newScene(t)
@@ -330,6 +406,7 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	if adopted.Generation != 1 || !maps.Equal(adopted.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) {
 		t.Errorf("it was changed: %+v", adopted.Spec)
 	}
+	s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "TakenOver")
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	edited := s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
 	if !maps.Equal(edited.Spec.Selector.MatchLabels, map[string]string{"spark-role": "worker"}) || edited.UID != adopted.UID {

@@ -20,7 +20,8 @@ const (
 	ConditionReady = "Ready"
 	// ConditionDegraded is True while a cluster that was ready is not.
 	ConditionDegraded = "Degraded"
-	// ConditionUpToDate is True where the objects are as the spec has them, and no Pod is left of what they were.
+	// ConditionUpToDate is True where the objects are as the spec has them, no Pod is left of what they were, and nothing is
+	// known to keep one from running.
 	ConditionUpToDate = "UpToDate"
 )
 
@@ -61,18 +62,30 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(dialect.ConditionWarning, true, "SpecNotHonored", strings.Join(facts.Warnings, " "))
 }
 
+// Told is what the status of a cluster says of its readiness; zero where it says nothing.
+func Told(c *sparkv1.SparkCluster) cluster.Readiness {
+	ready := meta.FindStatusCondition(c.Status.Conditions, ConditionReady)
+	if ready == nil {
+		return cluster.Readiness{}
+	}
+	return cluster.Readiness{Ready: ready.Status == metav1.ConditionTrue, Reason: ready.Reason, Message: ready.Message}
+}
+
 func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message string) {
-	switch refused := facts.Decision.Refused; {
+	refused, obstacle := facts.Decision.Refused, facts.Decision.Obstacle
+	switch {
 	case state.Stopping() || state == cluster.ResourceReleased:
 		return false, string(state), "The cluster is over."
+	case facts.Decision.Ready.Reason == cluster.ReasonDeleting:
+		return false, cluster.ReasonDeleting, "The cluster is being deleted."
 	case refused != nil:
 		return false, refused.Reason, fmt.Sprintf("What the spec asks for was refused, and what there was goes on. %s", refused.Message)
 	case state == cluster.Submitted:
 		return false, string(state), "The cluster has not come to run yet."
-	case facts.Rolling:
-		return false, "RollingOut", "Pods are being replaced by such as the spec asks for."
+	case obstacle != nil:
+		return false, obstacle.Reason, obstacle.Message
 	default:
-		return true, "UpToDate", "All Pods are as the spec asks for."
+		return facts.Rollout.UpToDate, facts.Rollout.Reason, facts.Rollout.Message
 	}
 }
 

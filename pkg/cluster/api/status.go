@@ -20,9 +20,10 @@ type Facts struct {
 	Decision cluster.Decision
 	// Workers are the workers' Pods, and Registered those that the master calls alive.
 	Workers, Registered int32
-	// Exists says that there are objects of the cluster, and Rolling that Pods are being replaced.
-	Exists, Rolling bool
-	Warnings        []string
+	// Exists says that there are objects of the cluster.
+	Exists   bool
+	Rollout  Rollout
+	Warnings []string
 }
 
 // Project writes a record and what is said beyond it into the status.

@@ -78,6 +78,7 @@ func TestConditions(t *testing.T) {
 	ready := cluster.Readiness{Ready: true, Reason: "RunningHealthy", Message: "Well."}
 	lacking := cluster.Readiness{Reason: "TooFewWorkers", Message: "Few."}
 	refused := &lifecycle.Cause{Reason: "Invalid", Message: "No."}
+	done := RolloutOf()
 	running := []cluster.State{cluster.Submitted, cluster.RunningHealthy}
 	for name, test := range map[string]struct {
 		states []cluster.State
@@ -89,20 +90,28 @@ func TestConditions(t *testing.T) {
 			want: "Ready=False/Submitted Degraded=False/Submitted UpToDate=False/Submitted ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
 		},
 		"ready": {
-			states: running, facts: Facts{Exists: true, Decision: cluster.Decision{Ready: ready}},
+			states: running, facts: Facts{Exists: true, Rollout: done, Decision: cluster.Decision{Ready: ready}},
 			want: "Ready=True/RunningHealthy Degraded=False/RunningHealthy UpToDate=True/UpToDate ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
 		},
 		"degraded": {
-			states: append(running, cluster.Degraded), facts: Facts{Exists: true, Decision: cluster.Decision{Ready: lacking}},
+			states: append(running, cluster.Degraded), facts: Facts{Exists: true, Rollout: done, Decision: cluster.Decision{Ready: lacking}},
 			want: "Ready=False/TooFewWorkers Degraded=True/TooFewWorkers UpToDate=True/UpToDate ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
 		},
 		"rolling out": {
-			states: running, facts: Facts{Exists: true, Rolling: true, Decision: cluster.Decision{Ready: ready}, Warnings: []string{"A.", "B."}},
+			states: running, facts: Facts{Exists: true, Rollout: Rollout{Reason: "RollingOut"}, Decision: cluster.Decision{Ready: ready}, Warnings: []string{"A.", "B."}},
 			want: "Ready=True/RunningHealthy Degraded=False/RunningHealthy UpToDate=False/RollingOut ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending Warning=True/SpecNotHonored",
 		},
 		"an edit refused": {
-			states: running, facts: Facts{Exists: true, Rolling: true, Decision: cluster.Decision{Ready: ready, Refused: refused}},
+			states: running, facts: Facts{Exists: true, Rollout: done, Decision: cluster.Decision{Ready: ready, Refused: refused}},
 			want: "Ready=True/RunningHealthy Degraded=False/RunningHealthy UpToDate=False/Invalid ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
+		},
+		"a Pod that cannot start": {
+			states: running, facts: Facts{Exists: true, Rollout: done, Decision: cluster.Decision{Ready: ready, Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed"}}},
+			want: "Ready=True/RunningHealthy Degraded=False/RunningHealthy UpToDate=False/ImagePullFailed ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
+		},
+		"being deleted": {
+			states: running, facts: Facts{Exists: true, Rollout: done, Decision: cluster.Decision{Ready: cluster.Readiness{Reason: "Deleting"}}},
+			want: "Ready=False/Deleting Degraded=False/RunningHealthy UpToDate=False/Deleting ResourcesReleased=False/InUse EventsDelivered=Unknown/Pending",
 		},
 		"failed": {
 			states: []cluster.State{cluster.Submitted, cluster.Failed}, facts: Facts{Exists: true, Decision: cluster.Decision{Ready: cluster.Readiness{Reason: "not a reason"}}},
@@ -149,7 +158,7 @@ func TestOnlyNumbersOfWorkersMoved(t *testing.T) {
 	if two := project(t, record, facts); !SameButWorkers(one, two) {
 		t.Error("other numbers of workers are more than that")
 	}
-	facts.Rolling = true
+	facts.Rollout = Rollout{Reason: "RollingOut"}
 	if other := project(t, record, facts); SameButWorkers(one, other) {
 		t.Error("a condition is nothing")
 	}

@@ -27,6 +27,9 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 		w.service("spec.workerSpec.serviceSpec", worker.ServiceSpec)
 		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
 	}
+	for _, overruled := range resources.OverruledOf(c) {
+		w.add("spec.%[1]sSpec.statefulSetSpec container %[1]s: %[2]s %[3]s.", overruled.Role, overruled.What, overruled.Why)
+	}
 	const namespaceKey = "spark.kubernetes.namespace"
 	if given, is := c.Spec.SparkConf[namespaceKey]; is && given != c.Namespace {
 		w.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", namespaceKey, given, c.Namespace)
@@ -63,9 +66,13 @@ func (w *warnings) numbers(c *sparkv1.SparkCluster) {
 	case autoscaled && n.MinWorkers < 1:
 		w.add(field+"minWorkers %d has the autoscaler keep 1 worker, since it can keep no fewer: write 1.", n.MinWorkers)
 	}
-	if autoscaled && (n.InitWorkers > n.MaxWorkers || n.InitWorkers < n.MinWorkers) {
-		w.add(field+"initWorkers %d is not between minWorkers %d and maxWorkers %d, so that the autoscaler changes it at once: write a number between them.",
-			n.InitWorkers, n.MinWorkers, n.MaxWorkers)
+	switch first := resources.InitialWorkers(c); {
+	case first != n.InitWorkers:
+		w.add(field+"initWorkers %d is fewer than the autoscaler keeps, so that there are %d to begin with: write a number from %d to %d.",
+			n.InitWorkers, first, first, n.MaxWorkers)
+	case autoscaled && first > n.MaxWorkers:
+		w.add(field+"initWorkers %d is above maxWorkers %d, so that the autoscaler reduces it at once: write a number that is not.",
+			first, n.MaxWorkers)
 	}
 }
 

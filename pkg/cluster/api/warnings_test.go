@@ -8,30 +8,46 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
 )
 
+// master is a template of the master's container.
+func master(container string) string {
+	return `masterSpec: {statefulSetSpec: {template: {spec: {containers: [{name: master, ` + container + `}]}}}}`
+}
+
 func TestWarnings(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec   string
 		change func(*sparkv1.SparkCluster)
 		want   []string // parts of the sentences
 	}{
-		"nothing amiss":            {},
-		"a range":                  {spec: workers(2, 1, 3)},
-		"a minimum above":          {spec: workers(2, 5, 1), want: []string{"minWorkers 5 is above maxWorkers 1"}},
-		"a minimum below none":     {spec: workers(2, -1, 3), want: []string{"minWorkers -1 is below 0"}},
-		"no minimum of a range":    {spec: workers(2, 0, 3), want: []string{"minWorkers 0 has the autoscaler keep 1 worker"}},
-		"more than the range":      {spec: workers(7, 1, 3), want: []string{"initWorkers 7 is not between minWorkers 1 and maxWorkers 3"}},
-		"more without a range":     {spec: workers(7, 2, 2)},
-		"replicas":                 {spec: `workerSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.workerSpec.statefulSetSpec.replicas 3 has no effect: write the number into initWorkers."}},
-		"masters":                  {spec: `masterSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.masterSpec.statefulSetSpec.replicas 3 has no effect: there is one master."}},
-		"an order":                 {spec: `masterSpec: {statefulSetSpec: {podManagementPolicy: OrderedReady}}`, want: []string{`podManagementPolicy "OrderedReady" has no effect`}},
-		"a Service's name":         {spec: `masterSpec: {statefulSetSpec: {serviceName: a}}`, want: []string{`serviceName "a" has no effect`}},
-		"a selector":               {spec: `workerSpec: {statefulSetSpec: {selector: {}}}`, want: []string{"selector has no effect"}},
-		"an autoscaler for nobody": {spec: `workerSpec: {horizontalPodAutoscalerSpec: {}}`, want: []string{"horizontalPodAutoscalerSpec has no effect, since minWorkers 2 is not below maxWorkers 2"}},
-		"another minimum":          {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 2}}`, want: []string{"minReplicas 2 has no effect: write it into minWorkers."}},
-		"another maximum":          {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {maxReplicas: 9}}`, want: []string{"maxReplicas 9 has no effect: write it into maxWorkers."}},
-		"the same range":           {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 1, maxReplicas: 3}}`},
-		"another namespace":        {spec: `sparkConf: {spark.kubernetes.namespace: other}`, want: []string{`spark.kubernetes.namespace "other" has no effect, it is always "spark"`}},
-		"its own namespace":        {spec: `sparkConf: {spark.kubernetes.namespace: spark}`},
+		"nothing amiss":         {},
+		"a range":               {spec: workers(2, 1, 3)},
+		"a minimum above":       {spec: workers(2, 5, 1), want: []string{"minWorkers 5 is above maxWorkers 1"}},
+		"a minimum below none":  {spec: workers(2, -1, 3), want: []string{"minWorkers -1 is below 0"}},
+		"no minimum of a range": {spec: workers(2, 0, 3), want: []string{"minWorkers 0 has the autoscaler keep 1 worker"}},
+		"more than the range":   {spec: workers(7, 1, 3), want: []string{"initWorkers 7 is above maxWorkers 3, so that the autoscaler reduces it"}},
+		"fewer than the range":  {spec: workers(1, 2, 3), want: []string{"initWorkers 1 is fewer than the autoscaler keeps, so that there are 2 to begin with: write a number from 2 to 3."}},
+		"none of a range":       {spec: workers(0, 1, 3), want: []string{"initWorkers 0 is fewer than the autoscaler keeps, so that there are 1 to begin with"}},
+		"none without a range":  {spec: workers(0, 1, 1)},
+		"more without a range":  {spec: workers(7, 2, 2)},
+		"replicas":              {spec: `workerSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.workerSpec.statefulSetSpec.replicas 3 has no effect: write the number into initWorkers."}},
+		"masters":               {spec: `masterSpec: {statefulSetSpec: {replicas: 3}}`, want: []string{"spec.masterSpec.statefulSetSpec.replicas 3 has no effect: there is one master."}},
+		"an order":              {spec: `masterSpec: {statefulSetSpec: {podManagementPolicy: OrderedReady}}`, want: []string{`podManagementPolicy "OrderedReady" has no effect`}},
+		"a Service's name":      {spec: `masterSpec: {statefulSetSpec: {serviceName: a}}`, want: []string{`serviceName "a" has no effect`}},
+		"a selector":            {spec: `workerSpec: {statefulSetSpec: {selector: {}}}`, want: []string{"selector has no effect"}},
+		"another port":          {spec: master(`env: [{name: SPARK_MASTER_PORT, value: "7078"}]`), want: []string{"spec.masterSpec.statefulSetSpec container master: env SPARK_MASTER_PORT is 7077 all the same: leave it out."}},
+		"the same port":         {spec: master(`env: [{name: SPARK_MASTER_PORT, value: "7077"}]`)},
+		"a port for the page":   {spec: master(`env: [{name: SPARK_MASTER_WEBUI_PORT, value: "9080"}]`)},
+		"a port of a property": {spec: `sparkConf: {spark.master.ui.port: "9080"}
+` + master(`env: [{name: SPARK_MASTER_WEBUI_PORT, value: "9081"}]`), want: []string{"env SPARK_MASTER_WEBUI_PORT is 9080 all the same"}},
+		"a port from elsewhere":     {spec: master(`env: [{name: SPARK_MASTER_WEBUI_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]`), want: []string{"env SPARK_MASTER_WEBUI_PORT is 8080 all the same"}},
+		"a port that leads nowhere": {spec: master(`ports: [{name: spark, containerPort: 1234}, {name: mine, containerPort: 1}]`), want: []string{"ports spark 1234 is not where the daemon listens, which is 7077"}},
+		"options from elsewhere":    {spec: master(`env: [{name: SPARK_MASTER_OPTS, valueFrom: {fieldRef: {fieldPath: a}}}]`), want: []string{"env SPARK_MASTER_OPTS with valueFrom has no effect: call it SPARK_DAEMON_JAVA_OPTS"}},
+		"an autoscaler for nobody":  {spec: `workerSpec: {horizontalPodAutoscalerSpec: {}}`, want: []string{"horizontalPodAutoscalerSpec has no effect, since minWorkers 2 is not below maxWorkers 2"}},
+		"another minimum":           {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 2}}`, want: []string{"minReplicas 2 has no effect: write it into minWorkers."}},
+		"another maximum":           {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {maxReplicas: 9}}`, want: []string{"maxReplicas 9 has no effect: write it into maxWorkers."}},
+		"the same range":            {spec: workers(1, 1, 3) + `workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 1, maxReplicas: 3}}`},
+		"another namespace":         {spec: `sparkConf: {spark.kubernetes.namespace: other}`, want: []string{`spark.kubernetes.namespace "other" has no effect, it is always "spark"`}},
+		"its own namespace":         {spec: `sparkConf: {spark.kubernetes.namespace: spark}`},
 		"a long name": {
 			change: func(c *sparkv1.SparkCluster) { c.Name = strings.Repeat("c", 46) },
 			want:   []string{"has 46 characters, and Kubernetes may not be able to make Pods of more than 45"},

@@ -13,6 +13,9 @@ import (
 // now needs no write.
 const HashAnnotation = "firesteel.dev/spec-hash"
 
+// TakenOverAnnotation is on a StatefulSet that another operator made, until it is written as it would be built.
+const TakenOverAnnotation = "firesteel.dev/taken-over"
+
 // sign adds the hash to an object.
 func sign(object metav1.Object) error {
 	encoded, err := json.Marshal(object)

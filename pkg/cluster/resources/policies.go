@@ -27,7 +27,7 @@ func (b *builder) autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{
 		APIVersion: "apps/v1", Kind: "StatefulSet", Name: WorkerName(b.cluster.Name),
 	}
-	spec.MinReplicas, spec.MaxReplicas = ptr.To(max(instances.MinWorkers, 1)), instances.MaxWorkers
+	spec.MinReplicas, spec.MaxReplicas = ptr.To(kept(instances)), instances.MaxWorkers
 	if len(spec.Metrics) == 0 {
 		spec.Metrics = []autoscalingv2.MetricSpec{busyWorkers()}
 	}

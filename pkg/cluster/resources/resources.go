@@ -106,11 +106,11 @@ func AutoscalerName(cluster string) string { return cluster + "-worker-hpa" }
 // BudgetName names the workers' PodDisruptionBudget.
 func BudgetName(cluster string) string { return cluster + "-worker-pdb" }
 
-// PagePort is the port at which the master's page is asked for by the name of its Service. A headless Service has the
+// PagePort is the port at which a master's page is asked for by the name of its Service. A headless Service has the
 // ports of its Pods.
-func (o *Objects) PagePort() int32 {
-	if o.MasterService.Spec.ClusterIP == corev1.ClusterIPNone {
-		for _, container := range o.Master.Spec.Template.Spec.Containers {
+func PagePort(service *corev1.Service, master *appsv1.StatefulSet) int32 {
+	if service.Spec.ClusterIP == corev1.ClusterIPNone {
+		for _, container := range master.Spec.Template.Spec.Containers {
 			for _, port := range container.Ports {
 				if port.Name == PortWeb {
 					return port.ContainerPort
@@ -118,7 +118,7 @@ func (o *Objects) PagePort() int32 {
 			}
 		}
 	}
-	for _, port := range o.MasterService.Spec.Ports {
+	for _, port := range service.Spec.Ports {
 		if port.Name == PortWeb {
 			return port.Port
 		}
@@ -131,6 +131,19 @@ func Autoscaled(cluster *sparkv1.SparkCluster) bool {
 	instances := cluster.Spec.ClusterTolerations.InstanceConfig
 	return instances.MinWorkers < instances.MaxWorkers
 }
+
+// InitialWorkers is the number of workers to begin with: initWorkers, and with an autoscaler no fewer than that keeps. It
+// would leave a StatefulSet of no Pods alone for ever.
+func InitialWorkers(cluster *sparkv1.SparkCluster) int32 {
+	instances := cluster.Spec.ClusterTolerations.InstanceConfig
+	if Autoscaled(cluster) {
+		return max(instances.InitWorkers, kept(instances))
+	}
+	return instances.InitWorkers
+}
+
+// kept is the number of workers that an autoscaler keeps: it can keep no fewer than one.
+func kept(instances sparkv1.WorkerInstanceConfig) int32 { return max(instances.MinWorkers, 1) }
 
 // Selector selects the Pods of a role.
 func Selector(cluster, role string) map[string]string {

@@ -286,8 +286,8 @@ workerSpec: {statefulSetSpec: {template: {spec: {containers: [{env: [{name: SPAR
 		variables + "\nsparkConf: {spark.master.ui.port: \"9090\"}": 9090,
 	} {
 		objects := build(t, spec)
-		if got := containerOf(objects.Master, "master").Ports[0].ContainerPort; got != want || objects.PagePort() != want {
-			t.Errorf("the master's port is %d, and its page asked for at %d, want %d", got, objects.PagePort(), want)
+		if got := containerOf(objects.Master, "master").Ports[0].ContainerPort; got != want || PagePort(objects.MasterService, objects.Master) != want {
+			t.Errorf("the master's port is %d, and its page asked for at %d, want %d", got, PagePort(objects.MasterService, objects.Master), want)
 		}
 		if got := containerOf(objects.Worker, "worker").Ports[0].ContainerPort; got != 9081 {
 			t.Errorf("the worker's port is %d", got)
@@ -315,7 +315,7 @@ workerSpec: {statefulSetSpec: {template: {spec: {dnsConfig: {searches: [mine]}}}
 		t.Errorf("the master's Pod is %+v", pod)
 	}
 	env := environment(master)
-	if !strings.HasPrefix(env["SPARK_MASTER_OPTS"], `-Da=b -Dspark.a="1" `) || env["SPARK_MASTER_PORT"] != "7078" || len(master.Env) != 2 {
+	if !strings.HasPrefix(env["SPARK_MASTER_OPTS"], `-Da=b -Dspark.a="1" `) || env["SPARK_MASTER_PORT"] != "7077" || len(master.Env) != 2 {
 		t.Errorf("the master's environment is %v", master.Env)
 	}
 	if master.Command[0] != "nice" || master.Command[1] != "bash" || master.LivenessProbe == nil || master.Ports[0].ContainerPort != 1234 || len(master.Ports) != 3 {
@@ -330,6 +330,24 @@ workerSpec: {statefulSetSpec: {template: {spec: {dnsConfig: {searches: [mine]}}}
 	}
 	if got := build(t, "").Master.Spec.Template.Spec.SchedulerName; got != "default-scheduler" {
 		t.Errorf("the scheduler is %q", got)
+	}
+}
+
+// A Service that leads elsewhere than to its daemon breaks the cluster, without a word.
+func TestDaemonsListenWhereTheirServicesLead(t *testing.T) {
+	for name, test := range map[string]struct{ container, want string }{
+		"nothing said":            {`{name: worker}`, ""},
+		"a port":                  {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: "9081"}]}`, "9081"},
+		"no port":                 {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: $(PORT)}]}`, "8081"},
+		"a port from elsewhere":   {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]}`, "8081"},
+		"anything from elsewhere": {`{name: worker, envFrom: [{configMapRef: {name: a}}]}`, "8081"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			worker := containerOf(build(t, `workerSpec: {statefulSetSpec: {template: {spec: {containers: [`+test.container+`]}}}}`).Worker, "worker")
+			if got := environment(worker)["SPARK_WORKER_WEBUI_PORT"]; got != test.want || test.want != "" && fmt.Sprint(worker.Ports[0].ContainerPort) != test.want {
+				t.Errorf("the worker listens on %q, and has the ports %v", got, worker.Ports)
+			}
+		})
 	}
 }
 
@@ -486,8 +504,17 @@ func TestHashesTellWhatIsToBeWritten(t *testing.T) {
 			}
 		})
 	}
-	if objects := build(t, workers(2, 1, 3)); *objects.Worker.Spec.Replicas != 2 {
-		t.Errorf("an autoscaler begins with %d workers", *objects.Worker.Spec.Replicas)
+}
+
+// An autoscaler never changes a StatefulSet of no Pods.
+func TestAnAutoscalerBeginsWithWorkersThatItKeeps(t *testing.T) {
+	for spec, want := range map[string]int32{
+		workers(2, 1, 3): 2, workers(5, 1, 3): 5, workers(0, 0, 3): 1, workers(0, 2, 3): 2, workers(1, 2, 3): 2,
+		workers(0, 0, 0): 0, workers(0, 2, 2): 0,
+	} {
+		if got := *build(t, spec).Worker.Spec.Replicas; got != want {
+			t.Errorf("%s begins with %d workers, want %d", spec, got, want)
+		}
 	}
 }
 

@@ -22,19 +22,20 @@ func (b *builder) masterSet() *appsv1.StatefulSet {
 	set.Spec.Replicas = ptr.To[int32](1)
 	set.Spec.ServiceName = MasterServiceName(b.cluster.Name)
 	container := b.container(&set.Spec.Template.Spec, Master)
+	web := b.port(masterUIKey, container, masterWebVariable, MasterWebPort)
 	addPorts(container,
-		containerPort(PortWeb, b.port(masterUIKey, container, "SPARK_MASTER_WEBUI_PORT", MasterWebPort)), containerPort(portSpark, MasterPort),
-		containerPort(portRest, portOf(b.conf[restKey], RestPort)))
+		containerPort(PortWeb, web), containerPort(portSpark, MasterPort), containerPort(portRest, portOf(b.conf[restKey], RestPort)))
 	b.addOptions(container, masterOptions)
 	// Services of other names may bring along a variable of this name, which is no number.
-	addVariable(container, "SPARK_MASTER_PORT", fmt.Sprint(MasterPort))
+	setPort(container, masterPortVariable, MasterPort)
+	settlePort(container, masterWebVariable, web)
 	container.Command = append(container.Command, "bash", "-c", masterCommand)
 	return set
 }
 
 func (b *builder) workerSet() *appsv1.StatefulSet {
 	set := b.statefulSet(b.worker.StatefulSetMetadata, b.worker.StatefulSetSpec, WorkerName(b.cluster.Name), Worker)
-	set.Spec.Replicas = ptr.To(b.cluster.Spec.ClusterTolerations.InstanceConfig.InitWorkers)
+	set.Spec.Replicas = ptr.To(InitialWorkers(b.cluster))
 	set.Spec.ServiceName = WorkerServiceName(b.cluster.Name)
 	pod := &set.Spec.Template.Spec
 	if pod.DNSConfig == nil {
@@ -43,7 +44,9 @@ func (b *builder) workerSet() *appsv1.StatefulSet {
 	pod.DNSConfig.Searches = append(pod.DNSConfig.Searches,
 		fmt.Sprintf("%s.%s.svc.cluster.local", WorkerServiceName(b.cluster.Name), b.cluster.Namespace))
 	container := b.container(pod, Worker)
-	addPorts(container, containerPort(PortWeb, b.port(workerUIKey, container, "SPARK_WORKER_WEBUI_PORT", WorkerWebPort)))
+	web := b.port(workerUIKey, container, workerWebVariable, WorkerWebPort)
+	addPorts(container, containerPort(PortWeb, web))
+	settlePort(container, workerWebVariable, web)
 	addVariable(container, "SPARK_LOG_DIR", "/opt/spark/work/logs")
 	b.addOptions(container, workerOptions)
 	addCapacity(container)
@@ -84,10 +87,7 @@ func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.Stat
 // container finds the container of a role in a template: the one of its name, else the first that has none. Where there
 // is neither, it is added, before the others since kubectl logs shows the first.
 func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container {
-	at := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == role })
-	if at < 0 {
-		at = slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "" })
-	}
+	at := indexOf(pod.Containers, role)
 	if at < 0 {
 		at = 0
 		pod.Containers = slices.Insert(pod.Containers, at, corev1.Container{})
@@ -98,6 +98,14 @@ func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container 
 		container.Image = b.image
 	}
 	return container
+}
+
+// indexOf is where the container of a role is; below 0 where there is none.
+func indexOf(containers []corev1.Container, role string) int {
+	if at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == role }); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "" })
 }
 
 func containerPort(name string, port int32) corev1.ContainerPort {
@@ -125,6 +133,23 @@ func variable(container *corev1.Container, name string) *corev1.EnvVar {
 func addVariable(container *corev1.Container, name, value string) {
 	if variable(container, name) == nil {
 		container.Env = append(container.Env, corev1.EnvVar{Name: name, Value: value})
+	}
+}
+
+// setPort sets a variable, whatever the template sets it to: Services and probes rely on the port.
+func setPort(container *corev1.Container, name string, port int32) {
+	value := corev1.EnvVar{Name: name, Value: fmt.Sprint(port)}
+	if given := variable(container, name); given != nil {
+		*given = value
+		return
+	}
+	container.Env = append(container.Env, value)
+}
+
+// settlePort sets a variable where the template may set it to another port.
+func settlePort(container *corev1.Container, name string, port int32) {
+	if variable(container, name) != nil || len(container.EnvFrom) > 0 {
+		setPort(container, name, port)
 	}
 }
 

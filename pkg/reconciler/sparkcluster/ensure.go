@@ -7,18 +7,30 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
 
-// errGoing says that what has the name of an object is on its way out.
-var errGoing = errors.New("what has the name of an object is not gone yet")
+// goingError says that what has the name of an object is on its way out.
+type goingError struct{ object string }
+
+func (e *goingError) Error() string {
+	return fmt.Sprintf("%s is not there yet: what has its name is on its way out, and is awaited.", e.object)
+}
+
+func (e *goingError) cause() *lifecycle.Cause {
+	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: e.Error()}
+}
 
 // refusedAgain is when an edit of a cluster that runs, which was refused, is tried again.
 const refusedAgain = time.Minute
@@ -63,7 +75,19 @@ func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objec
 }
 
 func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
-	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted)
+	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted) &&
+		!rescaled(c, existing, wanted)
+}
+
+// rescaled says that somebody gave a StatefulSet another number of Pods than the spec, which alone decides about it: no
+// autoscaler does, and it was not taken over with that number.
+func rescaled(c *sparkv1.SparkCluster, existing, wanted object) bool {
+	before, is := existing.(*appsv1.StatefulSet)
+	after, too := wanted.(*appsv1.StatefulSet)
+	if !is || !too || takenOver(existing) || resources.Autoscaled(c) && wanted.GetName() == resources.WorkerName(c.Name) {
+		return false
+	}
+	return ptr.Deref(before.Spec.Replicas, 1) != ptr.Deref(after.Spec.Replicas, 1)
 }
 
 func hashOf(o object) string { return o.GetAnnotations()[resources.HashAnnotation] }
@@ -130,13 +154,14 @@ func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted o
 // take has an object that exists be like the wanted one, where it is the cluster's to have.
 func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object) error {
 	existing, err := verbs.get(ctx)
+	going := &goingError{object: describe(wanted)}
 	switch {
 	case apierrors.IsNotFound(err):
-		return errGoing // it went in between
+		return going // it went in between
 	case err != nil:
 		return fmt.Errorf("look at existing %s: %w", describe(wanted), err)
 	case existing.GetDeletionTimestamp() != nil, namesakes(c, existing):
-		return errGoing
+		return going
 	case !owns(c.UID, existing) && !abandoned(c, existing):
 		return &refusedError{
 			object: describe(wanted), reason: refusal.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
@@ -149,8 +174,49 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 			object: describe(wanted), reason: reasonClaims, err: errors.New("its volumeClaimTemplates cannot be edited"),
 		}
 	}
-	updated, err := verbs.update(ctx, merge(existing, wanted, resources.Autoscaled(c)))
+	if !owns(c.UID, existing) {
+		if err := r.lives(ctx, c); err != nil {
+			return err
+		}
+	}
+	if readdressed(existing, wanted) {
+		return r.replace(ctx, verbs, existing, wanted)
+	}
+	updated, err := verbs.update(ctx, merge(existing, wanted, r.scaled(c)))
 	return r.note(updated, wanted, err)
+}
+
+// replace deletes an object that cannot be edited, and creates the wanted one in its place.
+func (r *Reconciler) replace(ctx context.Context, verbs verbs, existing, wanted object) error {
+	if err := r.remove(ctx, existing); err != nil {
+		return err
+	}
+	made, err := verbs.create(ctx)
+	if apierrors.IsAlreadyExists(err) {
+		return &goingError{object: describe(wanted)}
+	}
+	return r.note(made, wanted, err)
+}
+
+// lives says by an error that a cluster was deleted meanwhile: what it is about to take may have been orphaned by that very
+// deletion, which the cache does not know yet.
+func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
+	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("look whether the cluster was deleted: %w", err)
+	case err != nil || live.UID != c.UID || live.DeletionTimestamp != nil:
+		return apierrors.NewConflict(sparkv1.Resource(api.Resource), c.Name, errors.New("it was deleted meanwhile"))
+	default:
+		return nil
+	}
+}
+
+// scaled says that an autoscaler decides about the workers, and is there to do so: until then a range begins with the
+// number that the spec says.
+func (r *Reconciler) scaled(c *sparkv1.SparkCluster) bool {
+	scaler := place{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
+	return resources.Autoscaled(c) && r.estate.get(scaler) != nil
 }
 
 // note keeps what a write brought.
@@ -194,17 +260,17 @@ func describe(o object) string {
 	return fmt.Sprintf("%s %s/%s", kindOf(o), o.GetNamespace(), o.GetName())
 }
 
-// remove deletes an object, where it is still the one that was seen.
+// remove deletes an object, where it is still as it was seen: it may have been orphaned since.
 func (r *Reconciler) remove(ctx context.Context, o object) error {
 	verbs, err := verbsFor(r.kube, o)
 	if err != nil {
 		return err
 	}
-	background, uid := metav1.DeletePropagationBackground, o.GetUID()
+	background, uid, version := metav1.DeletePropagationBackground, o.GetUID(), o.GetResourceVersion()
 	err = verbs.remove(ctx, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &background,
 	})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", describe(o), err)
 	}
 	r.estate.deleted(o)

@@ -242,7 +242,7 @@ func owns(uid types.UID, o metav1.Object) bool {
 	return false
 }
 
-// strip keeps what is read of an object: its identity, its hash, and of what runs its status.
+// strip keeps what is read of an object: its identity, its hash, its ports, and of what runs its status.
 func strip(found any) (any, error) {
 	o, is := found.(object)
 	if !is {
@@ -253,12 +253,15 @@ func strip(found any) (any, error) {
 		Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
 		Labels: o.GetLabels(), OwnerReferences: o.GetOwnerReferences(),
 	}
-	if hash, signed := o.GetAnnotations()[resources.HashAnnotation]; signed {
-		meta.Annotations = map[string]string{resources.HashAnnotation: hash}
+	for _, name := range []string{resources.HashAnnotation, resources.TakenOverAnnotation} {
+		if value, has := o.GetAnnotations()[name]; has {
+			metav1.SetMetaDataAnnotation(&meta, name, value)
+		}
 	}
 	switch o := o.(type) {
 	case *corev1.Service:
-		return &corev1.Service{ObjectMeta: meta}, nil
+		spec := corev1.ServiceSpec{ClusterIP: o.Spec.ClusterIP, Ports: o.Spec.Ports}
+		return &corev1.Service{ObjectMeta: meta, Spec: spec}, nil
 	case *networkingv1.NetworkPolicy:
 		return &networkingv1.NetworkPolicy{ObjectMeta: meta}, nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -266,7 +269,11 @@ func strip(found any) (any, error) {
 	case *policyv1.PodDisruptionBudget:
 		return &policyv1.PodDisruptionBudget{ObjectMeta: meta}, nil
 	case *appsv1.StatefulSet:
-		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas}, Status: o.Status}, nil
+		spec := appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas, UpdateStrategy: o.Spec.UpdateStrategy}
+		for _, container := range o.Spec.Template.Spec.Containers {
+			spec.Template.Spec.Containers = append(spec.Template.Spec.Containers, corev1.Container{Ports: container.Ports})
+		}
+		return &appsv1.StatefulSet{ObjectMeta: meta, Spec: spec, Status: o.Status}, nil
 	case *corev1.Pod:
 		return &corev1.Pod{ObjectMeta: meta, Status: corev1.PodStatus{
 			Phase: o.Status.Phase, Conditions: o.Status.Conditions,

@@ -21,21 +21,25 @@ type memory struct {
 	mutex   sync.Mutex
 	wrote   map[types.UID]time.Time
 	refused map[types.UID]refused
+	// missing are the StatefulSets that lack Pods, by cluster and name.
+	missing map[types.UID]map[string]missing
 	// parted are the clusters that were let go of, which the cache may not know yet.
 	parted map[types.UID]time.Time
 }
 
-// refused is an edit that was refused.
+// refused says why objects could not be had when they were last asked for.
 type refused struct {
 	objects string
 	cause   *lifecycle.Cause
 	at      time.Time
+	// passing says that the cause is on its way out.
+	passing bool
 }
 
 func newMemory() *memory {
 	return &memory{
 		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), wrote: map[types.UID]time.Time{},
-		refused: map[types.UID]refused{}, parted: map[types.UID]time.Time{},
+		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]time.Time{},
 	}
 }
 
@@ -57,17 +61,17 @@ func (m *memory) wroteAt(uid types.UID) time.Time {
 
 // refuse remembers why objects were refused, so that they are not asked for all the time. There is nothing to remember
 // where none were.
-func (m *memory) refuse(uid types.UID, objects string, cause *lifecycle.Cause, now time.Time) {
+func (m *memory) refuse(uid types.UID, what refused) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.refused, uid)
-	if cause != nil {
-		m.refused[uid] = refused{objects: objects, cause: cause, at: now}
+	if what.cause != nil {
+		m.refused[uid] = what
 	}
 }
 
 // forgive forgets what was refused.
-func (m *memory) forgive(uid types.UID) { m.refuse(uid, "", nil, time.Time{}) }
+func (m *memory) forgive(uid types.UID) { m.refuse(uid, refused{}) }
 
 func (m *memory) lastRefusal(uid types.UID) refused {
 	m.mutex.Lock()
@@ -100,13 +104,60 @@ func (m *memory) forget(c *sparkv1.SparkCluster) {
 	delete(m.wrote, c.UID)
 	m.reports.Forget(c.UID)
 	delete(m.refused, c.UID)
+	delete(m.missing, c.UID)
 }
 
-// lastRefusal says why objects like these were refused when they were last asked for; nil where they were not.
-func (r *Reconciler) lastRefusal(c *sparkv1.SparkCluster, objects *resources.Objects) *lifecycle.Cause {
-	last := r.memory.lastRefusal(c.UID)
-	if last.cause == nil || last.objects != combined(objects) {
-		return nil
+// miss is what is known of a StatefulSet that lacks Pods, from now on where nothing was.
+func (m *memory) miss(uid types.UID, set string, now time.Time) missing {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	known, is := m.missing[uid][set]
+	if !is {
+		known.since = now
+		m.keepMissingLocked(uid, set, known)
 	}
-	return last.cause
+	return known
+}
+
+// keepMissing remembers why a StatefulSet lacks Pods.
+func (m *memory) keepMissing(uid types.UID, set string, known missing) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.keepMissingLocked(uid, set, known)
+}
+
+func (m *memory) keepMissingLocked(uid types.UID, set string, known missing) {
+	if m.missing[uid] == nil {
+		m.missing[uid] = map[string]missing{}
+	}
+	m.missing[uid][set] = known
+}
+
+// found forgets that a StatefulSet lacked Pods.
+func (m *memory) found(uid types.UID, set string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.missing[uid], set)
+}
+
+// missed is when it is to be asked why Pods are missing; zero where it was, or where none are.
+func (m *memory) missed(uid types.UID) time.Time {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	var first time.Time
+	for _, known := range m.missing[uid] {
+		if at := known.since.Add(missedAfter); known.version == "" && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// lastRefusal says why objects like these were refused when they were last asked for; it has no cause where they were not.
+func (r *Reconciler) lastRefusal(c *sparkv1.SparkCluster, objects *resources.Objects) refused {
+	last := r.memory.lastRefusal(c.UID)
+	if last.objects != combined(objects) {
+		return refused{}
+	}
+	return last
 }

@@ -1,19 +1,22 @@
 package sparkcluster
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
 // merge is an existing object as it is to be. What cannot be changed stays, and so do other people's labels, annotations,
-// finalizers and owners.
-func merge(existing, wanted object, autoscaled bool) object {
+// finalizers and owners, and the number of workers where an autoscaler has come to decide about it.
+func merge(existing, wanted object, scaled bool) object {
 	merged := wanted.DeepCopyObject().(object)
 	merged.SetResourceVersion(existing.GetResourceVersion())
 	merged.SetUID(existing.GetUID())
@@ -25,7 +28,7 @@ func merge(existing, wanted object, autoscaled bool) object {
 	case *corev1.Service:
 		keepAddress(existing.(*corev1.Service), merged)
 	case *appsv1.StatefulSet:
-		keepIdentity(existing.(*appsv1.StatefulSet), merged, autoscaled)
+		keepIdentity(existing.(*appsv1.StatefulSet), merged, scaled)
 	}
 	return merged
 }
@@ -45,7 +48,17 @@ func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	return append(others, wanted...)
 }
 
-// keepAddress keeps a Service's address, which cannot be changed, but given up with the type.
+// readdressed says that a Service is to have another address than it has, or to have one for the first time: that cannot be edited.
+func readdressed(existing, wanted object) bool {
+	before, is := existing.(*corev1.Service)
+	after, too := wanted.(*corev1.Service)
+	if !is || !too || before.Spec.ClusterIP == after.Spec.ClusterIP {
+		return false
+	}
+	return after.Spec.ClusterIP != "" || before.Spec.ClusterIP == corev1.ClusterIPNone
+}
+
+// keepAddress keeps the address that a Service was given.
 func keepAddress(existing, merged *corev1.Service) {
 	if merged.Spec.ClusterIP != existing.Spec.ClusterIP {
 		merged.Spec.ClusterIP, merged.Spec.ClusterIPs = existing.Spec.ClusterIP, existing.Spec.ClusterIPs
@@ -54,23 +67,26 @@ func keepAddress(existing, merged *corev1.Service) {
 
 // keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
 // One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
-// says with the next edit of that.
-func keepIdentity(existing, merged *appsv1.StatefulSet, autoscaled bool) {
-	if _, ours := existing.Annotations[resources.HashAnnotation]; !ours {
+// says with the next edit of that, and is marked until then.
+func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
+	if hash := hashOf(existing); hash == "" || takenOver(existing) && hash == hashOf(merged) {
 		merged.Spec = existing.Spec
+		metav1.SetMetaDataAnnotation(&merged.ObjectMeta, resources.TakenOverAnnotation, "true")
 		return
 	}
+	delete(merged.Annotations, resources.TakenOverAnnotation)
 	merged.Spec.Selector = existing.Spec.Selector
 	merged.Spec.ServiceName = existing.Spec.ServiceName
 	merged.Spec.PodManagementPolicy = existing.Spec.PodManagementPolicy
 	merged.Spec.VolumeClaimTemplates = existing.Spec.VolumeClaimTemplates
-	if autoscaled && merged.Name == resources.WorkerName(merged.Labels[resources.LabelCluster]) {
+	if scaled && merged.Name == resources.WorkerName(merged.Labels[resources.LabelCluster]) {
 		merged.Spec.Replicas = existing.Spec.Replicas
 	}
 }
 
-// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with. The API server adds
-// to claims what they leave out, so only their names and sizes are compared.
+func takenOver(o object) bool { return o.GetAnnotations()[resources.TakenOverAnnotation] != "" }
+
+// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with.
 func claimsEdited(existing, wanted object) bool {
 	before, is := existing.(*appsv1.StatefulSet)
 	after, too := wanted.(*appsv1.StatefulSet)
@@ -78,6 +94,18 @@ func claimsEdited(existing, wanted object) bool {
 		return false
 	}
 	return !slices.EqualFunc(before.Spec.VolumeClaimTemplates, after.Spec.VolumeClaimTemplates, func(a, b corev1.PersistentVolumeClaim) bool {
-		return a.Name == b.Name && a.Spec.Resources.Requests.Storage().Equal(*b.Spec.Resources.Requests.Storage())
+		return equality.Semantic.DeepEqual(claimOf(a), claimOf(b))
 	})
+}
+
+// claimOf is what a template says of a claim, with the default that the API server adds.
+func claimOf(template corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaim {
+	claim := corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: template.Name, Labels: template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+		},
+		Spec: template.Spec,
+	}
+	claim.Spec.VolumeMode = cmp.Or(claim.Spec.VolumeMode, ptr.To(corev1.PersistentVolumeFilesystem))
+	return claim
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
@@ -40,10 +41,23 @@ func TestMergeKeepsWhatIsOtherPeoples(t *testing.T) {
 
 func TestMergeKeepsAnAddress(t *testing.T) {
 	existing := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7", ClusterIPs: []string{"10.0.0.7"}}}
-	for _, wanted := range []string{"", "None"} {
-		merged := merge(existing, &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: wanted}}, false).(*corev1.Service)
-		if merged.Spec.ClusterIP != "10.0.0.7" || len(merged.Spec.ClusterIPs) != 1 {
-			t.Errorf("%q becomes %+v", wanted, merged.Spec)
+	merged := merge(existing, &corev1.Service{}, false).(*corev1.Service)
+	if merged.Spec.ClusterIP != "10.0.0.7" || len(merged.Spec.ClusterIPs) != 1 {
+		t.Errorf("it becomes %+v", merged.Spec)
+	}
+}
+
+func TestAnotherAddressOfAServiceIsSeen(t *testing.T) {
+	for _, test := range []struct {
+		before, after string
+		want          bool
+	}{
+		{"None", "None", false}, {"10.0.0.7", "", false}, {"10.0.0.7", "10.0.0.7", false},
+		{"None", "", true}, {"10.0.0.7", "None", true}, {"10.0.0.7", "10.0.0.8", true},
+	} {
+		service := func(address string) object { return &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: address}} }
+		if got := readdressed(service(test.before), service(test.after)); got != test.want {
+			t.Errorf("from %q to %q: %t", test.before, test.after, got)
 		}
 	}
 }
@@ -88,8 +102,16 @@ func TestMergeRollsNothingOutThatIsTakenOver(t *testing.T) {
 	if diff := cmp.Diff(existing.Spec, merged.Spec); diff != "" {
 		t.Error(diff)
 	}
-	if merged.Annotations[resources.HashAnnotation] != "2" {
-		t.Error("it would be taken over again")
+	if merged.Annotations[resources.HashAnnotation] != "2" || merged.Annotations[resources.TakenOverAnnotation] == "" {
+		t.Errorf("it would be taken over again, or taken for what the spec asks for: %v", merged.Annotations)
+	}
+	again := merge(merged, set("c-worker", 3, "new", "2"), false).(*appsv1.StatefulSet)
+	if diff := cmp.Diff(merged, again); diff != "" {
+		t.Errorf("orphaned and taken over again:\n%s", diff)
+	}
+	edited := merge(merged, set("c-worker", 4, "newer", "3"), false).(*appsv1.StatefulSet)
+	if edited.Spec.Template.Spec.Containers[0].Image != "newer" || *edited.Spec.Replicas != 4 || takenOver(edited) {
+		t.Errorf("after an edit it is %+v", edited)
 	}
 }
 
@@ -106,10 +128,23 @@ func TestEditsOfClaimsAreSeen(t *testing.T) {
 		}
 		return s
 	}
+	with := func(change func(*corev1.PersistentVolumeClaim)) *appsv1.StatefulSet {
+		s := claims("2", "1Gi")
+		change(&s.Spec.VolumeClaimTemplates[0])
+		return s
+	}
 	for name, test := range map[string]struct {
 		before, after *appsv1.StatefulSet
 		want          bool
 	}{
+		"what the API server adds": {with(func(c *corev1.PersistentVolumeClaim) {
+			c.Kind, c.APIVersion = "PersistentVolumeClaim", "v1"
+			c.Status.Phase, c.Spec.VolumeMode = corev1.ClaimPending, ptr.To(corev1.PersistentVolumeFilesystem)
+		}), claims("2", "1Gi"), false},
+		"another class":       {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = ptr.To("fast") }), true},
+		"another way to use":  {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"a"} }), true},
+		"another label":       {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Labels = map[string]string{"a": "b"} }), true},
+		"another volume mode": {claims("1", "1Gi"), with(func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeMode = ptr.To(corev1.PersistentVolumeBlock) }), true},
 		"none":                {claims("1"), claims("2"), false},
 		"the same":            {claims("1", "1Gi"), claims("2", "1024Mi"), false},
 		"another size":        {claims("1", "1Gi"), claims("2", "2Gi"), true},

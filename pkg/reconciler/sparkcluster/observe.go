@@ -13,16 +13,23 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
-	seen := cluster.Observation{Master: r.masters.Seen(c.UID)}
+	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: api.Told(c)}
 	if objects != nil {
-		seen.Refused = r.lastRefusal(c, objects)
-		seen.Ensured = seen.Refused != nil || r.isEnsured(c, objects)
+		switch last := r.lastRefusal(c, objects); {
+		case last.cause == nil:
+			seen.Ensured = r.isEnsured(c, objects)
+		case last.passing:
+			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(retryAfter)
+		default:
+			seen.Ensured, seen.Refused = true, last.cause
+		}
 	}
 	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
 		seen.Created = set.CreationTimestamp.Time
@@ -36,9 +43,22 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
 	if c.DeletionTimestamp != nil {
-		seen.Deleted = c.DeletionTimestamp.Time
+		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.left(c, pods)
 	}
 	return seen
+}
+
+// left names what there is of a cluster.
+func (r *Reconciler) left(c *sparkv1.SparkCluster, pods []*corev1.Pod) []string {
+	var names []string
+	for _, pod := range pods {
+		names = append(names, "Pod "+pod.Name)
+	}
+	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+		names = append(names, kindOf(owned)+" "+owned.GetName())
+	}
+	slices.Sort(names)
+	return names
 }
 
 // releasing says whether all that there is of a cluster is on its way out, and whether nothing is left. What is to be
@@ -72,6 +92,29 @@ func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.S
 		return nil
 	}
 	return set
+}
+
+// statefulSets are those that there are of a cluster, the master's first.
+func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet {
+	var sets []*appsv1.StatefulSet
+	for _, name := range []string{resources.MasterName(c.Name), resources.WorkerName(c.Name)} {
+		if set := r.statefulSet(c, name); set != nil {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// masterOf is where the master is, going by what there is: an edit may have been refused.
+func (r *Reconciler) masterOf(objects *resources.Objects) masterpage.Master {
+	service, set := objects.MasterService, objects.Master
+	if found, is := r.estate.get(placeOf(service)).(*corev1.Service); is {
+		service = found
+	}
+	if found, is := r.estate.get(placeOf(set)).(*appsv1.StatefulSet); is {
+		set = found
+	}
+	return masterpage.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
 }
 
 // obstacle says what keeps a Pod of a cluster from running, the master before workers.
@@ -110,35 +153,29 @@ func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) a
 		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
 		Exists: len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
 	}
-	if set := r.statefulSet(c, resources.MasterName(c.Name)); set != nil {
-		facts.Rolling = rolling(set)
-	}
+	facts.Rollout = api.RolloutOf(r.statefulSets(c)...)
 	worker := r.statefulSet(c, resources.WorkerName(c.Name))
 	if worker == nil {
 		return facts
 	}
-	facts.Rolling = facts.Rolling || rolling(worker)
 	facts.Workers = worker.Status.Replicas
-	facts.Registered = r.registered(c, worker)
+	facts.Registered = r.registered(c, worker, decision.Ready.Ready)
 	return facts
 }
 
-// registered is the number of workers that the master calls alive, as far as it is known.
-func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet) int32 {
-	switch master := r.masters.Seen(c.UID); {
-	case master == nil && c.Status.Workers != nil:
+// registered is the number of workers that the master calls alive. While it is silent, and the cluster ready all the same, that is
+// what it last told.
+func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet, ready bool) int32 {
+	master := r.masters.Seen(c.UID)
+	silent := master == nil || !master.FailingSince.IsZero() && ready
+	switch {
+	case silent && c.Status.Workers != nil:
 		return c.Status.Workers.Registered
-	case master == nil:
+	case silent:
 		return 0
 	case master.Closed:
 		return worker.Status.ReadyReplicas
 	default:
 		return master.Workers
 	}
-}
-
-// rolling says that Pods of a StatefulSet are not as it says.
-func rolling(set *appsv1.StatefulSet) bool {
-	status := set.Status
-	return status.ObservedGeneration < set.Generation || status.CurrentRevision != status.UpdateRevision
 }

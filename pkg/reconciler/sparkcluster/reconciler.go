@@ -125,7 +125,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		return c, err
 	}
 	if err := r.tryAgain(ctx, c, objects); err != nil {
-		return c, r.waitFor(c, err)
+		return c, err
 	}
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
 	for range maxEffects {
@@ -136,15 +136,13 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		}
 		record = c.Status.Firesteel.DeepCopy()
 		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, keyOf(c), masterpage.Master{
-			Namespace: c.Namespace, Service: objects.MasterService.Name, Port: objects.PagePort(),
-		}, decision.Ask)
+		r.masters.Follow(c.UID, keyOf(c), r.masterOf(objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
 			r.lookAgain(c, decision)
 			return c, nil
 		}
 		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
-			return c, r.waitFor(c, err)
+			return c, err
 		}
 	}
 	r.enqueueAfter(c, retryAfter)
@@ -158,13 +156,11 @@ func (r *Reconciler) act(
 	deleted := seen.Deleted
 	switch effect {
 	case cluster.Ensure:
-		cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
-		if err != nil {
+		if err := r.attempt(ctx, c, objects); err != nil {
 			return err
 		}
-		r.memory.refuse(c.UID, combined(objects), cause, r.clock.Now())
 		*seen = r.observe(ctx, c, objects)
-		seen.Ensured, seen.Refused, seen.Deleted = true, cause, deleted
+		seen.Ensured, seen.Deleted = seen.Awaited == nil, deleted
 	case cluster.Release:
 		if err := r.release(ctx, c); err != nil {
 			return err
@@ -176,27 +172,29 @@ func (r *Reconciler) act(
 	return nil
 }
 
+// attempt has all objects be as they were built, and remembers why it could not.
+func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
+	cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
+	var going *goingError
+	passing := errors.As(err, &going)
+	switch {
+	case passing:
+		cause = going.cause()
+	case err != nil:
+		return err
+	}
+	r.memory.refuse(c.UID, refused{objects: combined(objects), cause: cause, at: r.clock.Now(), passing: passing})
+	return nil
+}
+
 // tryAgain asks once more for what was refused a while ago of a cluster that runs.
 func (r *Reconciler) tryAgain(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
-	last := r.memory.lastRefusal(c.UID)
-	if last.cause == nil || last.objects != combined(objects) || r.clock.Since(last.at) < refusedAgain ||
+	last := r.lastRefusal(c, objects)
+	if last.cause == nil || last.passing || r.clock.Since(last.at) < refusedAgain ||
 		!cluster.Current(c.Status.Firesteel).Running() || c.DeletionTimestamp != nil {
 		return nil
 	}
-	cause, err := r.ensure(ctx, c, objects, false)
-	if err == nil {
-		r.memory.refuse(c.UID, combined(objects), cause, r.clock.Now())
-	}
-	return err
-}
-
-// waitFor has a cluster looked at again that waits for a namesake of an object to go.
-func (r *Reconciler) waitFor(c *sparkv1.SparkCluster, err error) error {
-	if errors.Is(err, errGoing) {
-		r.enqueueAfter(c, retryAfter)
-		return nil
-	}
-	return err
+	return r.attempt(ctx, c, objects)
 }
 
 // withProgress is the record with what the sink has taken since it was written; nil where nobody looked after the cluster.
@@ -222,6 +220,9 @@ func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decisio
 	record := c.Status.Firesteel
 	if r.relay.Progress(c.UID).Acknowledged > record.Acknowledged {
 		sooner(outbox.Current(record).Time.Add(restAfter))
+	}
+	if missed := r.memory.missed(c.UID); !missed.IsZero() {
+		sooner(missed)
 	}
 	if r.workersMoved(c, decision) {
 		sooner(r.memory.wroteAt(c.UID).Add(workersAfter))

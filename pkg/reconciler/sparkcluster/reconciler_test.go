@@ -152,6 +152,29 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	}
 }
 
+// What keeps a Service from being headless, or makes it so, cannot be edited.
+func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.edit(func(c *sparkv1.SparkCluster) {
+		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Name: "web", Port: 80}},
+		}}
+	})
+	w.reconcile()
+	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c",
+		"delete services c-master-svc", "create services c-master-svc")
+	if w.masters.followed.Port != 80 {
+		t.Errorf("asks %+v", w.masters.followed)
+	}
+	w.seen()
+	w.refuse("delete", "services", errAway)
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.MasterSpec = nil })
+	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) || w.masters.followed.Port != 80 {
+		t.Errorf("%v; asks %+v, which is still the one with an address", err, w.masters.followed)
+	}
+}
+
 func TestWhatSomebodyDeletesComesBack(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
@@ -191,6 +214,69 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	}
 }
 
+func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	set := w.set("c-worker")
+	set.Spec.Replicas = new(int32)
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see it", func() bool { return *w.r.statefulSet(w.now(), "c-worker").Spec.Replicas == 0 })
+	w.forgetAsked()
+	w.reconcile()
+	w.wantAsked("scaled past the spec", "update statefulsets c-worker")
+	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
+// What another operator made runs on as it is, and is not taken for what the spec asks for.
+func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}
+	four := int32(4)
+	err := w.kube.Tracker().Add(&appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "spark", Name: "c-worker", OwnerReferences: []metav1.OwnerReference{owner},
+			Labels: map[string]string{"spark.operator/spark-cluster-name": "c"},
+		},
+		Spec: appsv1.StatefulSetSpec{Replicas: &four},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runs()
+	c := w.reconcile()
+	if condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate"); condition.Reason != "TakenOver" || *w.set("c-worker").Spec.Replicas != 4 {
+		t.Errorf("it is told %+v", condition)
+	}
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
+	w.reconcile()
+	w.seen()
+	if c := w.reconcile(); !meta.IsStatusConditionTrue(c.Status.Conditions, "UpToDate") || *w.set("c-worker").Spec.Replicas != 2 {
+		t.Errorf("after an edit it is told %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
+	}
+}
+
+// An autoscaler leaves a StatefulSet of no Pods alone.
+func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
+	c := plainCluster()
+	c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 0
+	w := newWorld(t, c)
+	w.runs()
+	if got := *w.set("c-worker").Spec.Replicas; got != 0 {
+		t.Fatalf("it has %d workers", got)
+	}
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5 })
+	w.reconcile()
+	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c",
+		"update statefulsets c-worker", "create horizontalpodautoscalers c-worker-hpa")
+	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
+		t.Errorf("it has %d workers", got)
+	}
+}
+
 func TestNumbersOfWorkersAreGathered(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
@@ -205,6 +291,24 @@ func TestNumbersOfWorkersAreGathered(t *testing.T) {
 		t.Errorf("workers are %+v", c.Status.Workers)
 	}
 	w.wantAsked("after ten seconds", "update sparkclusters/status c")
+}
+
+func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.clock.SetTime(began.Add(workersAfter))
+	w.reconcile()
+	w.clock.SetTime(began.Add(time.Minute))
+	silence := &cluster.Master{FailingSince: w.clock.Now(), Problem: "there is no answer in time"}
+	w.masters.seen = silence
+	c := w.reconcile()
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") || c.Status.Workers.Registered != 2 {
+		t.Errorf("workers are %+v", c.Status.Workers)
+	}
+	w.clock.SetTime(began.Add(2 * time.Minute))
+	if c = w.reconcile(); meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") || c.Status.Workers.Registered != 0 {
+		t.Errorf("of a master that is gone workers are %+v", c.Status.Workers)
+	}
 }
 
 func TestTheCursorIsWrittenAtRest(t *testing.T) {
@@ -244,6 +348,33 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	told := len(w.relay.told)
 	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.told) > told {
 		t.Error("it is told of once more, since the cache does not know that it is gone")
+	}
+}
+
+func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.reconcile()
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
+	c := w.runs()
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	for range 3 {
+		if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
+			t.Fatal("it goes while a Pod is left")
+		}
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
+	}
+	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
+	if ready.Status != metav1.ConditionFalse || ready.Reason != "Deleting" || !strings.Contains(ready.Message, "Pod c-worker-0") {
+		t.Errorf("it is told %+v", ready)
+	}
+	var writes []string
+	for _, asked := range w.asked() {
+		if strings.Contains(asked, "sparkclusters") {
+			writes = append(writes, asked)
+		}
+	}
+	if len(writes) != 1 {
+		t.Errorf("asked to %q", writes)
 	}
 }
 
@@ -294,6 +425,59 @@ func TestSomebodyElsesObjectIsLeft(t *testing.T) {
 	}
 }
 
+// The caches of a cluster and of its objects are not of the same instant: its objects may be seen orphaned, or not orphaned yet,
+// when it is not.
+func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	before := w.runs()
+	service, err := w.kube.CoreV1().Services("spark").Get(w.ctx, "c-worker-svc", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service.OwnerReferences = nil
+	if _, err := w.kube.CoreV1().Services("spark").Update(w.ctx, service, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see it orphaned", func() bool { return !owns("uid", w.r.estate.get(placeOf(service))) })
+	deleted := w.now()
+	deleted.DeletionTimestamp = &metav1.Time{Time: began}
+	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, deleted, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.forgetAsked()
+	if err := w.r.ReconcileKind(w.ctx, before); !apierrors.IsConflict(err) {
+		t.Errorf("it ends with %v", err)
+	}
+	w.wantAsked("of an orphan")
+}
+
+func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.runs()
+	set := w.set("c-worker")
+	set.ResourceVersion = "7"
+	w.cached(set)
+	w.r.estate.wrote(set)
+	stale := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("it was changed"))
+	w.kube.PrependReactor("delete", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		asked := action.(clienttesting.DeleteActionImpl)
+		if asked.Name != "c-worker" {
+			return false, nil, nil
+		}
+		if only := asked.DeleteOptions.Preconditions; only == nil || only.ResourceVersion == nil || *only.ResourceVersion != "7" {
+			t.Errorf("it is deleted if %+v", only)
+		}
+		return true, nil, stale
+	})
+	c.DeletionTimestamp = &metav1.Time{Time: began}
+	if err := w.r.FinalizeKind(w.ctx, c); !apierrors.IsConflict(err) {
+		t.Errorf("it ends with %v", err)
+	}
+	if w.r.statefulSet(c, "c-worker") == nil {
+		t.Error("it is taken for deleted")
+	}
+}
+
 // The garbage collector is about to delete what an earlier cluster of the same name had.
 func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	w := newWorld(t, plainCluster())
@@ -310,6 +494,27 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if len(w.again) != 1 || w.again[0] != time.Second {
 		t.Errorf("looks again after %v", w.again)
 	}
+	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
+	if ready.Reason != "NameNotFree" || !strings.Contains(ready.Message, "Service spark/c-master-svc is not there yet") {
+		t.Errorf("it is told %+v", ready)
+	}
+	w.forgetAsked()
+	w.reconcile()
+	w.clock.SetTime(began.Add(time.Second))
+	w.reconcile()
+	w.wantAsked("while it is there")
+	w.clock.SetTime(began.Add(2 * time.Second))
+	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
+	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
+	w.forgetAsked()
+	c := w.reconcile()
+	w.wantAsked("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)
+	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready.Reason != "Submitted" {
+		t.Errorf("then it is told %+v", ready)
+	}
 }
 
 func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
@@ -319,14 +524,7 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 		Name: "master", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
 	}
-	_, err := w.kube.CoreV1().Pods("spark").Create(w.ctx, &corev1.Pod{
-		ObjectMeta: podOf("c-master", ""),
-		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.until("see the Pod", func() bool { return len(w.r.estate.podsOf("spark", "c")) == 1 })
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-master", ""), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}}})
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
 		t.Errorf("it is told %+v", ready)
@@ -375,22 +573,8 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.reconcile()
-	for _, name := range []string{"c-master", "c-worker"} { // which the API server would have created with that time
-		set := w.set(name)
-		set.Generation, set.CreationTimestamp = 1, metav1.NewTime(began)
-		set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: *set.Spec.Replicas - 1}
-		if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		w.until("see it", func() bool { return w.r.statefulSet(w.now(), name).Generation == 1 })
-	}
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
-	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: message,
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.lacks("c-worker", message)
 	w.forgetAsked()
 	w.reconcile()
 	if asked := len(w.kube.Actions()); asked > 0 {
@@ -400,6 +584,75 @@ func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, message+"; raise the quota") {
 		t.Errorf("it is told %+v", ready)
+	}
+}
+
+// lacks has a StatefulSet be looked at by its controller, and lack one Pod.
+func (w *world) lacks(name string, why string) {
+	w.Helper()
+	set := w.set(name)
+	set.ResourceVersion, set.Generation = "7", 1
+	set.Status = appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: *set.Spec.Replicas - 1}
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.until("see it", func() bool { return lacksPods(w.r.statefulSet(w.now(), name)) })
+	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: why,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// A cluster that runs well may all the same not come to have the Pods that its spec asks for.
+func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
+	w.reconcile()
+	w.seen()
+	w.lacks("c-worker", "exceeded quota: small")
+	w.forgetAsked()
+	w.reconcile()
+	w.clock.SetTime(began.Add(workersAfter))
+	w.reconcile() // numbers of workers are written
+	if last := w.again[len(w.again)-1]; last != missedAfter-workersAfter {
+		t.Errorf("looks again after %v", w.again)
+	}
+	w.clock.SetTime(began.Add(missedAfter))
+	c := w.reconcile()
+	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
+	if condition.Reason != "QuotaExceeded" || !strings.Contains(condition.Message, "exceeded quota: small; raise the quota") ||
+		!meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
+		t.Errorf("it is told %+v", condition)
+	}
+	w.forgetAsked()
+	w.clock.SetTime(began.Add(time.Hour))
+	w.reconcile()
+	if asked := len(w.kube.Actions()); asked > 0 || len(w.again) > 0 {
+		t.Errorf("%d requests later, looks again after %v", asked, w.again)
+	}
+	w.masters.seen = &cluster.Master{Alive: true, Workers: 1}
+	for _, kind := range []string{"Ready", "Degraded"} {
+		told := meta.FindStatusCondition(w.reconcile().Status.Conditions, kind)
+		if told.Reason != "TooFewWorkers" || !strings.Contains(told.Message, "needed are 2. A Pod was refused: exceeded quota") {
+			t.Errorf("%s is told %+v", kind, told)
+		}
+	}
+}
+
+// An image that was mistyped in an edit keeps a worker from coming back.
+func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", ""), Status: corev1.PodStatus{
+		ContainerStatuses: []corev1.ContainerStatus{{Name: "worker", Image: "mistyped", State: waiting}},
+	}})
+	condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate")
+	if condition.Reason != "ImagePullFailed" || !strings.Contains(condition.Message, `Image "mistyped"`) {
+		t.Errorf("it is told %+v", condition)
 	}
 }
 
@@ -414,6 +667,26 @@ func TestARolloutIsTold(t *testing.T) {
 	w.until("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
 	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Reason != "RollingOut" {
 		t.Errorf("it is told %+v", condition)
+	}
+}
+
+func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
+	away := true
+	w.spark.PrependReactor("patch", "sparkclusters", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return away, nil, errAway
+	})
+	if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); !errors.Is(err, errAway) {
+		t.Fatalf("it ends with %v", err)
+	}
+	away = false
+	if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	c := w.now()
+	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready == nil || ready.Reason != "Undecodable" || c.Status.ObservedGeneration != 1 {
+		t.Errorf("the status is %+v", c.Status)
 	}
 }
 

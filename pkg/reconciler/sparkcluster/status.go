@@ -88,7 +88,7 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 	unmoved.Acknowledged = before.Acknowledged
 	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
 	desired := projected(c, unmoved, facts).Status
-	if r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
+	if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
 		return !equality.Semantic.DeepEqual(c.Status, desired)
 	}
 	return !api.SameButWorkers(c.Status, desired)
@@ -97,7 +97,7 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 // workersMoved says that the status has other numbers of workers than there are.
 func (r *Reconciler) workersMoved(c *sparkv1.SparkCluster, decision cluster.Decision) bool {
 	facts, shown := r.facts(c, decision), c.Status.Workers
-	return facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
+	return c.DeletionTimestamp == nil && facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
 }
 
 // announce makes Kubernetes Events of the transitions after a sequence that people look for.
@@ -132,7 +132,7 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 	controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, reason, message)
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": c.ResourceVersion},
-		"status": map[string]any{"conditions": []metav1.Condition{{
+		"status": map[string]any{"observedGeneration": c.Generation, "conditions": []metav1.Condition{{
 			Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: dialect.Clipped(message),
 			ObservedGeneration: c.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
 		}}},
@@ -141,5 +141,9 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 		return fmt.Errorf("encode why the cluster is set aside: %w", err)
 	}
 	_, err = r.client.SparkV1().SparkClusters(c.Namespace).Patch(ctx, c.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	return err
+	if err != nil {
+		r.memory.reports.Forget(c.UID)
+		return fmt.Errorf("report that the cluster is set aside: %w", err)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric/noop"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -143,6 +144,15 @@ func (w *world) seen() {
 		})
 	})
 	w.forgetAsked()
+}
+
+// has has a Pod be there, and waits until the cache has it.
+func (w *world) has(pod *corev1.Pod) {
+	w.Helper()
+	if _, err := w.kube.CoreV1().Pods(pod.Namespace).Create(w.ctx, pod, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.until("see the Pod", func() bool { return len(w.r.estate.podsOf("spark", "c")) > 0 })
 }
 
 func (w *world) forgetAsked() {

@@ -56,23 +56,35 @@ func ready(workers int32) func(*sparkv1.SparkCluster) bool {
 
 func runJobAndKillWorker(t *testing.T, c *cluster.Cluster) {
 	c.Apply(t, "testdata/cluster-job.yaml")
-	eventually(t, "the job is under way", func(ctx context.Context) error {
-		log, err := c.Kube.CoreV1().Pods(c.Namespace).GetLogs("job", &corev1.PodLogOptions{}).DoRaw(ctx)
+	awaitLog(t, c, "job", "under way")
+	kill(t, c, standalone+"-worker-0")
+	awaitEnd(t, c, "job")
+	expectLog(t, c, "job", "sum 1770\n")
+	c.AwaitCluster(t, standalone, "ready again", ready(2))
+}
+
+// awaitLog waits until a job's pod says something.
+func awaitLog(t *testing.T, c *cluster.Cluster, pod, text string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the job %s says %q", pod, text), func(ctx context.Context) error {
+		log, err := c.Kube.CoreV1().Pods(c.Namespace).GetLogs(pod, &corev1.PodLogOptions{}).DoRaw(ctx)
 		if err != nil {
 			return err
 		}
-		return unless(strings.Contains(string(log), "under way"), "its log says\n%s", log)
+		return unless(strings.Contains(string(log), text), "its log says\n%s", log)
 	})
-	kill(t, c, standalone+"-worker-0")
-	eventually(t, "the job has ended", func(ctx context.Context) error {
-		pod, err := c.Kube.CoreV1().Pods(c.Namespace).Get(ctx, "job", metav1.GetOptions{})
+}
+
+// awaitEnd waits until a job's pod has ended, well or not.
+func awaitEnd(t *testing.T, c *cluster.Cluster, name string) {
+	t.Helper()
+	eventually(t, "the job "+name+" has ended", func(ctx context.Context) error {
+		pod, err := c.Kube.CoreV1().Pods(c.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		return unless(pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed, "it is %s", pod.Status.Phase)
 	})
-	expectLog(t, c, "job", "sum 1770\n")
-	c.AwaitCluster(t, standalone, "ready again", ready(2))
 }
 
 // kill takes a pod away without a word, and waits for the one that takes its place.
@@ -145,16 +157,21 @@ func killMaster(t *testing.T, c *cluster.Cluster) {
 	c.AwaitCluster(t, standalone, "ready again", ready(2))
 }
 
-// scale adds a worker, and takes it away again, which leaves by decommission.
+// scale adds a worker, and takes it away again while a job is not done with what that holds: it leaves by decommission, and
+// its blocks to the others.
 func scale(t *testing.T, c *cluster.Cluster) {
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=3")
 	c.AwaitCluster(t, standalone, "of three workers", ready(3))
+	c.Apply(t, "testdata/cluster-shuffle.yaml")
+	awaitLog(t, c, "shuffle", "written by 3")
 	c.Run(t, "", "kubectl", "-n", c.Namespace, "scale", "sparkcluster/"+standalone, "--replicas=2")
 	c.AwaitCluster(t, standalone, "of two workers", ready(2))
 	log := c.Run(t, "", "kubectl", "-n", c.Namespace, "logs", standalone+"-master-0")
 	if !strings.Contains(log, "Decommissioning worker") {
 		t.Errorf("no worker was decommissioned; the master's log:\n%s", log)
 	}
+	awaitEnd(t, c, "shuffle")
+	expectLog(t, c, "shuffle", "sum 435 of 30\n")
 }
 
 // aliveWorkers is what the master's page says of its workers; below 0 where it does not answer.

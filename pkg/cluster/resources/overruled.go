@@ -1,0 +1,82 @@
+package resources
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+const (
+	masterPortVariable = "SPARK_MASTER_PORT"
+	masterWebVariable  = "SPARK_MASTER_WEBUI_PORT"
+	workerWebVariable  = "SPARK_WORKER_WEBUI_PORT"
+)
+
+// Overruled is what a template says of the container of a daemon, and what is not so.
+type Overruled struct {
+	Role string
+	// What it says, as its field has it, and Why that is not so, with what to do.
+	What, Why string
+}
+
+// OverruledOf finds what of a cluster's templates is overruled: where a daemon listens is up to the properties, since its
+// Service has to find it.
+func OverruledOf(cluster *sparkv1.SparkCluster) []Overruled {
+	b := newBuilder(cluster, Defaults{})
+	var all []Overruled
+	if master := templated(b.master.StatefulSetSpec, Master); master != nil {
+		web := b.port(masterUIKey, master, masterWebVariable, MasterWebPort)
+		all = append(all, ports(Master, master, map[string]int32{masterPortVariable: MasterPort, masterWebVariable: web},
+			map[string]int32{PortWeb: web, portSpark: MasterPort, portRest: portOf(b.conf[restKey], RestPort)})...)
+		all = append(all, unreadable(Master, master, masterOptions)...)
+	}
+	if worker := templated(b.worker.StatefulSetSpec, Worker); worker != nil {
+		web := b.port(workerUIKey, worker, workerWebVariable, WorkerWebPort)
+		all = append(all, ports(Worker, worker, map[string]int32{workerWebVariable: web}, map[string]int32{PortWeb: web})...)
+		all = append(all, unreadable(Worker, worker, workerOptions)...)
+	}
+	return all
+}
+
+// templated is the container of a daemon in a template; nil where it has none.
+func templated(template *appsv1.StatefulSetSpec, role string) *corev1.Container {
+	if template == nil {
+		return nil
+	}
+	containers := template.Template.Spec.Containers
+	at := indexOf(containers, role)
+	if at < 0 {
+		return nil
+	}
+	return &containers[at]
+}
+
+// ports are the variables and the named ports of a container that are not what its daemon listens on.
+func ports(role string, container *corev1.Container, variables, named map[string]int32) []Overruled {
+	var all []Overruled
+	for _, given := range container.Env {
+		if port, is := variables[given.Name]; is && given.Value != fmt.Sprint(port) {
+			all = append(all, Overruled{Role: role, What: "env " + given.Name,
+				Why: fmt.Sprintf("is %d all the same: leave it out", port)})
+		}
+	}
+	for _, given := range container.Ports {
+		if port, is := named[given.Name]; is && given.ContainerPort != port {
+			all = append(all, Overruled{Role: role, What: fmt.Sprintf("ports %s %d", given.Name, given.ContainerPort),
+				Why: fmt.Sprintf("is not where the daemon listens, which is %d, and yet where its Service leads: leave it out", port)})
+		}
+	}
+	return all
+}
+
+// unreadable are options whose value is not in the template, so that properties cannot be added to it.
+func unreadable(role string, container *corev1.Container, options string) []Overruled {
+	if given := variable(container, options); given == nil || given.ValueFrom == nil {
+		return nil
+	}
+	return []Overruled{{Role: role, What: "env " + options + " with valueFrom",
+		Why: "has no effect: call it SPARK_DAEMON_JAVA_OPTS, which the daemon reads too"}}
+}
