@@ -177,6 +177,16 @@ func TypeOf(kind, state string) (Type, bool) {
 	return Type{}, false
 }
 
+// TypeNamed is the type with a name, as an event's type attribute has it.
+func TypeNamed(name string) (Type, bool) {
+	for _, t := range Types {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Type{}, false
+}
+
 // The extension attributes of an event, all of them strings, for the filters of Triggers.
 const (
 	ExtensionSequence       = "sequence"

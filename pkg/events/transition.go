@@ -28,6 +28,27 @@ type TransitionData struct {
 	Outcome       string `json:"outcome,omitempty" doc:"The object's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
 }
 
+// TransitionOf reads the data of a received event. What is no transition's event, or has data that is none of it, is a
+// Permanent error.
+func TransitionOf(event cloudevents.Event) (TransitionData, error) {
+	return decoded[TransitionData](event, false)
+}
+
+// ClockOf reads the data of a received clock event. What is none, or has data that is none of it, is a Permanent error.
+func ClockOf(event cloudevents.Event) (ClockData, error) {
+	return decoded[ClockData](event, true)
+}
+
+func decoded[T any](event cloudevents.Event, clock bool) (data T, err error) {
+	if kind, known := TypeNamed(event.Type()); !known || kind.Clock() != clock {
+		return data, Permanent(fmt.Errorf("event %.256q has the type %.256q, and no data of the type %T", event.ID(), event.Type(), data))
+	}
+	if err := event.DataAs(&data); err != nil {
+		return data, Permanent(fmt.Errorf("data of event %.256q: %w", event.ID(), err))
+	}
+	return data, nil
+}
+
 // End is how an attempt ended and why, for programs.
 type End struct {
 	Outcome        string `json:"outcome" doc:"Succeeded or Failed." enum:"Succeeded,Failed"`
