@@ -3,7 +3,6 @@ package function_test
 import (
 	"context"
 	"fmt"
-	"log"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 
@@ -13,11 +12,11 @@ import (
 
 // A handler that prints how attempts end.
 func ExampleHandle() {
-	log.Fatal(function.Handle(func(_ context.Context, event cloudevents.Event) error {
+	function.Handle(func(_ context.Context, event cloudevents.Event) error {
 		data, err := events.TransitionOf(event)
 		if err == nil && data.End != nil {
 			fmt.Printf("attempt %d of %s: %s %s\n", data.Attempt, event.Subject(), data.End.Outcome, data.End.Reason)
 		}
 		return err
-	}))
+	})
 }

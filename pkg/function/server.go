@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -22,8 +23,16 @@ import (
 
 // Handle serves a handler until the process is told to stop, by SIGTERM or an interrupt, and then finishes what it has
 // begun: see Serve. It listens at $PORT, 8080 where that is not set, and logs JSON lines from $LOG_LEVEL (debug, info, ...;
-// info) on. An error says why it does not serve.
-func Handle(handler events.Handler) error {
+// info) on. Where it cannot serve, it says why and ends the process.
+func Handle(handler events.Handler) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := handle(ctx, handler); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func handle(ctx context.Context, handler events.Handler) error {
 	var env struct {
 		Port     int             `envconfig:"PORT" default:"8080"`
 		LogLevel zap.AtomicLevel `envconfig:"LOG_LEVEL" default:"info"`
@@ -37,9 +46,7 @@ func Handle(handler events.Handler) error {
 	if err != nil {
 		return fmt.Errorf("make logger: %w", err)
 	}
-	ctx, stop := signal.NotifyContext(logging.WithLogger(context.Background(), logger.Sugar()), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	return Serve(ctx, env.Port, handler)
+	return Serve(logging.WithLogger(ctx, logger.Sugar()), env.Port, handler)
 }
 
 const (

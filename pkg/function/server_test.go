@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,18 @@ func TestAServerThatIsToStopSaysSoFirst(t *testing.T) {
 	}
 	if live, ready, event := s.get("/healthz"), s.get("/readyz"), s.post(); live != 200 || ready != 503 || event != 204 {
 		t.Errorf("when it is to stop it is live %d and ready %d and answers %d", live, ready, event)
+	}
+}
+
+func TestSettingsOfAProcessThatCannotBeUsed(t *testing.T) {
+	for variable, value := range map[string]string{"PORT": "http", "LOG_LEVEL": "loud"} {
+		t.Run(variable, func(t *testing.T) {
+			t.Setenv(variable, value)
+			err := handle(t.Context(), func(context.Context, cloudevents.Event) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), variable) {
+				t.Errorf("error is %v, want one that names %s", err, variable)
+			}
+		})
 	}
 }
 

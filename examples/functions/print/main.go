@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/function"
 )
 
-func main() { log.Fatal(function.Handle(print)) }
+func main() { function.Handle(print) }
 
 func print(_ context.Context, event cloudevents.Event) error {
 	_, err := fmt.Println(line(event))
