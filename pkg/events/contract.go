@@ -1,7 +1,5 @@
 package events
 
-//go:generate go test . -run TestReference -update
-
 // Type is one kind of event.
 type Type struct {
 	// Name is the event's type attribute. A breaking change of its data gets a new version, as a new type.
@@ -30,7 +28,19 @@ const ExpiredType = "dev.firesteel.application.expired.v1"
 // DueType is the type of the clock event that says that a schedule's run is due.
 const DueType = "dev.firesteel.schedule.due.v1"
 
-// Types is the contract: every event that Firesteel sends. The documentation and the schemas are made from it.
+// Resource is the plural name of the kinds that the event can be about.
+func (t Type) Resource() string {
+	switch {
+	case t.Name == DueType:
+		return "scheduledsparkapplications"
+	case t.Cluster:
+		return "sparkclusters"
+	default:
+		return "sparkapplications"
+	}
+}
+
+// Types is the contract: every event that Firesteel sends. What is published of it (package reference) is made from it.
 var Types = []Type{
 	{
 		Name: "dev.firesteel.application.submitted.v1", State: "Submitted",

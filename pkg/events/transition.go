@@ -19,7 +19,7 @@ type TransitionData struct {
 	UID           string `json:"uid" doc:"The uid of the object."`
 	Kind          string `json:"kind" doc:"The kind of the object."`
 	Attempt       int64  `json:"attempt" doc:"The attempt that the transition belongs to; the first is 0."`
-	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps."`
+	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps." minimum:"1"`
 	State         string `json:"state" doc:"The lifecycle state that began."`
 	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
