@@ -27,8 +27,9 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all that is generated: deep copies, clients, CRDs, licences.
+generate: ## Write all that is generated: deep copies, clients, CRDs, the events' contract, licences.
 	go run ./hack/codegen
+	go run ./hack/contract
 	go run ./hack/licenses
 
 .PHONY: verify

@@ -19,6 +19,7 @@ formatted() {
 }
 
 check "generated code and CRDs" go run ./hack/codegen -check
+check "events' contract" go run ./hack/contract -check
 check "licences" go run ./hack/licenses -check
 check "gofmt" formatted
 check "lint" hack/lint.sh

@@ -46,10 +46,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
 
-// environment is what the process is told by variables; a SinkBinding sets the first two.
+// environment is what the process is told by variables.
 type environment struct {
-	Sink    string `envconfig:"K_SINK"`
-	CACerts string `envconfig:"K_CA_CERTS"`
+	events.Binding
 	// ProbePort is where the kubelet asks for the health.
 	ProbePort int `envconfig:"PROBE_PORT" default:"8080"`
 }
@@ -150,9 +149,14 @@ func (e environment) newRelay(
 	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
 ) *events.Relay {
 	logger := logging.FromContext(ctx)
-	sink, err := e.newSink()
-	if err != nil {
-		logger.Fatalw("The sink of $K_SINK cannot be used", "error", err)
+	sink, err := e.NewSink()
+	switch {
+	case err != nil:
+		// What has no events to send goes on, and what has keeps them.
+		logger.Errorw("No event is sent: correct the variable, or the SinkBinding that sets it, and start again", "error", err)
+		sink = events.Unusable(err)
+	case sink == nil:
+		logger.Info("K_SINK is not set: events stay in this process")
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
 	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
@@ -166,13 +170,4 @@ func (e environment) newRelay(
 	}
 	go relay.Run(ctx)
 	return relay
-}
-
-// newSink is nil where no sink is named.
-func (e environment) newSink() (events.Sink, error) {
-	if e.Sink == "" {
-		log.Print("K_SINK is not set: events stay in this process")
-		return nil, nil
-	}
-	return events.NewHTTPSink(e.Sink, events.WithCACerts(e.CACerts))
 }

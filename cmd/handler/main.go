@@ -3,19 +3,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -26,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/function"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 )
@@ -74,11 +71,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	receiver, err := events.NewReceiver(handler)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, env.Port, receiver)
+	return function.Serve(ctx, env.Port, handler)
 }
 
 // watchSettings follows the controller's settings: handlers act as it would, and on what it serves.
@@ -107,28 +100,4 @@ func choose(all map[string]events.Handler, args []string) (events.Handler, error
 		return nil, fmt.Errorf("there is no handler %q: name one of %s", args[0], names)
 	}
 	return handler, nil
-}
-
-// drainTime is how long events that were taken may take to be answered after the signal to stop.
-const drainTime = 20 * time.Second
-
-func serve(ctx context.Context, port int, receiver http.Handler) error {
-	mux := http.NewServeMux()
-	mux.Handle("POST /", receiver)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	server := &http.Server{Addr: fmt.Sprintf(":%d", port), Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-		defer cancel()
-		return server.Shutdown(drain)
-	})
-	return group.Wait()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
@@ -44,13 +43,5 @@ func TestChoose(t *testing.T) {
 				t.Errorf("chose the handler that says %q", got)
 			}
 		})
-	}
-}
-
-func TestServeEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := serve(ctx, 0, http.NotFoundHandler()); err != nil {
-		t.Errorf("a signal to stop is no failure, but serve says: %v", err)
 	}
 }

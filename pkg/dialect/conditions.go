@@ -28,7 +28,7 @@ const (
 	// deletion accepted; all else goes with the driver. It is False while the driver is retained.
 	ConditionResourcesReleased = "ResourcesReleased"
 	// ConditionEventsDelivered is True where the record says that the sink has taken all events, Unknown where it does
-	// not say so yet, and False where the sink refused an event for good.
+	// not say so yet, and False where the sink takes none for minutes, or refused one for good.
 	ConditionEventsDelivered = "EventsDelivered"
 	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
 	ConditionWarning = "Warning"
@@ -67,7 +67,7 @@ func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(driverReady(record))
 	set(executorsReady(record, facts.Policy))
 	set(resourcesReleased(record, words))
-	set(EventsDelivered(record))
+	set(eventsDelivered(record, facts, meta.FindStatusCondition(*conditions, ConditionEventsDelivered)))
 	warnings := facts.Warnings
 	if record.Launch != nil {
 		warnings = slices.Concat(record.Launch.Warnings, warnings)

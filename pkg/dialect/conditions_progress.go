@@ -82,6 +82,22 @@ func EventsDelivered(record *v1alpha1.Record) metav1.Condition {
 	}
 }
 
+// reasonSinkUnavailable is that of EventsDelivered where the sink takes none.
+const reasonSinkUnavailable = "SinkUnavailable"
+
+// eventsDelivered says the same, and that the sink takes no events: once in words that stay, until it takes one.
+func eventsDelivered(record *v1alpha1.Record, facts Facts, before *metav1.Condition) metav1.Condition {
+	unavailable := before != nil && before.Reason == reasonSinkUnavailable
+	switch {
+	case unavailable && !facts.Delivering && record.Acknowledged < record.Sequence:
+		return *before
+	case facts.Undelivered != "":
+		return no(ConditionEventsDelivered, reasonSinkUnavailable, "Events wait for the sink: "+facts.Undelivered)
+	default:
+		return EventsDelivered(record)
+	}
+}
+
 func yes(kind, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }

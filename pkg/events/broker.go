@@ -3,22 +3,11 @@ package events
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
-	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
-	"knative.dev/pkg/logging"
 )
 
-// Handler acts on an event. It re-reads the object, checks that what the event claims is true and still undone,
-// acts with a precondition and returns; a duplicate, late, reordered or forged event does nothing. A nil error
-// says that there is nothing left to do for this event, or that the work has begun.
-type Handler func(ctx context.Context, event cloudevents.Event) error
-
-const (
-	handlersAtOnce = 32
-	handlerTimeout = 30 * time.Second
-)
+const handlersAtOnce = 32
 
 // Broker runs handlers in this process, where the settings say so.
 type Broker struct {
@@ -57,18 +46,5 @@ func (b *Broker) Deliver(ctx context.Context, name string, event cloudevents.Eve
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return call(ctx, handler, event)
-}
-
-// call limits the handler's time and gives it an event of its own, whose changes nobody else sees.
-func call(ctx context.Context, handler Handler, event cloudevents.Event) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, handlerTimeout)
-	defer cancel()
-	defer func() {
-		if cause := recover(); cause != nil {
-			logging.FromContext(ctx).Errorw("handler panicked", "cause", cause, "stack", string(debug.Stack()))
-			err = fmt.Errorf("handler panicked: %v", cause)
-		}
-	}()
-	return handler(ctx, event.Clone())
+	return handler.Call(ctx, event)
 }

@@ -1,7 +1,5 @@
 package events
 
-//go:generate go test . -run TestReference -update
-
 // Type is one kind of event.
 type Type struct {
 	// Name is the event's type attribute. A breaking change of its data gets a new version, as a new type.
@@ -30,7 +28,19 @@ const ExpiredType = "dev.firesteel.application.expired.v1"
 // DueType is the type of the clock event that says that a schedule's run is due.
 const DueType = "dev.firesteel.schedule.due.v1"
 
-// Types is the contract: every event that Firesteel sends. The documentation and the schemas are made from it.
+// Resource is the plural name of the kinds that the event can be about.
+func (t Type) Resource() string {
+	switch {
+	case t.Name == DueType:
+		return "scheduledsparkapplications"
+	case t.Cluster:
+		return "sparkclusters"
+	default:
+		return "sparkapplications"
+	}
+}
+
+// Types is the contract: every event that Firesteel sends. What is published of it (package reference) is made from it.
 var Types = []Type{
 	{
 		Name: "dev.firesteel.application.submitted.v1", State: "Submitted",
@@ -171,6 +181,16 @@ const KindCluster = "SparkCluster"
 func TypeOf(kind, state string) (Type, bool) {
 	for _, t := range Types {
 		if t.State == state && !t.Clock() && t.Cluster == (kind == KindCluster) {
+			return t, true
+		}
+	}
+	return Type{}, false
+}
+
+// TypeNamed is the type with a name, as an event's type attribute has it.
+func TypeNamed(name string) (Type, bool) {
+	for _, t := range Types {
+		if t.Name == name {
 			return t, true
 		}
 	}

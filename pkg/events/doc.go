@@ -4,8 +4,8 @@
 //	                      |
 //	                      +------Broker--> handler (this process)
 //
-// The contract (contract.go, object.go, transition.go, clock.go) says what an event looks like; docs/events.md
-// and the JSON schemas beside it are generated from it. The Relay is the sending half of the outbox: the record
+// The contract (contract.go, attributes.go, object.go, transition.go, clock.go) says what an event looks like; what is
+// published of it is made by package reference. The Relay is the sending half of the outbox: the record
 // in an object's status names what happened, and the Relay tells it to the sink, in order and at least
-// once. The Broker runs handlers in this process, and NewReceiver serves one over HTTP.
+// once. The Broker runs handlers in this process, and package function serves one over HTTP.
 package events

@@ -45,6 +45,9 @@ type Progress struct {
 	Awaits string
 	// AwaitedSince is since when this process has awaited it.
 	AwaitedSince time.Time
+	// Undelivered is why the sink takes no event, where it has taken none for RelayConfig.Patience or cannot be used at all;
+	// else it is empty. It stays the same until the sink takes one.
+	Undelivered string
 	// LastError is why the last try to send failed, or else the last try to reach the awaited handler.
 	LastError string
 }
@@ -63,10 +66,10 @@ type RelayConfig struct {
 	Repeat Backoff
 	// Tries is how often an event is tried that the sink refuses for good: 5.
 	Tries int
-	// Patience is how long a handler is awaited in silence: 2 min.
+	// Patience is how long a handler, or the sink, is awaited in silence: 2 min.
 	Patience time.Duration
 	// OnProgress is called when all that was told is taken, when an event was rejected, and when Patience with
-	// a handler ended. No lock is held; it must not block.
+	// a handler or the sink ended. No lock is held; it must not block.
 	OnProgress func(key types.NamespacedName)
 	// Jitter varies a back-off; by default it shortens it by up to a quarter.
 	Jitter func(time.Duration) time.Duration

@@ -63,6 +63,48 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 	})
 }
 
+// A sink that fails for long is made known once, until it takes an event.
+func TestRelayMakesASinkKnownThatFailsForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := time.Now().Add(10 * time.Minute)
+		sink := newSink(func(context.Context, cloudevents.Event, int) error {
+			if time.Now().Before(back) {
+				return fmt.Errorf("%w since %s", errDown, time.Now())
+			}
+			return nil
+		})
+		r := newTeller(t, RelayConfig{Sink: sink})
+		r.Tell(Story{Object: pi, Record: recordOf(2, 0)})
+		pass(time.Minute)
+		r.wants("progress within Patience", r.progressed(), "")
+		pass(2 * time.Minute)
+		why := r.Progress(pi.UID).Undelivered
+		if !strings.HasPrefix(why, "sink is down since") {
+			t.Errorf("it is not delivered since %q", why)
+		}
+		pass(5 * time.Minute)
+		r.wants("progress", r.progressed(), "pi")
+		r.wants("the reason, later", r.Progress(pi.UID).Undelivered, why)
+		pass(5 * time.Minute)
+		r.wants("progress when it is back", r.progressed(), "pi")
+		r.wantsProgress(pi, Progress{Acknowledged: 2})
+	})
+}
+
+func TestRelayMakesASinkKnownAtOnceThatCannotBeUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, err := Binding{Sink: "broker"}.NewSink()
+		r := newTeller(t, RelayConfig{Sink: Unusable(err)})
+		r.Tell(Story{Object: pi, Record: recordOf(2, 0)})
+		pass(time.Hour)
+		r.wants("progress", r.progressed(), "pi")
+		const why = `K_SINK "broker" is not an absolute http or https URL: ` +
+			"no event is sent until that is corrected and the process started again"
+		r.wantsProgress(pi, Progress{Pending: 2, Undelivered: why, LastError: why})
+		r.Forget(pi.UID)
+	})
+}
+
 func TestRelayHearsMoreWhileItSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error {

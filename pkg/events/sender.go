@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
@@ -83,7 +84,7 @@ func (r *Relay) post(ctx context.Context, event cloudevents.Event, cause trace.S
 func (r *Relay) taken(s *stream, i *item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.lastError = ""
+	s.answered("")
 	if i.transition != nil {
 		r.instruments.took(r.config.Clock.Since(i.transition.Time.Time))
 	}
@@ -101,7 +102,7 @@ func (r *Relay) finish(s *stream, done *item) {
 func (r *Relay) passOver(s *stream, i *item, event cloudevents.Event, err error) {
 	r.noteRejection(s, i, event, err)
 	r.mu.Lock()
-	s.lastError = err.Error()
+	s.answered(err.Error())
 	if i.transition != nil && !closed(i.done) {
 		s.rejected++
 	}
@@ -121,22 +122,42 @@ func (r *Relay) noteRejection(s *stream, i *item, event cloudevents.Event, err e
 		"object", s.object.Key(), "error", err, "event", json.RawMessage(text))
 }
 
+// answered notes that the sink is there.
+func (s *stream) answered(with string) {
+	s.lastError, s.failingSince, s.undelivered = with, time.Time{}, ""
+}
+
 func (r *Relay) noteFailure(s *stream, event cloudevents.Event, err error) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	r.mu.Lock()
-	s.lastError = err.Error()
-	warn := r.config.Clock.Since(r.warned) >= warnEvery
-	if warn {
-		r.warned = r.config.Clock.Now()
-	}
-	r.mu.Unlock()
+	warn, impatient := r.markFailure(s, err)
 	log := r.config.Logger.Debugw
 	if warn {
 		log = r.config.Logger.Warnw
 	}
 	log("event is not taken by the sink and is sent again", "object", s.object.Key(), "id", event.ID(), "error", err)
+	if impatient {
+		r.config.OnProgress(s.object.Key())
+	}
+}
+
+// markFailure says whether a failure is worth a line to everybody, and whether Patience with the sink has just ended.
+func (r *Relay) markFailure(s *stream, err error) (warn, impatient bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.config.Clock.Now()
+	if s.failingSince.IsZero() {
+		s.failingSince = now
+	}
+	s.lastError = err.Error()
+	if s.undelivered == "" && (errors.Is(err, errUnusable) || now.Sub(s.failingSince) >= r.config.Patience) {
+		s.undelivered, impatient = s.lastError, true
+	}
+	if warn = now.Sub(r.warned) >= warnEvery; warn {
+		r.warned = now
+	}
+	return warn, impatient
 }
 
 // warnEvery is how often a sink that fails is worth a line to everybody; it fails for each object and try.

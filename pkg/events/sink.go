@@ -1,15 +1,18 @@
 package events
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -43,12 +46,11 @@ const (
 )
 
 // HTTPOption adjusts the sink that NewHTTPSink makes.
-type HTTPOption func(*tls.Config) error
+type HTTPOption func(*httpSink) error
 
-// WithCACerts makes the sink trust these PEM certificates, besides the system's: what a SinkBinding puts into
-// K_CA_CERTS. An empty text changes nothing.
+// WithCACerts makes the sink trust these PEM certificates, besides the system's. An empty text changes nothing.
 func WithCACerts(pem string) HTTPOption {
-	return func(config *tls.Config) error {
+	return func(s *httpSink) error {
 		if pem == "" {
 			return nil
 		}
@@ -57,17 +59,44 @@ func WithCACerts(pem string) HTTPOption {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM([]byte(pem)) {
-			return errors.New("CA certificates hold no PEM certificate")
+			return errors.New("K_CA_CERTS holds no PEM certificate")
 		}
-		config.RootCAs = pool
+		s.security.RootCAs = pool
+		return nil
+	}
+}
+
+// WithExtensions sets extension attributes on every event. They win over those that the event has.
+func WithExtensions(extensions map[string]string) HTTPOption {
+	return func(s *httpSink) error {
+		probe := cloudevents.NewEvent()
+		for name, value := range extensions {
+			if err := probe.Context.SetExtension(name, value); err != nil || name == "data" {
+				return fmt.Errorf("K_CE_OVERRIDES names %q, which is no extension attribute: %w", name, err)
+			}
+		}
+		s.extensions = extensions
+		return nil
+	}
+}
+
+// WithToken has every event bear the token in a file, which is read for each, since somebody renews it. Where the file
+// is missing, an event that needs a token is not sent, and any other one goes without.
+func WithToken(file string, needed bool) HTTPOption {
+	return func(s *httpSink) error {
+		s.tokenFile, s.tokenNeeded = file, needed
 		return nil
 	}
 }
 
 // httpSink sends events to one HTTP endpoint, in binary mode, one try a call.
 type httpSink struct {
-	target string
-	client *http.Client
+	target      string
+	security    *tls.Config
+	extensions  map[string]string
+	tokenFile   string
+	tokenNeeded bool
+	client      *http.Client
 }
 
 // NewHTTPSink makes a sink of an absolute http or https URL.
@@ -75,21 +104,18 @@ func NewHTTPSink(target string, options ...HTTPOption) (Sink, error) {
 	address, err := url.Parse(target)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("sink: %w", err)
+		return nil, fmt.Errorf("K_SINK is no URL: %w", err)
 	case address.Scheme != "http" && address.Scheme != "https", address.Host == "":
-		return nil, fmt.Errorf("sink %q is not an absolute http or https URL", target)
+		return nil, fmt.Errorf("K_SINK %q is not an absolute http or https URL", address.Redacted())
 	}
-	security := &tls.Config{MinVersion: tls.VersionTLS12}
+	s := &httpSink{target: target, security: &tls.Config{MinVersion: tls.VersionTLS12}}
 	for _, option := range options {
-		if err := option(security); err != nil {
-			return nil, fmt.Errorf("sink %q: %w", target, err)
+		if err := option(s); err != nil {
+			return nil, err
 		}
 	}
-	return &httpSink{target: target, client: &http.Client{
-		Transport:     transport(security),
-		Timeout:       sendTimeout,
-		CheckRedirect: answerRedirects,
-	}}, nil
+	s.client = &http.Client{Transport: transport(s.security), Timeout: sendTimeout, CheckRedirect: answerRedirects}
+	return s, nil
 }
 
 func transport(security *tls.Config) *http.Transport {
@@ -109,11 +135,14 @@ func transport(security *tls.Config) *http.Transport {
 // success would be taken for the event's.
 func answerRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Send posts the event once. A status of 4xx is a rejection, except for those that can pass: 404, 408, 409, 429.
+// Send posts the event once. A status of 4xx is a rejection, except for those that can pass: 401, 404, 408, 409, 429.
 func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
-	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, event)
+	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, s.extended(event))
 	if err != nil {
 		return fmt.Errorf("%w: encode event %s: %w", ErrRejected, event.ID(), err)
+	}
+	if err := s.authorize(request); err != nil {
+		return fmt.Errorf("send event %s: %w", event.ID(), err)
 	}
 	// In a header of HTTP and not in the event: however often an event is sent, its bytes are the same.
 	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(request.Header))
@@ -128,6 +157,33 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	return verdict(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
 }
 
+func (s *httpSink) extended(event cloudevents.Event) cloudevents.Event {
+	if len(s.extensions) == 0 {
+		return event
+	}
+	event = event.Clone()
+	for name, value := range s.extensions {
+		event.SetExtension(name, value)
+	}
+	return event
+}
+
+func (s *httpSink) authorize(request *http.Request) error {
+	if s.tokenFile == "" {
+		return nil
+	}
+	token, err := os.ReadFile(s.tokenFile)
+	switch {
+	case err == nil && len(bytes.TrimSpace(token)) > 0:
+		request.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	case err != nil && (s.tokenNeeded || !errors.Is(err, fs.ErrNotExist)):
+		return fmt.Errorf("read token: %w", err)
+	case s.tokenNeeded:
+		return fmt.Errorf("read token: %s is empty", s.tokenFile)
+	}
+	return nil
+}
+
 func verdict(id string, status int, answer string) error {
 	switch {
 	case status >= 200 && status < 300:
@@ -139,9 +195,10 @@ func verdict(id string, status int, answer string) error {
 	}
 }
 
+// refusesForGood says that a status is about the event. 401 is about the token, which somebody renews.
 func refusesForGood(status int) bool {
 	switch status {
-	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	default:
 		return status >= 400 && status < 500

@@ -28,6 +28,9 @@ type stream struct {
 	queue     []*item
 	sending   bool
 	lastError string
+	// failingSince is when the first send failed after the last that did not, and undelivered why, once it is worth telling.
+	failingSince time.Time
+	undelivered  string
 	// question is what awaits a handler.
 	question *question
 }
@@ -166,6 +169,7 @@ func (s *stream) progress() Progress {
 		Acknowledged: s.acknowledged,
 		Rejected:     s.rejected,
 		Pending:      len(s.queue),
+		Undelivered:  s.undelivered,
 		LastError:    s.lastError,
 	}
 	if q := s.question; q != nil {

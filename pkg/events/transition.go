@@ -19,13 +19,34 @@ type TransitionData struct {
 	UID           string `json:"uid" doc:"The uid of the object."`
 	Kind          string `json:"kind" doc:"The kind of the object."`
 	Attempt       int64  `json:"attempt" doc:"The attempt that the transition belongs to; the first is 0."`
-	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps."`
+	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps." minimum:"1"`
 	State         string `json:"state" doc:"The lifecycle state that began."`
 	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
 	Outcome       string `json:"outcome,omitempty" doc:"The object's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
+}
+
+// TransitionOf reads the data of a received event. What is no transition's event, or has data that is none of it, is a
+// Permanent error.
+func TransitionOf(event cloudevents.Event) (TransitionData, error) {
+	return decoded[TransitionData](event, false)
+}
+
+// ClockOf reads the data of a received clock event. What is none, or has data that is none of it, is a Permanent error.
+func ClockOf(event cloudevents.Event) (ClockData, error) {
+	return decoded[ClockData](event, true)
+}
+
+func decoded[T any](event cloudevents.Event, clock bool) (data T, err error) {
+	if kind, known := TypeNamed(event.Type()); !known || kind.Clock() != clock {
+		return data, Permanent(fmt.Errorf("event %.256q has the type %.256q, and no data of the type %T", event.ID(), event.Type(), data))
+	}
+	if err := event.DataAs(&data); err != nil {
+		return data, Permanent(fmt.Errorf("data of event %.256q: %w", event.ID(), err))
+	}
+	return data, nil
 }
 
 // End is how an attempt ended and why, for programs.

@@ -235,55 +235,6 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-func TestEventsMatchTheirSchemas(t *testing.T) {
-	for _, kind := range Types {
-		t.Run(kind.Name, func(t *testing.T) {
-			data := dataOf(t, kind)
-			s := schemaOf(kind)
-			for _, name := range s.Required {
-				if _, present := data[name]; !present {
-					t.Errorf("data lacks %q, which the schema requires", name)
-				}
-			}
-			for name := range data {
-				if s.Properties[name] == nil {
-					t.Errorf("data has %q, which the schema does not know", name)
-				}
-			}
-		})
-	}
-}
-
-func dataOf(t *testing.T, kind Type) map[string]any {
-	t.Helper()
-	event, err := Expired(pi, failed().Time.Time)
-	if kind.Name == DueType {
-		event, err = Due(pi, failed().Time.Time)
-	}
-	if !kind.Clock() {
-		transition := failed()
-		transition.State = kind.State
-		transition.Outcome = v1alpha1.OutcomeFailed
-		if !kind.EndsAttempt {
-			transition.End = nil
-		}
-		object := pi
-		if kind.Cluster {
-			object = standalone
-			transition.DriverPod, transition.ApplicationID = "", ""
-			if transition.End != nil {
-				transition.End.ExitCode = nil
-			}
-		}
-		event, err = ForTransition(object, transition)
-	}
-	must(t, err)
-	if event.Type() != kind.Name || event.DataSchema() != schemaOf(kind).ID {
-		t.Errorf("event has type %q and schema %q", event.Type(), event.DataSchema())
-	}
-	return tree(t, string(event.Data())).(map[string]any)
-}
-
 func TestEventOfACluster(t *testing.T) {
 	event, err := ForTransition(standalone, v1alpha1.Transition{
 		Sequence: 3, Time: microTime("2026-03-01T08:15:30.5Z"), State: "Degraded", Message: "The master is gone.",

@@ -13,6 +13,8 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
+	"github.com/firesteel-dev/firesteel/test/chaos/journal"
 )
 
 const driverSelector = "spark-role=driver"
@@ -78,6 +80,17 @@ func (w *world) follow(
 	return nil
 }
 
+// examine holds an event to the contract.
+func (w *world) examine(entry journal.Entry) {
+	event, err := entry.Event()
+	if err == nil {
+		err = eventstest.Check(*event)
+	}
+	if err != nil {
+		w.crew.charge("an event breaks the contract: " + err.Error() + "\n" + entry.Bytes())
+	}
+}
+
 // listen has the court hear what reached the sink, until the context ends, and counts what the sink did wrong.
 func (w *world) listen(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
@@ -86,6 +99,7 @@ func (w *world) listen(ctx context.Context) error {
 		entries, err := w.journal.Read()
 		for _, entry := range entries {
 			w.court.Heard(entry)
+			w.examine(entry)
 			if entry.Fault != "" {
 				w.tally.count("sink " + entry.Fault)
 			}

@@ -3,6 +3,8 @@ package integration
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -125,4 +127,27 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 	if told := len(firstTaken(heard, app)); int64(told) <= record.Sequence {
 		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
 	}
+}
+
+// A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
+func TestEventsWaitForASinkThatCanBeUsed(t *testing.T) {
+	s := newScene(t)
+	process := s.ownController(controller{sink: "broker-ingress"})
+	app := s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
+	s.untilCondition("pi", "EventsDelivered", metav1.ConditionFalse, "SinkUnavailable")
+	const why = `K_SINK \"broker-ingress\" is not an absolute http or https URL`
+	if log, err := os.ReadFile(process.Log); err != nil || !strings.Contains(string(log), why) {
+		t.Errorf("the log does not say %s: %v\n%s", why, err, log)
+	}
+	if c := s.condition("pi", "EventsDelivered"); !strings.Contains(c.Message, `K_SINK "broker-ingress"`) {
+		t.Errorf("the condition does not name the variable: %s", c.Message)
+	}
+	process.Kill()
+
+	s.ownController(controller{sink: s.sink.url()})
+	s.told(app, plainLife...)
+	s.untilCondition("pi", "EventsDelivered", metav1.ConditionTrue, "Delivered")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -61,7 +62,7 @@ func newScene(t testing.TB) *scene {
 }
 
 func (s *scene) leave() {
-	for _, charge := range s.witness.against(s.ns) {
+	for _, charge := range slices.Concat(s.witness.against(s.ns), s.sink.against(s.ns)) {
 		s.Error(charge)
 	}
 	ctx := context.Background()

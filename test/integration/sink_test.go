@@ -12,6 +12,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
 )
 
 // delivery is one event as it arrived.
@@ -51,6 +55,7 @@ type sink struct {
 	deliveries map[string][]delivery
 	answers    map[string]answering
 	news       map[string]chan struct{}
+	charges    map[string][]string
 }
 
 func newSink() *sink {
@@ -58,6 +63,7 @@ func newSink() *sink {
 		deliveries: map[string][]delivery{},
 		answers:    map[string]answering{},
 		news:       map[string]chan struct{}{},
+		charges:    map[string][]string{},
 	}
 	s.server = httptest.NewServer(s)
 	return s
@@ -87,6 +93,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	namespace := d.Attributes["sparknamespace"]
 	d.Answer = s.answering(namespace)(request, d)
 	s.record(namespace, d)
+	s.examine(namespace, request.Header, body)
 	w.WriteHeader(d.Answer)
 }
 
@@ -102,6 +109,27 @@ func read(request *http.Request, body string) delivery {
 		ID: attributes["id"], Type: attributes["type"], State: attributes["sparkstate"], Application: attributes["sparkname"],
 		Sequence: sequence, Attributes: attributes, Body: body, At: time.Now(),
 	}
+}
+
+// examine holds an event to the contract.
+func (s *sink) examine(namespace string, header http.Header, body []byte) {
+	event, err := cloudevents.NewEventFromHTTPRequest(&http.Request{Header: header, Body: io.NopCloser(bytes.NewReader(body))})
+	if err == nil {
+		err = eventstest.Check(*event)
+	}
+	if err == nil {
+		return
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.charges[namespace] = append(s.charges[namespace], fmt.Sprintf("an event breaks the contract: %v\n%s\n%s", err, header, body))
+}
+
+// against are the charges of a namespace.
+func (s *sink) against(namespace string) []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.charges[namespace])
 }
 
 func (s *sink) answering(namespace string) answering {

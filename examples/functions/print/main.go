@@ -4,23 +4,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"strings"
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
-	"knative.dev/pkg/signals"
+
+	"github.com/firesteel-dev/firesteel/pkg/function"
 )
 
-func main() {
-	client, err := cloudevents.NewClientHTTP(cloudevents.WithPort(8080))
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := client.StartReceiver(signals.NewContext(), print); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { function.Handle(print) }
 
 func print(_ context.Context, event cloudevents.Event) error {
 	_, err := fmt.Println(line(event))

@@ -80,6 +80,26 @@ func TestConditionEventsDelivered(t *testing.T) {
 	}
 }
 
+// It is told in the same words for as long as the sink takes nothing, so that it costs one write.
+func TestConditionEventsDeliveredWhereTheSinkTakesNone(t *testing.T) {
+	app, record := pi().Obj(), submitted().Requested()
+	expect := func(when string, acknowledged int64, facts dialect.Facts, want string) {
+		t.Helper()
+		record.With(func(r *v1alpha1.Record) { r.Acknowledged = acknowledged })
+		app.Status.Conditions = concluded(app, record.Obj(), facts)
+		c := meta.FindStatusCondition(app.Status.Conditions, "EventsDelivered")
+		if got := string(c.Status) + " " + c.Reason; got != want || c.Reason == "SinkUnavailable" && c.Message != "Events wait for the sink: it is down" {
+			t.Errorf("%s it is %s: %s, want %s", when, got, c.Message, want)
+		}
+	}
+	expect("at first", 1, dialect.Facts{}, "Unknown Pending")
+	expect("when it is known", 1, dialect.Facts{Undelivered: "it is down"}, "False SinkUnavailable")
+	expect("with another reason", 1, dialect.Facts{Undelivered: "it is away"}, "False SinkUnavailable")
+	expect("after a restart, before the sink was tried", 1, dialect.Facts{}, "False SinkUnavailable")
+	expect("when the sink takes events again", 1, dialect.Facts{Delivering: true}, "Unknown Pending")
+	expect("when it has all", 2, dialect.Facts{Delivering: true}, "True Delivered")
+}
+
 // People read the first, and kubectl wait needs them all from the beginning.
 func TestConditionsComeInTheSameOrder(t *testing.T) {
 	kinds := func(app *sparkv1.SparkApplication, record *story) []string {

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
 // Entry is one event as it reached the sink.
@@ -47,6 +49,17 @@ func Attributes(header http.Header) map[string]string {
 func (e Entry) Sequence() int64 {
 	sequence, _ := strconv.ParseInt(e.Attributes["sequence"], 10, 64)
 	return sequence
+}
+
+// Event is the event itself.
+func (e Entry) Event() (*cloudevents.Event, error) {
+	header := http.Header{"Content-Type": {e.Attributes["content-type"]}}
+	for name, value := range e.Attributes {
+		if name != "content-type" {
+			header.Set("Ce-"+name, value)
+		}
+	}
+	return cloudevents.NewEventFromHTTPRequest(&http.Request{Header: header, Body: io.NopCloser(strings.NewReader(e.Body))})
 }
 
 // Bytes are all of the event, for comparison.

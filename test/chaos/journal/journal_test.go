@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firesteel-dev/firesteel/test/chaos/journal"
@@ -73,5 +74,24 @@ func TestAnIncarnationDoesNotWriteOverAnothersJournal(t *testing.T) {
 	}
 	if _, err := journal.Create(dir, 1); err == nil {
 		t.Error("two sinks write to the same journal")
+	}
+}
+
+func TestAnEntryIsTheEventAsItWasSent(t *testing.T) {
+	sent := cloudevents.NewEvent()
+	sent.SetID("x")
+	sent.SetType("dev.firesteel.application.failed.v1")
+	sent.SetSource("/apis")
+	sent.SetExtension("sparkname", "pi")
+	if err := sent.SetData(cloudevents.ApplicationJSON, map[string]int{"a": 1}); err != nil {
+		t.Fatal(err)
+	}
+	request, err := cloudevents.NewHTTPRequestFromEvent(t.Context(), "http://sink", sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := journal.Entry{Attributes: journal.Attributes(request.Header), Body: `{"a":1}`}.Event()
+	if err != nil || got.String() != sent.String() {
+		t.Errorf("it is %s, %v, want %s", got, err, sent)
 	}
 }

@@ -1,4 +1,4 @@
-package events
+package function
 
 import (
 	"context"
@@ -10,13 +10,16 @@ import (
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
 // TestStoryOverHTTP takes a story all the way: relay, sink, a receiver that is overloaded at first, handler.
 func TestStoryOverHTTP(t *testing.T) {
 	var got []string
 	receiver, err := NewReceiver(func(_ context.Context, event cloudevents.Event) error {
-		object, err := Identify(event)
+		object, err := events.Identify(event)
 		if err != nil {
 			return err
 		}
@@ -33,25 +36,28 @@ func TestStoryOverHTTP(t *testing.T) {
 		receiver.ServeHTTP(w, request)
 	}))
 	defer server.Close()
-	sink, err := NewHTTPSink(server.URL)
+	sink, err := events.NewHTTPSink(server.URL)
 	must(t, err)
 	told := make(chan struct{})
-	relay, err := NewRelay(RelayConfig{Sink: sink, OnProgress: func(types.NamespacedName) { close(told) }})
+	relay, err := events.NewRelay(events.RelayConfig{Sink: sink, OnProgress: func(types.NamespacedName) { close(told) }})
 	must(t, err)
 	defer relay.Shutdown()
 
-	relay.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+	record := &v1alpha1.Record{Sequence: 3, Transitions: []v1alpha1.Transition{
+		transition(1, "Submitted"), transition(2, "DriverRequested"), transition(3, "DriverStarted"),
+	}}
+	relay.Tell(events.Story{Object: pi, Record: record})
 	<-told
 
 	want := []string{
-		"pi dev.firesteel.application.scheduled-to-restart.v1",
+		"pi dev.firesteel.application.submitted.v1",
 		"pi dev.firesteel.application.driver-requested.v1",
 		"pi dev.firesteel.application.driver-started.v1",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || requests.Load() != 4 {
 		t.Errorf("after %d requests the handler got %q, want %q", requests.Load(), got, want)
 	}
-	if progress := relay.Progress(pi.UID); progress != (Progress{Acknowledged: 3}) {
+	if progress := relay.Progress(pi.UID); progress != (events.Progress{Acknowledged: 3}) {
 		t.Errorf("progress is %+v", progress)
 	}
 }

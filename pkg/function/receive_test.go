@@ -1,4 +1,4 @@
-package events
+package function
 
 import (
 	"context"
@@ -9,12 +9,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/cloudevents/sdk-go/v2/binding"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
 func TestReceiverAnswers(t *testing.T) {
@@ -24,8 +29,8 @@ func TestReceiverAnswers(t *testing.T) {
 		want int
 	}{
 		"done is 204":                               {nil, 204},
-		"what can never work is 400":                {Permanent(errors.New("poison")), 400},
-		"so it is when wrapped":                     {fmt.Errorf("restart: %w", Permanent(errors.New("poison"))), 400},
+		"what can never work is 400":                {events.Permanent(errors.New("poison")), 400},
+		"so it is when wrapped":                     {fmt.Errorf("restart: %w", events.Permanent(errors.New("poison"))), 400},
 		"an API server with too many requests":      {apierrors.NewTooManyRequests("slow down", 1), 503},
 		"an API server that is unavailable":         {apierrors.NewServiceUnavailable("etcd"), 503},
 		"an API server that timed out":              {apierrors.NewServerTimeout(resource, "get", 1), 503},
@@ -48,8 +53,7 @@ func TestReceiverAnswers(t *testing.T) {
 }
 
 func TestReceiverHandsOverTheEvent(t *testing.T) {
-	want, err := ForTransition(pi, failed())
-	must(t, err)
+	want := failed(t)
 	var got cloudevents.Event
 	handler := func(ctx context.Context, event cloudevents.Event) error {
 		if _, limited := ctx.Deadline(); !limited {
@@ -59,8 +63,8 @@ func TestReceiverHandsOverTheEvent(t *testing.T) {
 		return nil
 	}
 	deliver(t, handler, eventRequest(t))
-	if wire(t, got) != wire(t, want) {
-		t.Errorf("handler got %s, want %s", wire(t, got), wire(t, want))
+	if got.String() != want.String() {
+		t.Errorf("handler got %s, want %s", got, want)
 	}
 }
 
@@ -90,6 +94,98 @@ func TestReceiverRefusesWhatIsNoEvent(t *testing.T) {
 	}
 }
 
+// TestReceiverSaysWhatItRefuses has an event of 2 MiB sent in both modes.
+func TestReceiverSaysWhatItRefuses(t *testing.T) {
+	for mode, encoding := range map[string]func(context.Context) context.Context{
+		"binary": binding.WithForceBinary, "structured": binding.WithForceStructured,
+	} {
+		t.Run(mode, func(t *testing.T) {
+			event := failed(t)
+			must(t, event.SetData(cloudevents.ApplicationJSON, map[string]string{"message": strings.Repeat("x", 2<<20)}))
+			core, logged := observer.New(zap.WarnLevel)
+			ctx := logging.WithLogger(encoding(t.Context()), zap.New(core).Sugar())
+			request, err := cloudevents.NewHTTPRequestFromEvent(ctx, "http://handler", event)
+			must(t, err)
+			response := deliver(t, func(context.Context, cloudevents.Event) error {
+				t.Error("the handler was called")
+				return nil
+			}, request)
+			if response.Code != http.StatusRequestEntityTooLarge {
+				t.Errorf("answer is %d %s, want 413", response.Code, response.Body)
+			}
+			if lines := logged.All(); len(lines) != 1 || lines[0].ContextMap()["status"] != int64(413) {
+				t.Errorf("the log says %v", lines)
+			}
+		})
+	}
+}
+
+func TestReceiverTakesStructuredMode(t *testing.T) {
+	want := failed(t)
+	request, err := cloudevents.NewHTTPRequestFromEvent(binding.WithForceStructured(t.Context()), "http://handler", want)
+	must(t, err)
+	if mode := request.Header.Get("Content-Type"); !strings.HasPrefix(mode, "application/cloudevents+json") {
+		t.Fatalf("the request is of the type %s", mode)
+	}
+	var got cloudevents.Event
+	response := deliver(t, func(_ context.Context, event cloudevents.Event) error {
+		got = event
+		return nil
+	}, request)
+	if response.Code != http.StatusNoContent || got.String() != want.String() {
+		t.Errorf("answer is %d, and the handler got %s, want %s", response.Code, got, want)
+	}
+}
+
+func TestReceiverLeavesOtherTypesAlone(t *testing.T) {
+	event := failed(t)
+	event.SetType("com.example.order.created")
+	request, err := cloudevents.NewHTTPRequestFromEvent(t.Context(), "http://handler", event)
+	must(t, err)
+	core, logged := observer.New(zap.DebugLevel)
+	response := deliver(t, func(context.Context, cloudevents.Event) error {
+		t.Error("the handler was called")
+		return nil
+	}, request.WithContext(logging.WithLogger(t.Context(), zap.New(core).Sugar())))
+	if lines := logged.FilterLevelExact(zap.DebugLevel); response.Code != http.StatusNoContent || logged.Len() != 1 || lines.Len() != 1 {
+		t.Errorf("answer is %d %s, want 204 and one line for developers, not %v", response.Code, response.Body, logged.All())
+	}
+}
+
+// TestReceiverIsBusy fills all slots, and answers again once one is free.
+func TestReceiverIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		handler, err := NewReceiver(func(context.Context, cloudevents.Event) error {
+			<-release
+			return nil
+		})
+		must(t, err)
+		ctx := logging.WithLogger(t.Context(), zap.NewNop().Sugar())
+		post := func() int {
+			response := httptest.NewRecorder()
+			handler.ServeHTTP(response, eventRequest(t).WithContext(ctx))
+			return response.Code
+		}
+		answers := make(chan int, callsAtOnce+1)
+		for range callsAtOnce {
+			go func() { answers <- post() }()
+		}
+		synctest.Wait()
+		if got := post(); got != http.StatusTooManyRequests {
+			t.Errorf("answer is %d, want 429", got)
+		}
+		go func() { answers <- post() }()
+		synctest.Wait()
+		close(release)
+		for range callsAtOnce + 1 {
+			if got := <-answers; got != http.StatusNoContent {
+				t.Errorf("answer is %d, want 204", got)
+			}
+		}
+	})
+}
+
 func tooMuch(r *http.Request) {
 	large := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", requestLimit+1)))
 	r.Body, r.ContentLength = large.Body, large.ContentLength
@@ -110,28 +206,15 @@ func TestReceiverNeedsAHandler(t *testing.T) {
 	}
 }
 
-func TestPermanent(t *testing.T) {
-	if Permanent(nil) != nil {
-		t.Error("Permanent makes an error of none")
-	}
-	if cause := errors.New("cause"); !errors.Is(Permanent(cause), cause) {
-		t.Error("Permanent hides its cause")
-	}
-	if IsPermanent(errors.New("other")) {
-		t.Error("any error is permanent")
-	}
-}
-
 func eventRequest(t *testing.T) *http.Request {
 	t.Helper()
-	event, err := ForTransition(pi, failed())
-	must(t, err)
+	event := failed(t)
 	request, err := cloudevents.NewHTTPRequestFromEvent(t.Context(), "http://handler", event)
 	must(t, err)
 	return request
 }
 
-func deliver(t *testing.T, handler Handler, request *http.Request) *httptest.ResponseRecorder {
+func deliver(t *testing.T, handler events.Handler, request *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
 	receiver, err := NewReceiver(handler)
 	must(t, err)

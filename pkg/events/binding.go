@@ -1,0 +1,53 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+)
+
+// Binding is what a Knative SinkBinding tells a process of its sink. All of it may as well be set by hand.
+type Binding struct {
+	// Sink is where events go, an absolute http or https URL. Without one they stay in the process.
+	Sink string `envconfig:"K_SINK"`
+	// CACerts are PEM certificates to trust there, besides the system's.
+	CACerts string `envconfig:"K_CA_CERTS"`
+	// Overrides is a JSON object whose "extensions" are set on every event, over those that it has.
+	Overrides string `envconfig:"K_CE_OVERRIDES"`
+	// Audience is whom the sink's tokens are for. Where it is set, no event leaves without a token.
+	Audience string `envconfig:"K_AUDIENCE"`
+}
+
+// tokenFile is where a SinkBinding mounts the token for the sink.
+const tokenFile = "/oidc/token"
+
+// NewSink makes the sink; it is nil where none is named. An error says which variable cannot be used.
+func (b Binding) NewSink() (Sink, error) {
+	if b.Sink == "" {
+		return nil, nil
+	}
+	var overrides struct {
+		Extensions map[string]string `json:"extensions"`
+	}
+	if b.Overrides != "" {
+		if err := json.Unmarshal([]byte(b.Overrides), &overrides); err != nil {
+			return nil, fmt.Errorf(`K_CE_OVERRIDES is not like {"extensions":{"name":"value"}}: %w`, err)
+		}
+	}
+	return NewHTTPSink(b.Sink, WithCACerts(b.CACerts), WithExtensions(overrides.Extensions), WithToken(tokenFile, b.Audience != ""))
+}
+
+// Unusable is a sink that takes nothing, for a reason that does not pass while the process runs: each event waits until
+// a process has a better one.
+func Unusable(why error) Sink { return unusable{why} }
+
+var errUnusable = errors.New("no event is sent until that is corrected and the process started again")
+
+type unusable struct{ why error }
+
+func (u unusable) Send(context.Context, cloudevents.Event) error {
+	return fmt.Errorf("%w: %w", u.why, errUnusable)
+}

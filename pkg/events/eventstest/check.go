@@ -1,0 +1,205 @@
+// Package eventstest holds what tests see of events to the contract.
+package eventstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/events/reference"
+)
+
+// sizeLimit is what an event stays below, as JSON.
+const sizeLimit = 8 << 10
+
+// Check says what in an event breaks the contract: its attributes, those that its type must have and may have, and its
+// data, which has to match the schema of the type and to say the same. Extensions that a Knative broker adds are let be.
+func Check(event cloudevents.Event) error {
+	if err := event.Validate(); err != nil {
+		return err
+	}
+	kind, known := events.TypeNamed(event.Type())
+	if !known {
+		return fmt.Errorf("%s is no type of the contract", event.Type())
+	}
+	attributes, err := attributesOf(event)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		checkNames(kind, attributes),
+		checkData(kind, event.Data()),
+		checkAgreement(kind, event, attributes),
+		checkSize(event),
+	)
+}
+
+// attributesOf are all attributes of an event, as structured mode has them.
+func attributesOf(event cloudevents.Event) (map[string]any, error) {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return nil, err
+	}
+	attributes := map[string]any{}
+	if err := json.Unmarshal(text, &attributes); err != nil {
+		return nil, err
+	}
+	delete(attributes, "data")
+	for name := range attributes {
+		if strings.HasPrefix(name, "knative") {
+			delete(attributes, name)
+		}
+	}
+	return attributes, nil
+}
+
+func checkNames(kind events.Type, attributes map[string]any) error {
+	var problems []error
+	possible := map[string]bool{}
+	for _, a := range events.Attributes {
+		value, present := attributes[a.Name]
+		text, isText := value.(string)
+		switch possible[a.Name] = a.Possible(kind); {
+		case !present && a.Always(kind):
+			problems = append(problems, fmt.Errorf("%s has no %s", kind.Name, a.Name))
+		case present && (!isText || !regexp.MustCompile("^("+a.Pattern+")$").MatchString(text)):
+			problems = append(problems, fmt.Errorf("%s is %#v, not like %s", a.Name, value, a.Pattern))
+		}
+	}
+	for name := range attributes {
+		if !possible[name] {
+			problems = append(problems, fmt.Errorf("%s has %s", kind.Name, name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// schemas are those that were compiled, by the names of their types.
+var schemas sync.Map
+
+func schemaOf(kind events.Type) (*jsonschema.Schema, error) {
+	if schema, known := schemas.Load(kind.Name); known {
+		return schema.(*jsonschema.Schema), nil
+	}
+	text, err := reference.Schema(kind)
+	if err != nil {
+		return nil, err
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(kind.Schema(), document); err != nil {
+		return nil, err
+	}
+	schema, err := compiler.Compile(kind.Schema())
+	if err != nil {
+		return nil, err
+	}
+	schemas.Store(kind.Name, schema)
+	return schema, nil
+}
+
+// checkData validates data, and knows no field that the schema does not: what is added has to be published.
+func checkData(kind events.Type, data []byte) error {
+	schema, err := schemaOf(kind)
+	if err != nil {
+		return err
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
+	return errors.Join(schema.Validate(document), checkFields("data", schema, document))
+}
+
+func checkFields(where string, schema *jsonschema.Schema, document any) error {
+	fields, _ := document.(map[string]any)
+	var problems []error
+	for name, value := range fields {
+		if of := schema.Properties[name]; of != nil {
+			problems = append(problems, checkFields(where+"."+name, of, value))
+		} else {
+			problems = append(problems, fmt.Errorf("%s.%s is not in the schema", where, name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkAgreement compares what attributes and data say of the same thing.
+func checkAgreement(kind events.Type, event cloudevents.Event, attributes map[string]any) error {
+	object, err := events.Identify(event)
+	if err != nil {
+		return err
+	}
+	want := map[string]any{
+		"specversion": "1.0", "type": kind.Name, "dataschema": kind.Schema(), "datacontenttype": cloudevents.ApplicationJSON,
+		"source": object.Source(), "subject": object.Key().String(), "time": attributes["time"],
+		events.ExtensionKind: object.Kind, events.ExtensionNamespace: object.Namespace, events.ExtensionName: object.Name,
+	}
+	if object.Resource != kind.Resource() {
+		return fmt.Errorf("%s is about one of %s", kind.Name, object.Resource)
+	}
+	var said events.Object
+	if kind.Clock() {
+		clock, err := events.ClockOf(event)
+		if err != nil {
+			return err
+		}
+		said = events.Object{Namespace: clock.Namespace, Name: clock.Name, Kind: clock.Kind}
+		want["id"] = clock.UID + "." + clock.Due.Format(time.RFC3339Nano)
+		want["time"] = clock.Due.Format(time.RFC3339Nano)
+	} else {
+		data, err := events.TransitionOf(event)
+		if err != nil {
+			return err
+		}
+		said = events.Object{Namespace: data.Namespace, Name: data.Name, Kind: data.Kind}
+		expectTransition(want, data)
+	}
+	said.Group, said.Resource, said.UID = object.Group, object.Resource, object.UID
+	if said != object || !strings.HasPrefix(fmt.Sprint(want["id"]), string(object.UID)+".") {
+		return fmt.Errorf("the attributes are about %+v, and the data about %+v", object, said)
+	}
+	if !reflect.DeepEqual(attributes, want) {
+		return fmt.Errorf("the attributes are %v, and the data says %v", attributes, want)
+	}
+	return nil
+}
+
+// expectTransition adds the attributes that follow from a transition's data.
+func expectTransition(want map[string]any, data events.TransitionData) {
+	want[events.ExtensionSequence] = fmt.Sprintf("%010d", data.Sequence)
+	want["id"] = fmt.Sprintf("%s.%010d", data.UID, data.Sequence)
+	want[events.ExtensionState] = data.State
+	want[events.ExtensionAttempt] = strconv.FormatInt(data.Attempt, 10)
+	if data.End != nil {
+		want[events.ExtensionOutcome] = data.End.Outcome
+		want[events.ExtensionRestartAllowed] = strconv.FormatBool(data.End.RestartAllowed)
+	}
+	if data.Outcome != "" {
+		want[events.ExtensionOutcome] = data.Outcome
+		want[events.ExtensionFinal] = "true"
+	}
+}
+
+func checkSize(event cloudevents.Event) error {
+	text, err := json.Marshal(event)
+	if err == nil && len(text) >= sizeLimit {
+		err = fmt.Errorf("it takes %d bytes", len(text))
+	}
+	return err
+}
