@@ -100,6 +100,11 @@ e2e: ## Run those and one for each feature and line of Spark, which downloads tw
 cluster: ## Boot a Kubernetes cluster on this machine.
 	$(LOCALCLUSTER) up
 
+.PHONY: eventing
+eventing: export EVENTING := yes
+eventing: ## Have Knative Eventing run in it.
+	hack/with-cluster.sh kubectl -n knative-eventing get pods
+
 .PHONY: cluster-down
 cluster-down: ## Take that cluster down.
 	$(LOCALCLUSTER) down
@@ -112,6 +117,15 @@ run: ## Run the controller as a process here, on the cluster of KUBECONFIG or th
 .PHONY: deploy
 deploy: ## Build images and deploy Firesteel.
 	hack/with-cluster.sh hack/deploy.sh
+
+.PHONY: deploy-eventing
+deploy-eventing: export EVENTING := yes
+deploy-eventing: ## The same with a Knative Broker, and the handlers behind it.
+	hack/with-cluster.sh hack/deploy.sh --eventing
+
+.PHONY: undeploy-eventing
+undeploy-eventing: ## Remove Broker and handlers: all in one process again.
+	hack/with-cluster.sh hack/deploy.sh --remove-eventing
 
 .PHONY: undeploy
 undeploy: ## Remove Firesteel.

@@ -47,6 +47,7 @@ func run() error {
 
 func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 	var versions []string
+	var eventing bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Boot the cluster, building what is missing, and print its kubeconfig's path",
@@ -56,7 +57,7 @@ func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := c.Up(cmd.Context(), more...); err != nil {
+			if err := c.Up(cmd.Context(), cluster.Contents{Spark: more, Eventing: eventing}); err != nil {
 				return err
 			}
 			fmt.Fprintf(os.Stderr, "\nTo use it:\n%s\n", exports(c))
@@ -65,6 +66,7 @@ func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&versions, "spark", nil, "have images of these versions of Spark too, besides "+spark.Default.Version)
+	cmd.Flags().BoolVar(&eventing, "eventing", false, "have Knative Eventing run in it")
 	return cmd
 }
 

@@ -19,9 +19,17 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
 )
 
-// Up boots the cluster, unless a healthy one runs. What is left of an unhealthy
-// one goes first. It holds images of these releases of Spark besides the default.
-func (c *Cluster) Up(ctx context.Context, more ...spark.Release) error {
+// Contents are what a cluster holds besides Kubernetes and the default Spark.
+type Contents struct {
+	// Spark are the further releases that there are images of.
+	Spark []spark.Release
+	// Eventing says whether Knative Eventing runs in it.
+	Eventing bool
+}
+
+// Up boots the cluster, unless a healthy one runs, which then only gets what it
+// lacks. What is left of an unhealthy one goes first.
+func (c *Cluster) Up(ctx context.Context, contents Contents) error {
 	if err := requireRoot("localcluster up"); err != nil {
 		return err
 	}
@@ -31,18 +39,14 @@ func (c *Cluster) Up(ctx context.Context, more ...spark.Release) error {
 	}
 	defer unlock()
 	runner := step.NewRunner(c.progress, c.cache.Logs())
-	held := spark.WithDefault(more)
 	if err := c.Healthy(ctx); err == nil {
 		runner.Say("the cluster runs already and is healthy")
-		if len(more) == 0 {
-			return nil
-		}
-		return runner.Run(ctx, c.moreSpark(held)...)
+		return runner.Run(ctx, c.more(contents)...)
 	}
 	if err := c.clear(runner); err != nil {
 		return err
 	}
-	if err := runner.Run(ctx, c.steps(held)...); err != nil {
+	if err := runner.Run(ctx, c.steps(contents)...); err != nil {
 		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
 	}
 	// What answers at the cluster's addresses might be somebody else's.
@@ -75,9 +79,9 @@ const (
 	diskFull = "see the log; about 5 GB of disk are needed in the cache folder, and 2 GB for each further Spark"
 )
 
-// steps are the way from a bare machine to a cluster that holds these releases of
-// Spark.
-func (c *Cluster) steps(held []spark.Release) []step.Step {
+// steps are the way from a bare machine to a cluster with these contents.
+func (c *Cluster) steps(contents Contents) []step.Step {
+	held := spark.WithDefault(contents.Spark)
 	steps := []step.Step{
 		packagesStep,
 		{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline},
@@ -92,7 +96,7 @@ func (c *Cluster) steps(held []spark.Release) []step.Step {
 	for _, r := range held {
 		steps = append(steps, c.sparkSteps(r, held)...)
 	}
-	return append(steps, []step.Step{
+	steps = append(steps, []step.Step{
 		{Name: "image store", After: []string{tagsOf(spark.Default), "machine"}, Do: c.buildStore, Remedy: diskFull},
 		{Name: "containerd", After: []string{"image store"}, Do: c.startContainerd, Remedy: machine},
 		{Name: "network", After: []string{"packages"}, Do: c.startNetwork, Remedy: machine},
@@ -103,6 +107,23 @@ func (c *Cluster) steps(held []spark.Release) []step.Step {
 		{Name: "dns", After: []string{"control plane"}, Do: c.startDNS,
 			Remedy: fmt.Sprintf("see the log; nothing else may listen at %s:%d", nodeAddress, dnsPort)},
 	}...)
+	if contents.Eventing {
+		// One build after the other: each keeps all processors busy.
+		steps = append(steps, c.eventingSteps([]string{"kubernetes"}, []string{"registry", "node", "dns"})...)
+	}
+	return steps
+}
+
+// more are the steps by which a cluster that runs comes to have these contents.
+func (c *Cluster) more(contents Contents) []step.Step {
+	var steps []step.Step
+	if len(contents.Spark) > 0 {
+		steps = c.moreSpark(spark.WithDefault(contents.Spark))
+	}
+	if contents.Eventing {
+		steps = append(steps, c.eventingSteps(nil, nil)...)
+	}
+	return steps
 }
 
 // moreSpark are the steps by which a cluster that runs comes to hold further
