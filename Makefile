@@ -85,11 +85,14 @@ chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants 
 parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
 
+# EVENTING= runs them without a Knative Broker.
 .PHONY: test-e2e
+test-e2e: export EVENTING ?= yes
 test-e2e: ## Run the tests on a cluster, with real Spark.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e
 
 .PHONY: e2e
+e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
 e2e: ## Run those and one for each feature and line of Spark, which downloads two more of them.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
@@ -138,3 +141,8 @@ workload-rbac: ## Give the namespace NAMESPACE (default) the service account tha
 .PHONY: demo
 demo: ## Deploy Firesteel and run a Spark application with it.
 	hack/with-cluster.sh hack/demo.sh
+
+.PHONY: demo-eventing
+demo-eventing: export EVENTING := yes
+demo-eventing: ## Deploy it with a Knative Broker, and run a pipeline of applications by events alone.
+	hack/with-cluster.sh hack/demo-eventing.sh

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/function"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
@@ -41,7 +42,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), registryCommand(), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), registryCommand(), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -143,6 +144,17 @@ func sparkCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 			}
 			fmt.Println(spark.Homes(dir))
 			return nil
+		},
+	}
+}
+
+func functionCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "function DIR IMAGE",
+		Short: "Make an image of a function in Python, requirements.txt and function.py, for the cluster that runs",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.AddFunction(cmd.Context(), function.Function{Dir: args[0], Image: args[1]})
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/function"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/packages"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
@@ -129,8 +130,7 @@ func (c *Cluster) more(contents Contents) []step.Step {
 // moreSpark are the steps by which a cluster that runs comes to hold further
 // releases of Spark.
 func (c *Cluster) moreSpark(held []spark.Release) []step.Step {
-	steps := []step.Step{packagesStep, c.debianStep(), {Name: "registry", Remedy: again,
-		Do: func(ctx context.Context, _ *step.Task) error { return registry.Wait(ctx, registryAddress) }}}
+	steps := []step.Step{packagesStep, c.debianStep(), registryStep}
 	for _, r := range held {
 		if r == spark.Default {
 			continue
@@ -143,6 +143,31 @@ func (c *Cluster) moreSpark(held []spark.Release) []step.Step {
 }
 
 var packagesStep = step.Step{Name: "packages", Do: packages.Install, Remedy: offline}
+
+// registryStep is for a cluster that runs.
+var registryStep = step.Step{Name: "registry", Remedy: again,
+	Do: func(ctx context.Context, _ *step.Task) error { return registry.Wait(ctx, registryAddress) }}
+
+// AddFunction makes the image of a function in Python, for the cluster that runs.
+func (c *Cluster) AddFunction(ctx context.Context, f function.Function) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, packagesStep, c.debianStep(), registryStep,
+		step.Step{Name: "function", After: []string{"packages", "debian", "registry"}, Remedy: offline,
+			Do: func(ctx context.Context, t *step.Task) error {
+				if err := f.BuildLayer(ctx, t, c.cache); err != nil {
+					return err
+				}
+				img, err := f.Open(c.cache)
+				if err != nil {
+					return err
+				}
+				return c.push(ctx, img, f.Image)
+			}})
+}
 
 func (c *Cluster) debianStep() step.Step {
 	return step.Step{Name: "debian", After: []string{"packages"}, Remedy: offline,
