@@ -39,6 +39,10 @@ verify: ## Prove that what is generated is current and that the code keeps its r
 lint: ## Run golangci-lint.
 	hack/lint.sh
 
+.PHONY: release
+release: ## Write release/: manifests with the images by digest, and SBOMs. KO_DOCKER_REPO, OCI=DIR; see hack/release.sh.
+	hack/release.sh
+
 ##@ Tests
 
 .PHONY: test

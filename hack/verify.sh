@@ -22,6 +22,7 @@ check "generated code and CRDs" go run ./hack/codegen -check
 check "licences" go run ./hack/licenses -check
 check "gofmt" formatted
 check "lint" hack/lint.sh
+check "release" hack/verify-release.sh
 for module in . tools hack/localcluster hack/localcluster/kwok hack/localcluster/eventing; do
 	check "go mod tidy in $module" go -C "$module" mod tidy -diff
 done

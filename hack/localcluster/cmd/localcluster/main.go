@@ -42,7 +42,7 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), registryCommand(), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
@@ -159,14 +159,21 @@ func functionCommand(c *cluster.Cluster) *cobra.Command {
 	}
 }
 
-func registryCommand() *cobra.Command {
+func registryCommand(c *cluster.Cluster) *cobra.Command {
 	var address, dir string
+	var base bool
 	cmd := &cobra.Command{
 		Use:   "registry",
 		Short: "Serve container images, as `up` has it done in the background",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return registry.Serve(cmd.Context(), address, dir) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if base {
+				go func() { cobra.CheckErr(c.PushBase(cmd.Context(), address, dir)) }()
+			}
+			return registry.Serve(cmd.Context(), address, dir)
+		},
 	}
+	cmd.Flags().BoolVar(&base, "base", false, "have "+cluster.BaseName+" in it, on which ko puts a Go program")
 	cmd.Flags().StringVar(&address, "address", "127.0.0.1:5005", "where to listen")
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder to keep blobs in")
 	_ = cmd.MarkFlagRequired("dir")

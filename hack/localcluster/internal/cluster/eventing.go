@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ const (
 	// eventingItem holds the layer with the programs, and the manifests.
 	eventingItem      = "images/eventing"
 	eventingManifests = "manifests.json"
+	programFolder     = "/ko-app"
 	// eventingApplied is what was applied to the running cluster.
 	eventingApplied = "cluster/eventing.json"
 )
@@ -48,7 +50,7 @@ func (c *Cluster) buildEventing(ctx context.Context, t *step.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.cache.Ensure(eventingItem, cache.Key(key, "layer 1"), func(dest string) error {
+	_, err = c.cache.Ensure(eventingItem, cache.Key(key, "layer 2"), func(dest string) error {
 		t.Say("building Knative Eventing")
 		programs, err := os.MkdirTemp("", "eventing-")
 		if err != nil {
@@ -61,7 +63,10 @@ func (c *Cluster) buildEventing(ctx context.Context, t *step.Task) error {
 				return err
 			}
 		}
-		err = writeLayer(dest, func(w *image.LayerWriter) error { return w.Tree(programs, "/ko-app", 0) })
+		err = writeLayer(dest, func(w *image.LayerWriter) error {
+			// First, since the folder here is only its owner's.
+			return errors.Join(w.Dir(programFolder, image.Attributes{Mode: 0o755}), w.Tree(programs, programFolder, 0))
+		})
 		if err != nil {
 			return err
 		}
@@ -120,7 +125,7 @@ func (c *Cluster) pushEventing(ctx context.Context) ([]string, error) {
 	var pairs []string
 	for _, program := range eventing.Programs {
 		config := baseConfig
-		config.Entrypoint = []string{"/ko-app/" + eventing.Name(program)}
+		config.Entrypoint = []string{programFolder + "/" + eventing.Name(program)}
 		img, err := image.Open(config, c.cache.Path("images", "base"), c.cache.Path(eventingItem))
 		if err != nil {
 			return nil, err

@@ -213,11 +213,22 @@ func (c *Cluster) startRegistry(ctx context.Context, _ *step.Task) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(c.push(ctx, pause, pauseName), c.PushBase(ctx, registryAddress, c.registryDir()))
+}
+
+// PushBase gives the image on which ko puts a Go program to a registry that is being started, and its folder.
+func (c *Cluster) PushBase(ctx context.Context, address, dir string) error {
+	if err := registry.Wait(ctx, address); err != nil {
+		return err
+	}
+	if err := c.buildBase(); err != nil {
+		return err
+	}
 	base, err := image.Open(baseConfig, c.cache.Path("images", "base"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.push(ctx, pause, pauseName), c.push(ctx, base, baseName))
+	return base.Push(ctx, address, registry.Blobs(dir), BaseName)
 }
 
 func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) error {

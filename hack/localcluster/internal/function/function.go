@@ -61,6 +61,7 @@ func (f Function) BuildLayer(ctx context.Context, t *step.Task, c cache.Dir) err
 			return err
 		}
 		return errors.Join(
+			w.Dir("/function/libraries", image.Attributes{Mode: 0o755}), // the folder here is only its owner's
 			w.Tree(libraries, "/function/libraries", 0),
 			w.File("/function/"+program, source, image.Attributes{Mode: 0o644}),
 			w.Close())
