@@ -40,7 +40,6 @@ for name in $functions; do
 	kubectl -n firesteel-system rollout status "deployment/$name" --timeout=120s
 	kubectl -n firesteel-system wait --for=condition=Ready --timeout=60s "trigger/$name"
 done
-kubectl get eventtypes -n firesteel-system 2>/dev/null | head -5 || true
 
 say "extract is submitted. Its first attempt fails; all that follows is told by events:"
 kubectl delete --ignore-not-found --wait -f examples/functions/follow-up/extract.yaml >/dev/null
@@ -48,7 +47,7 @@ for report in $(kubectl get "$application" -o name | grep /report- || true); do 
 for name in $functions; do follow "$name" "$(printf '%-10s' "$name")"; done
 kubectl apply -f examples/functions/follow-up/extract.yaml >/dev/null
 kubectl get "$application" extract --watch -o jsonpath='{.status.firesteel.verdict}{"\n"}' \
-	> >(grep --line-buffered . | uniq | sed -u 's/^/handler-restart  verdict: /') &
+	> >(awk 'NF && $0 != last { print "verdict     " $0; fflush(); last = $0 }') &
 followers+=($!)
 kubectl wait --for=condition=Succeeded --timeout=420s "$application/extract" >/dev/null || explain extract
 report=
@@ -59,6 +58,10 @@ for _ in {1..60}; do
 done
 [[ -n $report ]] || explain extract
 kubectl wait --for=condition=Succeeded --timeout=420s "$report" >/dev/null || explain "${report#*/}"
+for _ in {1..30}; do # the last event is told after the status
+	! kubectl -n firesteel-system logs deployment/print --since=5m | grep -q "${report#*/} .*(final" || break
+	sleep 1
+done
 stop_following
 
 say "Who wrote the status of extract: the controller, and the restart handler from its own Pod"

@@ -46,9 +46,11 @@ kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
 
 hack/images.sh config/eventing/ >"$manifests/eventing.yaml"
 kubectl apply -f "$manifests/eventing.yaml"
+ready=(broker/firesteel sinkbinding/controller)
 for handler in restart ttl schedule; do
 	kubectl -n firesteel-system rollout status "deployment/handler-$handler" --timeout=180s
+	ready+=("trigger/handler-$handler")
 done
 kubectl -n firesteel-system rollout status deployment/dead-letter --timeout=180s
-kubectl -n firesteel-system wait --for=condition=Ready --timeout=120s broker/firesteel triggers --all sinkbinding/controller
+kubectl -n firesteel-system wait --for=condition=Ready --timeout=120s "${ready[@]}"
 kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
