@@ -40,6 +40,10 @@ verify: ## Prove that what is generated is current and that the code keeps its r
 lint: ## Run golangci-lint.
 	hack/lint.sh
 
+.PHONY: release
+release: ## Write release/: manifests with the images by digest, and SBOMs. KO_DOCKER_REPO, OCI=DIR; see hack/release.sh.
+	hack/release.sh
+
 ##@ Tests
 
 .PHONY: test
@@ -86,11 +90,14 @@ chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants 
 parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
 
+# EVENTING= runs them without a Knative Broker.
 .PHONY: test-e2e
+test-e2e: export EVENTING ?= yes
 test-e2e: ## Run the tests on a cluster, with real Spark.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e
 
 .PHONY: e2e
+e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
 e2e: ## Run those and one for each feature and line of Spark, which downloads two more of them.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
@@ -100,6 +107,11 @@ e2e: ## Run those and one for each feature and line of Spark, which downloads tw
 .PHONY: cluster
 cluster: ## Boot a Kubernetes cluster on this machine.
 	$(LOCALCLUSTER) up
+
+.PHONY: eventing
+eventing: export EVENTING := yes
+eventing: ## Have Knative Eventing run in it.
+	hack/with-cluster.sh kubectl -n knative-eventing get pods
 
 .PHONY: cluster-down
 cluster-down: ## Take that cluster down.
@@ -114,6 +126,15 @@ run: ## Run the controller as a process here, on the cluster of KUBECONFIG or th
 deploy: ## Build images and deploy Firesteel.
 	hack/with-cluster.sh hack/deploy.sh
 
+.PHONY: deploy-eventing
+deploy-eventing: export EVENTING := yes
+deploy-eventing: ## The same with a Knative Broker, and the handlers behind it.
+	hack/with-cluster.sh hack/deploy.sh --eventing
+
+.PHONY: undeploy-eventing
+undeploy-eventing: ## Remove Broker and handlers: all in one process again.
+	hack/with-cluster.sh hack/deploy.sh --remove-eventing
+
 .PHONY: undeploy
 undeploy: ## Remove Firesteel.
 	hack/with-cluster.sh hack/deploy.sh --remove
@@ -125,3 +146,8 @@ workload-rbac: ## Give the namespace NAMESPACE (default) the service account tha
 .PHONY: demo
 demo: ## Deploy Firesteel and run a Spark application with it.
 	hack/with-cluster.sh hack/demo.sh
+
+.PHONY: demo-eventing
+demo-eventing: export EVENTING := yes
+demo-eventing: ## Deploy it with a Knative Broker, and run a pipeline of applications by events alone.
+	hack/with-cluster.sh hack/demo-eventing.sh

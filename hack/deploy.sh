@@ -1,23 +1,56 @@
 #!/usr/bin/env bash
-# Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG; --remove takes it away again,
-# and with the CustomResourceDefinitions every application.
+# Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG; --eventing config/eventing too, where
+# Knative Eventing is. --remove takes both away again, and with the CustomResourceDefinitions every application;
+# --remove-eventing has all in one process again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if [[ ${1:-} == --remove ]]; then
+has_eventing() { kubectl get crd brokers.eventing.knative.dev --ignore-not-found -o name | grep -q .; }
+
+remove() { # manifest...
+	for manifest in "$@"; do sed 's#ko://##' "$manifest" | kubectl delete --ignore-not-found -f -; done
+}
+
+remove_eventing() {
+	if has_eventing; then
+		# First the controller's sink, so that nothing is on its way when the Broker goes.
+		remove config/eventing/800-*.yaml config/eventing/700-*.yaml config/eventing/600-*.yaml config/eventing/100-*.yaml
+	fi
+	remove config/eventing/500-*.yaml
+}
+
+case ${1:-} in
+--remove)
+	remove_eventing
 	kubectl delete --ignore-not-found -f config/workload
-	for manifest in config/300-*.yaml; do kubectl delete --ignore-not-found -f "$manifest"; done
-	for manifest in config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml; do
-		sed 's#ko://##' "$manifest" | kubectl delete --ignore-not-found -f -
-	done
+	remove config/300-*.yaml config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml
 	exit
-fi
+	;;
+--remove-eventing)
+	kubectl apply -f config/400-config-handlers.yaml
+	remove_eventing
+	kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
+	exit
+	;;
+esac
 
 : "${KO_DOCKER_REPO:?the registry to push Firesteel\'s images to, which the cluster pulls from}"
-manifests=$(mktemp)
-trap 'rm -f "$manifests"' EXIT
-hack/images.sh config/ >"$manifests"
+manifests=$(mktemp -d)
+trap 'rm -rf "$manifests"' EXIT
+hack/images.sh config/ >"$manifests/core.yaml"
 kubectl apply -f config/100-namespace.yaml
 hack/crds.sh
-kubectl apply -f "$manifests" -f config/workload
+kubectl apply -f "$manifests/core.yaml" -f config/workload
+kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
+[[ ${1:-} == --eventing ]] || exit 0
+
+hack/images.sh config/eventing/ >"$manifests/eventing.yaml"
+kubectl apply -f "$manifests/eventing.yaml"
+ready=(broker/firesteel sinkbinding/controller)
+for handler in restart ttl schedule; do
+	kubectl -n firesteel-system rollout status "deployment/handler-$handler" --timeout=180s
+	ready+=("trigger/handler-$handler")
+done
+kubectl -n firesteel-system rollout status deployment/dead-letter --timeout=180s
+kubectl -n firesteel-system wait --for=condition=Ready --timeout=120s "${ready[@]}"
 kubectl -n firesteel-system rollout status deployment/controller --timeout=180s

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Deploys the current build with a subscriber that prints its events, and runs these packages of tests against it.
+# Deploys the current build with a subscriber that prints its events, and runs these packages of tests against it. With
+# EVENTING set the events go through a Knative Broker, and the handlers run behind it; without, to the subscriber.
 # A Firesteel that was deployed before stays, updated; one that was not is removed again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -7,9 +8,16 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if ! kubectl get namespace firesteel-system >/dev/null 2>&1; then
 	trap 'hack/deploy.sh --remove >/dev/null' EXIT
 fi
-hack/deploy.sh
-hack/images.sh examples/functions/print/print.yaml | kubectl apply -f -
+hack/deploy.sh ${EVENTING:+--eventing}
+if [[ -n ${EVENTING:-} ]]; then
+	hack/images.sh examples/functions/print/print.yaml test/e2e/eventing/testdata/parts.yaml | kubectl apply -f -
+	kubectl apply -f examples/functions/print/trigger.yaml
+	kubectl -n firesteel-system wait --for=condition=Ready --timeout=60s trigger/print
+	kubectl -n firesteel-system rollout status deployment/subscriber --timeout=120s
+else
+	hack/images.sh examples/functions/print/print.yaml | kubectl apply -f -
+	kubectl -n firesteel-system set env deployment/controller K_SINK=http://print.firesteel-system.svc
+fi
 kubectl -n firesteel-system rollout status deployment/print --timeout=120s
-kubectl -n firesteel-system set env deployment/controller K_SINK=http://print.firesteel-system.svc
 kubectl -n firesteel-system rollout status deployment/controller --timeout=120s
 go test -count=1 -v -p=1 -timeout=1h "$@"

@@ -23,7 +23,8 @@ check "events' contract" go run ./hack/contract -check
 check "licences" go run ./hack/licenses -check
 check "gofmt" formatted
 check "lint" hack/lint.sh
-for module in . tools hack/localcluster hack/localcluster/kwok; do
+check "release" hack/verify-release.sh
+for module in . tools hack/localcluster hack/localcluster/kwok hack/localcluster/eventing; do
 	check "go mod tidy in $module" go -C "$module" mod tidy -diff
 done
 

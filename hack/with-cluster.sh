@@ -2,7 +2,7 @@
 # Runs a command with a cluster to work on: the local one, which is booted where it does not run, or with
 # CLUSTER=existing the one that KUBECONFIG names. There images go to KO_DOCKER_REPO, which the cluster must reach.
 # With --as-found a local cluster that was booted for the command is taken down after it. SPARK_VERSIONS are the
-# versions of Spark that it has images of besides its own, separated by commas.
+# versions of Spark that it has images of besides its own, separated by commas. With EVENTING set, Knative Eventing runs in it.
 set -euo pipefail
 
 localcluster() { (cd "$(dirname "${BASH_SOURCE[0]}")/localcluster" && go run ./cmd/localcluster "$@"); }
@@ -15,7 +15,7 @@ local)
 	if [[ -n $as_found ]] && ! localcluster status >/dev/null 2>&1; then
 		trap 'localcluster down' EXIT
 	fi
-	localcluster up --spark="${SPARK_VERSIONS:-}" >&2
+	localcluster up --spark="${SPARK_VERSIONS:-}" ${EVENTING:+--eventing} >&2
 	settings=$(localcluster env)
 	set -a && eval "$settings" && set +a
 	;;
@@ -33,6 +33,13 @@ PATH=$PATH:${FIRESTEEL_CACHE:-$HOME/.cache/firesteel}/bin
 if ! command -v kubectl >/dev/null; then
 	echo "There is no kubectl on the PATH: building the local cluster's" >&2
 	localcluster control-plane-assets >&2
+fi
+if [[ -n ${EVENTING:-} && ${CLUSTER:-local} == existing ]] && ! kubectl get crd brokers.eventing.knative.dev >/dev/null; then
+	cat >&2 <<-MESSAGE
+		Knative Eventing is not in this cluster, and there it is yours to install, with the Broker on in-memory channels or with
+		a channel of your own: https://knative.dev/docs/install/yaml-install/eventing/install-eventing-with-yaml/
+	MESSAGE
+	exit 1
 fi
 [[ -n $(trap -p EXIT) ]] || exec "$@" # so that a signal reaches the command
 "$@"

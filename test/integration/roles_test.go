@@ -17,9 +17,9 @@ import (
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
 var roles = map[string]string{
 	"controller":       "200-clusterrole.yaml",
-	"handler-restart":  "handlers/restart.yaml",
-	"handler-schedule": "handlers/schedule.yaml",
-	"handler-ttl":      "handlers/ttl.yaml",
+	"handler-restart":  "eventing/500-handler-restart.yaml",
+	"handler-schedule": "eventing/500-handler-schedule.yaml",
+	"handler-ttl":      "eventing/500-handler-ttl.yaml",
 }
 
 // unseen are the rules that no request of these tests shows the need of, and why they are there.

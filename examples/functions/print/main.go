@@ -1,8 +1,11 @@
-// The print function is the smallest subscriber: it prints each event of Firesteel in one line.
+// The print function is the smallest subscriber: it prints each event of Firesteel in one line, for people or, with -json,
+// whole.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"time"
@@ -12,11 +15,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/function"
 )
 
-func main() { function.Handle(print) }
+func main() {
+	whole := flag.Bool("json", false, "Print the whole event as JSON, in CloudEvents' structured mode.")
+	flag.Parse()
+	render := line
+	if *whole {
+		render = structured
+	}
+	function.Handle(func(_ context.Context, event cloudevents.Event) error {
+		_, err := fmt.Println(render(event))
+		return err
+	})
+}
 
-func print(_ context.Context, event cloudevents.Event) error {
-	_, err := fmt.Println(line(event))
-	return err
+func structured(event cloudevents.Event) string {
+	text, err := json.Marshal(event)
+	if err != nil {
+		return fmt.Sprintf("event %s of %s cannot be written as JSON: %v", event.ID(), event.Source(), err)
+	}
+	return string(text)
 }
 
 // line reads like: 18:03:12.345  default/pi  attempt 0  DriverStarted  Driver has started running.

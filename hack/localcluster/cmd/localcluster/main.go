@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cluster"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/function"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/spark"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
@@ -41,12 +42,13 @@ func run() error {
 		SilenceErrors: true,
 	}
 	root.AddCommand(upCommand(c, dir), downCommand(c), statusCommand(c), kubeconfigCommand(dir),
-		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), registryCommand(), volumesCommand())
+		envCommand(c), assetsCommand(c, dir), sparkCommand(c, dir), functionCommand(c), registryCommand(c), volumesCommand())
 	return root.ExecuteContext(ctx)
 }
 
 func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 	var versions []string
+	var eventing bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Boot the cluster, building what is missing, and print its kubeconfig's path",
@@ -56,7 +58,7 @@ func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := c.Up(cmd.Context(), more...); err != nil {
+			if err := c.Up(cmd.Context(), cluster.Contents{Spark: more, Eventing: eventing}); err != nil {
 				return err
 			}
 			fmt.Fprintf(os.Stderr, "\nTo use it:\n%s\n", exports(c))
@@ -65,6 +67,7 @@ func upCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&versions, "spark", nil, "have images of these versions of Spark too, besides "+spark.Default.Version)
+	cmd.Flags().BoolVar(&eventing, "eventing", false, "have Knative Eventing run in it")
 	return cmd
 }
 
@@ -145,14 +148,32 @@ func sparkCommand(c *cluster.Cluster, dir cache.Dir) *cobra.Command {
 	}
 }
 
-func registryCommand() *cobra.Command {
+func functionCommand(c *cluster.Cluster) *cobra.Command {
+	return &cobra.Command{
+		Use:   "function DIR IMAGE",
+		Short: "Make an image of a function in Python, requirements.txt and function.py, for the cluster that runs",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.AddFunction(cmd.Context(), function.Function{Dir: args[0], Image: args[1]})
+		},
+	}
+}
+
+func registryCommand(c *cluster.Cluster) *cobra.Command {
 	var address, dir string
+	var base bool
 	cmd := &cobra.Command{
 		Use:   "registry",
 		Short: "Serve container images, as `up` has it done in the background",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return registry.Serve(cmd.Context(), address, dir) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if base {
+				go func() { cobra.CheckErr(c.PushBase(cmd.Context(), address, dir)) }()
+			}
+			return registry.Serve(cmd.Context(), address, dir)
+		},
 	}
+	cmd.Flags().BoolVar(&base, "base", false, "have "+cluster.BaseName+" in it, on which ko puts a Go program")
 	cmd.Flags().StringVar(&address, "address", "127.0.0.1:5005", "where to listen")
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder to keep blobs in")
 	_ = cmd.MarkFlagRequired("dir")

@@ -31,8 +31,10 @@ const (
 
 	registryAddress = "127.0.0.1:5005"
 	pauseName       = "pause:1"
-	baseName        = "base:1"
 )
+
+// BaseName is the image on which ko puts a Go program.
+const BaseName = "base:1"
 
 // Cluster is the local cluster of this machine.
 type Cluster struct {
@@ -98,7 +100,7 @@ func (c *Cluster) Environment() []string {
 	return []string{
 		"KUBECONFIG=" + c.cache.Kubeconfig(),
 		"KO_DOCKER_REPO=" + registryAddress + "/firesteel",
-		"KO_DEFAULTBASEIMAGE=" + registryAddress + "/" + baseName,
+		"KO_DEFAULTBASEIMAGE=" + registryAddress + "/" + BaseName,
 		"KUBEBUILDER_ASSETS=" + c.cache.Bin(),
 	}
 }

@@ -19,8 +19,8 @@ func TestStepsAreInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := spark.WithDefault(more)
-	for _, steps := range [][]step.Step{c.steps(held), c.moreSpark(held)} {
+	contents := Contents{Spark: more, Eventing: true}
+	for _, steps := range [][]step.Step{c.steps(contents), c.more(contents)} {
 		var before []string
 		for _, s := range steps {
 			for _, name := range s.After {
@@ -85,7 +85,7 @@ func TestUpAndDownNeedRoot(t *testing.T) {
 		t.Skip("this runs as root")
 	}
 	c := New(cache.Dir(t.TempDir()), new(bytes.Buffer))
-	for _, err := range []error{c.Up(t.Context()), c.Down(t.Context())} {
+	for _, err := range []error{c.Up(t.Context(), Contents{}), c.Down(t.Context())} {
 		if err == nil || !strings.Contains(err.Error(), "needs root") {
 			t.Errorf("got %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/cache"
+	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/function"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/image"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/packages"
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/registry"
@@ -19,9 +20,17 @@ import (
 	"github.com/firesteel-dev/firesteel/hack/localcluster/internal/volumes"
 )
 
-// Up boots the cluster, unless a healthy one runs. What is left of an unhealthy
-// one goes first. It holds images of these releases of Spark besides the default.
-func (c *Cluster) Up(ctx context.Context, more ...spark.Release) error {
+// Contents are what a cluster holds besides Kubernetes and the default Spark.
+type Contents struct {
+	// Spark are the further releases that there are images of.
+	Spark []spark.Release
+	// Eventing says whether Knative Eventing runs in it.
+	Eventing bool
+}
+
+// Up boots the cluster, unless a healthy one runs, which then only gets what it
+// lacks. What is left of an unhealthy one goes first.
+func (c *Cluster) Up(ctx context.Context, contents Contents) error {
 	if err := requireRoot("localcluster up"); err != nil {
 		return err
 	}
@@ -31,18 +40,14 @@ func (c *Cluster) Up(ctx context.Context, more ...spark.Release) error {
 	}
 	defer unlock()
 	runner := step.NewRunner(c.progress, c.cache.Logs())
-	held := spark.WithDefault(more)
 	if err := c.Healthy(ctx); err == nil {
 		runner.Say("the cluster runs already and is healthy")
-		if len(more) == 0 {
-			return nil
-		}
-		return runner.Run(ctx, c.moreSpark(held)...)
+		return runner.Run(ctx, c.more(contents)...)
 	}
 	if err := c.clear(runner); err != nil {
 		return err
 	}
-	if err := runner.Run(ctx, c.steps(held)...); err != nil {
+	if err := runner.Run(ctx, c.steps(contents)...); err != nil {
 		return fmt.Errorf("%w\n  what was started is still there to look at; localcluster down removes it", err)
 	}
 	// What answers at the cluster's addresses might be somebody else's.
@@ -75,9 +80,9 @@ const (
 	diskFull = "see the log; about 5 GB of disk are needed in the cache folder, and 2 GB for each further Spark"
 )
 
-// steps are the way from a bare machine to a cluster that holds these releases of
-// Spark.
-func (c *Cluster) steps(held []spark.Release) []step.Step {
+// steps are the way from a bare machine to a cluster with these contents.
+func (c *Cluster) steps(contents Contents) []step.Step {
+	held := spark.WithDefault(contents.Spark)
 	steps := []step.Step{
 		packagesStep,
 		{Name: "kubernetes", Do: c.buildKubernetes, Remedy: offline},
@@ -92,7 +97,7 @@ func (c *Cluster) steps(held []spark.Release) []step.Step {
 	for _, r := range held {
 		steps = append(steps, c.sparkSteps(r, held)...)
 	}
-	return append(steps, []step.Step{
+	steps = append(steps, []step.Step{
 		{Name: "image store", After: []string{tagsOf(spark.Default), "machine"}, Do: c.buildStore, Remedy: diskFull},
 		{Name: "containerd", After: []string{"image store"}, Do: c.startContainerd, Remedy: machine},
 		{Name: "network", After: []string{"packages"}, Do: c.startNetwork, Remedy: machine},
@@ -103,13 +108,29 @@ func (c *Cluster) steps(held []spark.Release) []step.Step {
 		{Name: "dns", After: []string{"control plane"}, Do: c.startDNS,
 			Remedy: fmt.Sprintf("see the log; nothing else may listen at %s:%d", nodeAddress, dnsPort)},
 	}...)
+	if contents.Eventing {
+		// One build after the other: each keeps all processors busy.
+		steps = append(steps, c.eventingSteps([]string{"kubernetes"}, []string{"registry", "node", "dns"})...)
+	}
+	return steps
+}
+
+// more are the steps by which a cluster that runs comes to have these contents.
+func (c *Cluster) more(contents Contents) []step.Step {
+	var steps []step.Step
+	if len(contents.Spark) > 0 {
+		steps = c.moreSpark(spark.WithDefault(contents.Spark))
+	}
+	if contents.Eventing {
+		steps = append(steps, c.eventingSteps(nil, nil)...)
+	}
+	return steps
 }
 
 // moreSpark are the steps by which a cluster that runs comes to hold further
 // releases of Spark.
 func (c *Cluster) moreSpark(held []spark.Release) []step.Step {
-	steps := []step.Step{packagesStep, c.debianStep(), {Name: "registry", Remedy: again,
-		Do: func(ctx context.Context, _ *step.Task) error { return registry.Wait(ctx, registryAddress) }}}
+	steps := []step.Step{packagesStep, c.debianStep(), registryStep}
 	for _, r := range held {
 		if r == spark.Default {
 			continue
@@ -122,6 +143,31 @@ func (c *Cluster) moreSpark(held []spark.Release) []step.Step {
 }
 
 var packagesStep = step.Step{Name: "packages", Do: packages.Install, Remedy: offline}
+
+// registryStep is for a cluster that runs.
+var registryStep = step.Step{Name: "registry", Remedy: again,
+	Do: func(ctx context.Context, _ *step.Task) error { return registry.Wait(ctx, registryAddress) }}
+
+// AddFunction makes the image of a function in Python, for the cluster that runs.
+func (c *Cluster) AddFunction(ctx context.Context, f function.Function) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return step.NewRunner(c.progress, c.cache.Logs()).Run(ctx, packagesStep, c.debianStep(), registryStep,
+		step.Step{Name: "function", After: []string{"packages", "debian", "registry"}, Remedy: offline,
+			Do: func(ctx context.Context, t *step.Task) error {
+				if err := f.BuildLayer(ctx, t, c.cache); err != nil {
+					return err
+				}
+				img, err := f.Open(c.cache)
+				if err != nil {
+					return err
+				}
+				return c.push(ctx, img, f.Image)
+			}})
+}
 
 func (c *Cluster) debianStep() step.Step {
 	return step.Step{Name: "debian", After: []string{"packages"}, Remedy: offline,
@@ -167,11 +213,22 @@ func (c *Cluster) startRegistry(ctx context.Context, _ *step.Task) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(c.push(ctx, pause, pauseName), c.PushBase(ctx, registryAddress, c.registryDir()))
+}
+
+// PushBase gives the image on which ko puts a Go program to a registry that is being started, and its folder.
+func (c *Cluster) PushBase(ctx context.Context, address, dir string) error {
+	if err := registry.Wait(ctx, address); err != nil {
+		return err
+	}
+	if err := c.buildBase(); err != nil {
+		return err
+	}
 	base, err := image.Open(baseConfig, c.cache.Path("images", "base"))
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.push(ctx, pause, pauseName), c.push(ctx, base, baseName))
+	return base.Push(ctx, address, registry.Blobs(dir), BaseName)
 }
 
 func (c *Cluster) push(ctx context.Context, i *image.Image, names ...string) error {

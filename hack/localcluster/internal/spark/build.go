@@ -25,6 +25,9 @@ const (
 // sparkID is the user and group of Spark in the image, as in the project's own.
 const sparkID = 185
 
+// DebianLayer is the folder of the layer that Bootstrap makes.
+func DebianLayer(c cache.Dir) string { return c.Path(debian) }
+
 // Bootstrap has the layer in the cache that all images share: Debian.
 func Bootstrap(ctx context.Context, t *step.Task, c cache.Dir) error {
 	_, err := c.Ensure(debian, cache.Key(debianSuite, debianExtra, runtime.GOARCH, "layer 1"), func(dest string) error {
@@ -91,7 +94,7 @@ func (r Release) Image(c cache.Dir) (*image.Image, error) {
 			"SPARK_HOME=/opt/spark",
 			"LANG=C.UTF-8",
 		},
-	}, c.Path(debian), c.Path(r.Layer()))
+	}, DebianLayer(c), c.Path(r.Layer()))
 }
 
 func fill(w *image.LayerWriter, home, over string) error {

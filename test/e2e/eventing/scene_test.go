@@ -1,0 +1,306 @@
+// Package eventing tests delivery through a real Knative Broker: subscribers that fail in every way, brokers and handlers
+// that go away in the middle. hack/e2e.sh deploys what it needs. The applications have drivers that only end.
+package eventing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+// system is where Firesteel and its Broker are.
+const system = "firesteel-system"
+
+// patience bounds what is waited for.
+const patience = 3 * time.Minute
+
+// interval is the time between two looks at what is waited for.
+const interval = 200 * time.Millisecond
+
+// scene is a namespace of applications.
+type scene struct {
+	*cluster.Cluster
+	t     *testing.T
+	image string
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{Cluster: cluster.New(t), t: t}
+	image, err := s.Kube.CoreV1().ConfigMaps(system).Get(t.Context(), "driver-image", metav1.GetOptions{})
+	cluster.Must(t, err)
+	s.image = image.Data["image"]
+	return s
+}
+
+// kubectl runs in the Broker's namespace.
+func (s *scene) kubectl(args ...string) string {
+	s.t.Helper()
+	return s.Run(s.t, "", "kubectl", append([]string{"-n", system}, args...)...)
+}
+
+// finally is kubectl for when the test is over.
+func (s *scene) finally(args ...string) {
+	command := exec.CommandContext(context.WithoutCancel(s.t.Context()), "kubectl", append([]string{"-n", system}, args...)...)
+	if output, err := command.CombinedOutput(); err != nil {
+		s.t.Errorf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+}
+
+const application = `
+apiVersion: spark.apache.org/v1
+kind: SparkApplication
+metadata:
+  name: %s
+spec:
+  mainClass: none.Such
+  jars: local:///none.jar
+  driverArgs: ["%d"]
+  sparkConf:
+    spark.kubernetes.container.image: %s
+    spark.driver.memory: 512m
+    spark.kubernetes.driver.request.cores: 10m
+    spark.kubernetes.authenticate.driver.serviceAccountName: spark
+  applicationTolerations:
+    restartConfig:
+      restartPolicy: OnFailure
+      maxRestartAttempts: 5
+      restartBackoffMillis: 500
+  runtimeVersions:
+    sparkVersion: 4.1.4
+`
+
+// submit has an application run that fails in so many attempts and then succeeds.
+func (s *scene) submit(name string, failures int) {
+	s.t.Helper()
+	s.ApplyText(s.t, fmt.Sprintf(application, name, failures, s.image))
+}
+
+// untilSucceeded waits for the end of an application, which is the success of that attempt.
+func (s *scene) untilSucceeded(name string, attempt int64) {
+	s.t.Helper()
+	app := s.Await(s.t, name, "released", cluster.InState("ResourceReleased"))
+	if app.Status.CurrentAttemptSummary.AttemptInfo.ID != attempt {
+		s.t.Errorf("%s ended in attempt %d, want %d", name, app.Status.CurrentAttemptSummary.AttemptInfo.ID, attempt)
+	}
+	if !slices.ContainsFunc(app.Status.Conditions, func(c metav1.Condition) bool {
+		return c.Type == "Succeeded" && c.Status == metav1.ConditionTrue
+	}) {
+		s.t.Errorf("%s has not succeeded: %+v", name, app.Status.Conditions)
+	}
+	s.expectOneDriverEach(name)
+}
+
+// expectOneDriverEach fails where an attempt had more than one driver: the scheduler tells of each Pod.
+func (s *scene) expectOneDriverEach(name string) {
+	s.t.Helper()
+	told, err := s.Kube.CoreV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{FieldSelector: "reason=Scheduled"})
+	cluster.Must(s.t, err)
+	drivers := map[string]string{}
+	for _, event := range told.Items {
+		pod := event.InvolvedObject
+		if !strings.HasPrefix(pod.Name, name+"-") {
+			continue
+		}
+		if other, is := drivers[pod.Name]; is && other != string(pod.UID) {
+			s.t.Errorf("there were two Pods %s", pod.Name)
+		}
+		drivers[pod.Name] = string(pod.UID)
+	}
+}
+
+// trigger leads the events of the scene's applications to the test's subscriber, or another Service, until the test ends.
+type trigger struct {
+	name, service, path string
+	// filter is added to the namespace.
+	filter map[string]string
+	// delivery in place of the Broker's, as JSON.
+	delivery string
+}
+
+// quick is a delivery that gives up soon.
+const quick = `{"retry": 1, "backoffPolicy": "linear", "backoffDelay": "PT0.1S", "timeout": "PT3S",
+	"deadLetterSink": {"ref": {"apiVersion": "v1", "kind": "Service", "name": "dead-letter", "namespace": "firesteel-system"}}}`
+
+func (s *scene) subscribe(triggers ...trigger) {
+	s.t.Helper()
+	var names []string
+	for _, tr := range triggers {
+		name := s.Namespace + "-" + tr.name
+		names = append(names, "trigger/"+name)
+		attributes := map[string]string{"sparknamespace": s.Namespace}
+		for key, value := range tr.filter {
+			attributes[key] = value
+		}
+		if tr.service == "" {
+			tr.service = "subscriber"
+		}
+		spec := map[string]any{
+			"broker": "firesteel",
+			"filter": map[string]any{"attributes": attributes},
+			"subscriber": map[string]any{
+				"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": tr.service},
+				"uri": tr.path,
+			},
+		}
+		if tr.delivery != "" {
+			spec["delivery"] = json.RawMessage(tr.delivery)
+		}
+		manifest, err := json.Marshal(map[string]any{
+			"apiVersion": "eventing.knative.dev/v1", "kind": "Trigger",
+			"metadata": map[string]any{"name": name, "namespace": system}, "spec": spec,
+		})
+		cluster.Must(s.t, err)
+		s.Run(s.t, string(manifest), "kubectl", "apply", "-f", "-")
+	}
+	s.t.Cleanup(func() { s.finally(append([]string{"delete"}, names...)...) })
+	s.kubectl(append([]string{"wait", "--for=condition=Ready", "--timeout=60s"}, names...)...)
+}
+
+// delivery is an event as the subscriber took it.
+type delivery struct {
+	Arrived time.Time         `json:"arrived"`
+	Event   cloudevents.Event `json:"event"`
+}
+
+// taken is what the subscriber took under a key, oldest first.
+func (s *scene) taken(key string) []delivery {
+	s.t.Helper()
+	var all []delivery
+	cluster.Must(s.t, s.until(func(ctx context.Context) bool {
+		text, err := s.Kube.CoreV1().Services(system).ProxyGet("http", "subscriber", "80", s.key(key), nil).DoRaw(ctx)
+		return err == nil && json.Unmarshal(text, &all) == nil
+	}))
+	return all
+}
+
+// key is one of this scene alone.
+func (s *scene) key(name string) string { return s.Namespace + "." + name }
+
+// path leads to the subscriber, which answers as asked.
+func (s *scene) path(key, answer string) string { return "/" + s.key(key) + "/" + answer }
+
+func of(deliveries []delivery, app string) []delivery {
+	var its []delivery
+	for _, d := range deliveries {
+		if d.Event.Extensions()["sparkname"] == app {
+			its = append(its, d)
+		}
+	}
+	return its
+}
+
+// untilWhole waits until every transition of an application was taken under a key, up to the final one. What came twice
+// must have been the same.
+func (s *scene) untilWhole(key, app string) []delivery {
+	s.t.Helper()
+	var its []delivery
+	var missing string
+	err := s.until(func(context.Context) bool {
+		its = of(s.taken(key), app)
+		missing = gap(its)
+		return missing == ""
+	})
+	if err != nil {
+		s.t.Fatalf("of %s the subscriber lacks %s; it took\n%s", app, missing, story(its))
+	}
+	seen := map[string]cloudevents.Event{}
+	for _, d := range its {
+		if first, again := seen[d.Event.ID()]; again && (!bytes.Equal(first.Data(), d.Event.Data()) || !first.Time().Equal(d.Event.Time())) {
+			s.t.Errorf("event %s came with different content", d.Event.ID())
+		}
+		seen[d.Event.ID()] = d.Event
+	}
+	return its
+}
+
+// gap names what is missing of a whole story, or is empty.
+func gap(its []delivery) string {
+	sequences, last := map[int]bool{}, 0
+	for _, d := range its {
+		text, is := d.Event.Extensions()["sequence"].(string)
+		if !is {
+			continue
+		}
+		sequence, err := strconv.Atoi(text)
+		if err != nil {
+			return "a sequence that is a number"
+		}
+		sequences[sequence] = true
+		if d.Event.Extensions()["sparkfinal"] == "true" {
+			last = sequence
+		}
+	}
+	if last == 0 {
+		return "the final transition"
+	}
+	for sequence := 1; sequence <= last; sequence++ {
+		if !sequences[sequence] {
+			return fmt.Sprintf("transition %d of %d", sequence, last)
+		}
+	}
+	return ""
+}
+
+func story(its []delivery) string {
+	var text strings.Builder
+	for _, d := range its {
+		e := d.Event
+		fmt.Fprintf(&text, "%s %v %s attempt %v %v\n", d.Arrived.Format("15:04:05.000"), e.Extensions()["sequence"], e.ID(),
+			e.Extensions()["sparkattempt"], e.Extensions()["sparkstate"])
+	}
+	return text.String()
+}
+
+// untilDeadLetter waits until the dead-letter service has printed an event of an application with this error code, whose
+// state is that.
+func (s *scene) untilDeadLetter(app, state, code string) {
+	s.t.Helper()
+	err := s.until(func(context.Context) bool {
+		for line := range strings.Lines(s.kubectl("logs", "deployment/dead-letter", "--since=10m")) {
+			var event cloudevents.Event
+			if json.Unmarshal([]byte(line), &event) != nil {
+				continue
+			}
+			its := event.Extensions()
+			if its["sparknamespace"] == s.Namespace && its["sparkname"] == app && its["sparkstate"] == state &&
+				fmt.Sprint(its["knativeerrorcode"]) == code {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		s.t.Errorf("%s of %s never became a dead letter with error %s", state, app, code)
+	}
+}
+
+// until waits for a condition.
+func (s *scene) until(is func(context.Context) bool) error {
+	return wait.PollUntilContextTimeout(s.t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		return is(ctx), nil
+	})
+}
+
+// untilState waits until an application was in a state of that attempt, be it in another by now.
+func (s *scene) untilState(name, state string, attempt int64) {
+	s.t.Helper()
+	s.Await(s.t, name, fmt.Sprintf("%s in attempt %d", state, attempt), func(app *sparkv1.SparkApplication) bool {
+		return app.Status.CurrentAttemptSummary != nil && app.Status.CurrentAttemptSummary.AttemptInfo.ID >= attempt &&
+			app.Status.CurrentState != nil && app.Status.CurrentState.CurrentStateSummary == state
+	})
+}
