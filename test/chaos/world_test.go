@@ -100,7 +100,7 @@ func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates,
 	if err := w.employ(ctx); err != nil {
 		return w, err
 	}
-	return w, errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx), w.crew.join(ctx, w.kwok), w.addNodes(ctx))
+	return w, errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx), w.crew.join(ctx, w.kwok), w.plane.AddNodes(ctx, nodes))
 }
 
 // close ends everything.
@@ -145,17 +145,7 @@ func (w *world) startPlane(ctx context.Context) (err error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	return w.startScheduler()
-}
-
-func (w *world) startScheduler() error {
-	ports, err := controlplane.FreePorts(1)
-	if err != nil {
-		return err
-	}
-	return w.plane.Run("kube-scheduler",
-		"--kubeconfig="+w.plane.Kubeconfig(), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
-		"--leader-elect=false", "--kube-api-qps=400", "--kube-api-burst=800")
+	return w.plane.RunScheduler()
 }
 
 // addAPIServer starts another API server, for Firesteel alone. It may be killed: the witnesses watch the first.
@@ -175,22 +165,6 @@ func (w *world) addAPIServer(ctx context.Context) (*rest.Config, error) {
 		}
 		return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil, nil
 	})
-}
-
-// addNodes makes the nodes that kwok simulates.
-func (w *world) addNodes(ctx context.Context) error {
-	for i := range nodes {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}}
-		if _, err := w.kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-		// The API server taints new nodes, and what takes the taint away does not run here.
-		untainted := []byte(`[{"op": "remove", "path": "/spec/taints"}]`)
-		if _, err := w.kube.CoreV1().Nodes().Patch(ctx, node.Name, types.JSONPatchType, untainted, metav1.PatchOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // configure sets keys of one of Firesteel's config maps.

@@ -40,6 +40,7 @@ type ControlPlane struct {
 	Dir string
 
 	assets    string
+	unaudited bool
 	etcdURL   string
 	url       string
 	processes []*Process
@@ -48,7 +49,15 @@ type ControlPlane struct {
 // Start runs a control plane with the programs in the folder assets, and applies manifests. What it writes goes to
 // the folder dir.
 func Start(ctx context.Context, assets, dir string, manifests ...string) (*ControlPlane, error) {
-	c := &ControlPlane{Dir: dir, assets: assets}
+	return start(ctx, &ControlPlane{Dir: dir, assets: assets}, manifests)
+}
+
+// StartUnaudited is Start without the audit log, which takes time.
+func StartUnaudited(ctx context.Context, assets, dir string, manifests ...string) (*ControlPlane, error) {
+	return start(ctx, &ControlPlane{Dir: dir, assets: assets, unaudited: true}, manifests)
+}
+
+func start(ctx context.Context, c *ControlPlane, manifests []string) (*ControlPlane, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if err := c.start(ctx, manifests); err != nil {
@@ -96,6 +105,15 @@ func (c *ControlPlane) Run(program string, arguments ...string) error {
 	return c.run(program, arguments...)
 }
 
+// Pids are the ids of the processes by the names of their programs.
+func (c *ControlPlane) Pids() map[string]int {
+	pids := map[string]int{}
+	for _, process := range c.processes {
+		pids[strings.TrimSuffix(filepath.Base(process.Log), ".log")] = process.Pid()
+	}
+	return pids
+}
+
 func (c *ControlPlane) program(name string) string { return filepath.Join(c.assets, name) }
 
 // WriteKubeconfig writes what programs read where a config is what they connect with.
@@ -124,7 +142,11 @@ func (c *ControlPlane) start(ctx context.Context, manifests []string) error {
 	if err := c.run("etcd", c.etcd(c.etcdURL, fmt.Sprintf("http://127.0.0.1:%d", ports[1]))...); err != nil {
 		return err
 	}
-	if err := c.run("kube-apiserver", append(c.apiserver("pki", ports[2]), c.audit()...)...); err != nil {
+	server := c.apiserver("pki", ports[2])
+	if !c.unaudited {
+		server = append(server, c.audit()...)
+	}
+	if err := c.run("kube-apiserver", server...); err != nil {
 		return err
 	}
 	if err := c.until(ctx, c.answers); err != nil {
@@ -223,7 +245,7 @@ func (c *ControlPlane) controllerManager(port int) []string {
 		"--controllers=garbage-collector-controller,resourcequota-controller,serviceaccount-controller,namespace-controller," +
 			"persistentvolumeclaim-protection-controller",
 		"--leader-elect=false",
-		"--kube-api-qps=400", "--kube-api-burst=800",
+		unlimitedQPS, unlimitedBurst,
 		"--concurrent-namespace-syncs=50", // many come and go at once
 	}
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const partApache = "apache"
+
+// apacheManifest is what the benchmark of the Apache operator creates a thousand of, but for the label that says how long
+// its driver runs.
+const apacheManifest = `apiVersion: spark.apache.org/v1beta1
+kind: SparkApplication
+metadata:
+  name: test-%05d
+spec:
+  mainClass: "org.apache.spark.examples.DriverSubmissionTest"
+  jars: "local:///opt/spark/examples/jars/spark-examples.jar"
+  driverArgs: ["0"]
+  sparkConf:
+    spark.kubernetes.driver.request.cores: "100m"
+    spark.kubernetes.driver.request.memory: "100Mi"
+    spark.kubernetes.driver.master: "local[1]"
+    spark.kubernetes.authenticate.driver.serviceAccountName: "spark"
+    spark.kubernetes.container.image: "apache/spark:4.0.0-java21-scala"
+    spark.kubernetes.driver.label.` + labelFate + `: "ends"
+  runtimeVersions:
+    sparkVersion: "4.0.0"
+---
+`
+
+// measureApache is the part that does what the benchmark of the Apache operator does, by kubectl: it applies all
+// applications, asks every second how many are released, and deletes all.
+func (b *bench) measureApache(ctx context.Context) error {
+	c, err := b.startController(ctx, setup{})
+	if err != nil {
+		return err
+	}
+	defer c.Kill()
+	crowd, err := b.newCrowd(ctx, apacheKind, ends, nil)
+	if err != nil {
+		return err
+	}
+	defer crowd.close()
+	crowd.executors = 0 // its master is local
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "spark"}}
+	if _, err := b.kube.CoreV1().ServiceAccounts(crowd.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	var manifests strings.Builder
+	for i := range b.count {
+		fmt.Fprintf(&manifests, apacheManifest, i+1)
+	}
+	file := filepath.Join(b.dir, "apache.yaml")
+	if err := os.WriteFile(file, []byte(manifests.String()), 0o600); err != nil {
+		return err
+	}
+
+	begin := time.Now()
+	if _, err := b.kubectl(ctx, crowd, "apply", "--filename="+file); err != nil {
+		return err
+	}
+	for {
+		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.spark.apache.org")
+		if err != nil {
+			return err
+		}
+		if strings.Count(listed, "ResourceReleased") >= b.count {
+			break
+		}
+		select {
+		case <-time.After(time.Second): // as it does
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	finish := time.Since(begin)
+	begin = time.Now()
+	listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.spark.apache.org", "--output=name")
+	if err != nil {
+		return err
+	}
+	if _, err := b.kubectl(ctx, crowd, append([]string{"delete"}, strings.Fields(listed)...)...); err != nil {
+		return err
+	}
+	removal := time.Since(begin)
+	b.say("finished in %s, deleted in %s", finish, removal)
+	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "finish", "s", finish.Seconds())
+	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "delete", "s", removal.Seconds())
+	return b.untilEmpty(ctx, crowd.namespace)
+}
+
+func (b *bench) kubectl(ctx context.Context, c *crowd, arguments ...string) (string, error) {
+	return b.plane.Kubectl(ctx, "", append([]string{"--namespace=" + c.namespace}, arguments...)...)
+}

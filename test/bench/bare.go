@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// bare is a client that makes the writes of a recorded life for each application of a crowd, as fast as the API server
+// takes them, and decides nothing. Like a controller it is told by watches, and does first what it was told first.
+type bare struct {
+	*recording
+	crowd  *crowd
+	host   string
+	client *http.Client
+
+	mutex  sync.Mutex
+	ready  *sync.Cond
+	tasks  []task
+	over   bool
+	copies map[string]*replica
+}
+
+type task struct {
+	its  *replica
+	step step
+}
+
+// replica is an application that lives a recorded life.
+type replica struct {
+	name string
+
+	mutex                   sync.Mutex
+	uid, version, driverUID string
+}
+
+// newBare has a crowd served by a number of workers, until the context ends.
+func (w *world) newBare(ctx context.Context, k kind, life *recording, workers int) (*bare, *crowd, error) {
+	config, err := w.controllerConfig(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &bare{recording: life, host: config.Host, client: client, copies: map[string]*replica{}}
+	b.ready = sync.NewCond(&b.mutex)
+	if b.crowd, err = w.newCrowd(ctx, k, ends, b); err != nil {
+		return nil, nil, err
+	}
+	for range workers {
+		go b.work(ctx)
+	}
+	context.AfterFunc(ctx, func() {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.over = true
+		b.ready.Broadcast()
+	})
+	return b, b.crowd, nil
+}
+
+func (b *bare) created(app dialect.Application) {
+	its := b.replica(app.GetName())
+	its.mutex.Lock()
+	its.uid, its.version = string(app.GetUID()), app.GetResourceVersion()
+	its.mutex.Unlock()
+	b.add(task{its, launches})
+}
+
+func (b *bare) driverRuns(name string)  { b.add(task{b.replica(name), starts}) }
+func (b *bare) driverEnded(name string) { b.add(task{b.replica(name), releases}) }
+
+func (b *bare) deleted(app dialect.Application) {
+	its := b.replica(app.GetName())
+	its.mutex.Lock()
+	its.version = app.GetResourceVersion()
+	its.mutex.Unlock()
+	b.add(task{its, departs})
+}
+
+func (b *bare) replica(name string) *replica {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	its := b.copies[name]
+	if its == nil {
+		its = &replica{name: name}
+		b.copies[name] = its
+	}
+	return its
+}
+
+func (b *bare) add(t task) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.tasks = append(b.tasks, t)
+	b.ready.Signal()
+}
+
+func (b *bare) next() (task, bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for len(b.tasks) == 0 && !b.over {
+		b.ready.Wait()
+	}
+	if b.over {
+		return task{}, false
+	}
+	first := b.tasks[0]
+	b.tasks = b.tasks[1:]
+	return first, true
+}
+
+func (b *bare) work(ctx context.Context) {
+	for {
+		t, more := b.next()
+		if !more {
+			return
+		}
+		if err := b.do(ctx, t); err != nil && ctx.Err() == nil {
+			b.crowd.fail(fmt.Errorf("the %s of %s: %w", t.step, t.its.name, err))
+			return
+		}
+	}
+}
+
+// do makes the writes of a step. Those of one application come one after the other.
+func (b *bare) do(ctx context.Context, t task) error {
+	t.its.mutex.Lock()
+	defer t.its.mutex.Unlock()
+	for _, write := range b.steps[t.step] {
+		answer, err := b.send(ctx, t.its, write)
+		if err != nil {
+			return err
+		}
+		switch {
+		case strings.Contains(write.path, "/sparkapplications/"):
+			t.its.version = string(versionOf.FindSubmatch(answer)[1])
+		case write.method == http.MethodPost && strings.HasSuffix(write.path, "/pods"):
+			if t.its.driverUID, err = uidOf(answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hashOf is as long as the part of a ConfigMap's name that makes it unique.
+func hashOf(name string) string {
+	digest := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(digest[:8])
+}
+
+// versionOf finds the resourceVersion of an application in JSON. It is the first: what comes before it has none.
+var versionOf = regexp.MustCompile(`"resourceVersion":"(\d*)"`)
+
+func uidOf(pod []byte) (string, error) {
+	var its corev1.Pod
+	_, _, err := scheme.Codecs.UniversalDeserializer().Decode(pod, nil, &its)
+	return string(its.UID), err
+}
+
+// send makes a recorded write for another application. What is replaced is as long as what it replaces, so that it may
+// stand in Protobuf.
+func (b *bare) send(ctx context.Context, its *replica, write request) ([]byte, error) {
+	others := []string{
+		b.namespace, b.crowd.namespace, b.name, its.name, b.uid, its.uid, b.driverUID, its.driverUID,
+		string(held), string(b.crowd.fate),
+	}
+	if b.hash != "" {
+		others = append(others, b.hash, hashOf(its.name))
+	}
+	own := strings.NewReplacer(others...)
+	body := []byte(own.Replace(string(write.body)))
+	if strings.Contains(write.path, "/sparkapplications/") {
+		body = versionOf.ReplaceAll(body, []byte(`"resourceVersion":"`+its.version+`"`))
+	}
+	url := b.host + own.Replace(write.path)
+	if write.query != "" {
+		url += "?" + write.query
+	}
+	asked, err := http.NewRequestWithContext(ctx, write.method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"Accept", "Content-Type", "User-Agent"} {
+		asked.Header.Set(name, write.header.Get(name))
+	}
+	answer, err := b.client.Do(asked)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	content, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s: %s: %.300s", write.kind(), answer.Status, content)
+	}
+	return content, err
+}

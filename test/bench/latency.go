@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/test/bench/report"
+)
+
+const (
+	partLatency = "latency"
+	// What an answer may take where nothing else is to be done, in milliseconds.
+	launchGoal, launchGoalP99 = 15, 50
+	eventGoal                 = 50
+)
+
+// latencies are of a number of lives, one after the other.
+type latencies struct {
+	// launch is from the call that creates an application to the news of its driver Pod, status from the call that changes
+	// a driver's phase to the news of the status that tells of it, and event to the arrival of its event.
+	launch, status, event []time.Duration
+}
+
+// measureLatency is the part that has one application live at a time.
+func (b *bench) measureLatency(ctx context.Context) error {
+	for _, k := range []kind{apacheKind, kubeflowKind} {
+		raw, err := b.rawLatencies(ctx, k)
+		if err != nil {
+			return err
+		}
+		its, err := b.latenciesOf(ctx, k)
+		if err != nil {
+			return err
+		}
+		p50, p90, p99 := b.AddTimes(partLatency, k.name, "application created to driver Pod", its.launch)
+		against(raw.launch, p50, p90, p99)
+		p50.Below(launchGoal)
+		p99.Below(launchGoalP99)
+		p50, p90, p99 = b.AddTimes(partLatency, k.name, "driver's phase to status", its.status)
+		against(raw.status, p50, p90, p99)
+		p50, _, _ = b.AddTimes(partLatency, k.name, "driver's phase to event", its.event)
+		p50.Below(eventGoal)
+		b.say("%s: %d launches measured", k.name, len(its.launch))
+	}
+	return nil
+}
+
+// rawLatencies are what the API server alone needs for the same writes.
+func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
+	y, err := b.yardstick(ctx, k)
+	if err != nil {
+		return latencies{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	_, crowd, err := b.newBare(ctx, k, y.life, 1)
+	if err != nil {
+		return latencies{}, err
+	}
+	return b.latencies(ctx, crowd, b.lives()/3+1)
+}
+
+func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
+	c, err := b.startController(ctx, setup{sink: b.sink.url()})
+	if err != nil {
+		return latencies{}, err
+	}
+	defer c.Kill()
+	crowd, err := b.newCrowd(ctx, k, held, nil)
+	if err != nil {
+		return latencies{}, err
+	}
+	its, err := b.latencies(ctx, crowd, b.lives())
+	if err != nil {
+		return its, fmt.Errorf("%w\n%s", err, c.Tail(20))
+	}
+	return its, nil
+}
+
+// latencies measures lives of a crowd, whose drivers are held and make no executors.
+func (b *bench) latencies(ctx context.Context, crowd *crowd, count int) (all latencies, err error) {
+	defer crowd.close()
+	crowd.fate, crowd.executors = held, 0
+	for _, name := range namesFrom(0, count) {
+		if err := b.latenciesOfOne(ctx, crowd, name, &all); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+func (b *bench) latenciesOfOne(ctx context.Context, crowd *crowd, name string, all *latencies) error {
+	names := []string{name}
+	requested := crowd.await(name, lifecycle.DriverRequested)
+	begin := time.Now()
+	if err := crowd.create(ctx, names); err != nil {
+		return err
+	}
+	at, err := crowd.untilAll(ctx, names, launched)
+	if err != nil {
+		return err
+	}
+	all.launch = append(all.launch, at.Sub(begin))
+	if _, err := receive(ctx, "the status of the launch", requested); err != nil {
+		return err
+	}
+	driver, err := crowd.boundDriver(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, change := range []struct {
+		phase corev1.PodPhase
+		state lifecycle.State
+	}{{corev1.PodRunning, lifecycle.DriverStarted}, {corev1.PodSucceeded, lifecycle.Succeeded}} {
+		shown := crowd.await(name, change.state)
+		heard := b.sink.await(name, string(change.state))
+		begin := time.Now()
+		if err := crowd.setPhase(ctx, driver, change.phase); err != nil {
+			return err
+		}
+		if at, err = receive(ctx, "the status of "+name, shown); err != nil {
+			return err
+		}
+		all.status = append(all.status, at.Sub(begin))
+		if crowd.operator != nil {
+			continue
+		}
+		if at, err = receive(ctx, "the event of "+name, heard); err != nil {
+			return err
+		}
+		all.event = append(all.event, at.Sub(begin))
+	}
+	if _, err := crowd.untilAll(ctx, names, finished); err != nil {
+		return err
+	}
+	if err := crowd.remove(ctx, names); err != nil {
+		return err
+	}
+	if _, err := crowd.untilAll(ctx, names, gone); err != nil {
+		return err
+	}
+	return b.untilEmpty(ctx, crowd.namespace)
+}
+
+// boundDriver is the driver of an application once it is on a node.
+func (c *crowd) boundDriver(ctx context.Context, name string) (driver *corev1.Pod, err error) {
+	return driver, until(ctx, "the driver of "+name+" to be on a node", func() (bool, error) {
+		driver, err = c.driver(ctx, name)
+		return err == nil && driver.Spec.NodeName != "", err
+	})
+}
+
+// against sets the same quantiles of what the API server alone takes.
+func against(raw []time.Duration, p50, p90, p99 *report.Figure) {
+	samples := report.Milliseconds(raw)
+	p50.Against(samples...)
+	p90.Against(report.Quantile(samples, 0.9))
+	p99.Against(report.Quantile(samples, 0.99))
+}

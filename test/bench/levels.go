@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	partMemory = "memory"
+	partGrowth = "growth"
+	// veryMany is the largest number of live applications, and veryManyGoal the memory that may be resident then, in MiB.
+	veryMany     = 10_000
+	veryManyGoal = 250
+	// growthGoal bounds the cost of a life among many others by that among few.
+	growthGoal = 1.2
+	few        = 10
+)
+
+// measureLevels is both parts that need applications that are there already: how much memory they take, and what they make
+// of the cost of others.
+func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
+	c, err := b.startController(ctx, setup{})
+	if err != nil {
+		return err
+	}
+	defer func() { c.Kill() }()
+	crowd, err := b.newCrowd(ctx, apacheKind, runs, nil)
+	if err != nil {
+		return err
+	}
+	defer crowd.close()
+	levels := []int{few, b.count}
+	if b.large {
+		levels = append(levels, veryMany)
+	}
+	empty, err := b.footprint(ctx, c)
+	if err != nil {
+		return err
+	}
+	if memory {
+		b.addFootprint("no applications", empty)
+	}
+	there := 0
+	var first spent
+	for _, level := range levels {
+		if err := crowd.populate(ctx, there, level); err != nil {
+			return fmt.Errorf("%w\n%s", err, c.Tail(20))
+		}
+		there = level
+		of := fmt.Sprintf("%d applications", level)
+		now, err := b.footprint(ctx, c)
+		if err != nil {
+			return err
+		}
+		b.say("%s live: %.0f MiB are resident", of, now.resident)
+		if memory && level > few {
+			b.addFootprint(of, now)
+			b.Add(partMemory, of, "resident, each", "KiB/application", (now.resident-empty.resident)*1024/float64(level))
+			b.Add(partMemory, of, "heap, each", "KiB/application", (now.heap-empty.heap)*1024/float64(level))
+		}
+		if !growth {
+			continue
+		}
+		b.profile(ctx, c, fmt.Sprintf("%s-%d", partGrowth, level))
+		its, err := b.spend(ctx, c, apacheKind, b.lives())
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, c.Tail(20))
+		}
+		if level == few {
+			first = its
+		}
+		b.addGrowth(of, its, first)
+	}
+	if !memory {
+		return nil
+	}
+	c.Kill()
+	if c, err = b.startController(ctx, setup{}); err != nil {
+		return err
+	}
+	again, err := b.footprint(ctx, c)
+	b.addFootprint(fmt.Sprintf("%d applications, after a restart", there), again)
+	return err
+}
+
+func (b *bench) addGrowth(of string, its, first spent) {
+	cpu := func(s spent) float64 { return float64(s.cpu["controller"].Microseconds()) / 1000 }
+	b.Add(partGrowth, of, "CPU of the controller", "ms/application", cpu(its)).Against(cpu(first)).RatioBelow(growthGoal)
+	b.Add(partGrowth, of, "allocated", "KiB/application", its.allocated/1024).Against(first.allocated / 1024).RatioBelow(growthGoal)
+	b.Add(partGrowth, of, "requests of everybody", "requests/application", sum(its.requests)).
+		Against(sum(first.requests)).RatioBelow(growthGoal)
+}
+
+// footprint is the memory of a controller, in MiB.
+type footprint struct{ resident, heap float64 }
+
+func (b *bench) footprint(ctx context.Context, c *controller) (its footprint, err error) {
+	if its.resident, err = residentOf(c.Pid()); err != nil { // before the collection that comes with the question below
+		return its, err
+	}
+	memory, err := c.memory(ctx)
+	its.heap = memory["HeapAlloc"] / (1 << 20)
+	return its, err
+}
+
+func (b *bench) addFootprint(of string, its footprint) {
+	resident := b.Add(partMemory, of, "resident", "MiB", its.resident)
+	if of == fmt.Sprintf("%d applications", veryMany) {
+		resident.Below(veryManyGoal)
+	}
+	b.Add(partMemory, of, "heap", "MiB", its.heap)
+}
+
+// populate has a crowd grow from one number of applications to another, and waits until all run, and their executors.
+func (c *crowd) populate(ctx context.Context, from, to int) error {
+	pods, err := c.kube.CoreV1().Pods(c.namespace).Watch(ctx, metav1.ListOptions{
+		LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running",
+	})
+	if err != nil {
+		return err
+	}
+	defer pods.Stop()
+	if err := c.create(ctx, namesFrom(from, to-from)); err != nil {
+		return err
+	}
+	if _, err := c.untilAll(ctx, namesFrom(from, to-from), running); err != nil {
+		return err
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for count := 0; count < executorsEach*to; { // those that were there before are told of as well
+		select {
+		case event, more := <-pods.ResultChan():
+			if !more {
+				return fmt.Errorf("a watch ended when %d executors ran", count)
+			}
+			if _, is := event.Object.(*corev1.Pod); is && event.Type == watch.Added {
+				count++
+			}
+		case <-c.broken:
+			return c.failed
+		case <-timer.C:
+			return fmt.Errorf("after %s %d executors ran", patience, count)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// recording are the writes of one application's life, as Firesteel made them.
+type recording struct {
+	// These are what differs between lives. Each is as long as any other's.
+	namespace, name, uid, driverUID string
+	// hash makes the name of the driver's ConfigMap unique; empty where the application's name does.
+	hash string
+
+	steps [steps][]request
+}
+
+// step is a part of a life: what follows from its creation, from the start of its driver, from the end of that, and from
+// its deletion.
+type step int
+
+const (
+	launches step = iota
+	starts
+	releases
+	departs
+	steps
+)
+
+func (s step) String() string { return [...]string{"launch", "start", "release", "departure"}[s] }
+
+// request is a write.
+type request struct {
+	method, path, query string
+	header              http.Header
+	body                []byte
+}
+
+// kind is what it asks for: "PUT sparkapplications/status".
+func (r request) kind() string {
+	_, rest, _ := strings.Cut(r.path, "/namespaces/")
+	parts := strings.Split(rest, "/")[1:]
+	resource := parts[0]
+	if len(parts) > 2 {
+		resource += "/" + parts[2]
+	}
+	return r.method + " " + resource
+}
+
+// recorder stands between a controller and the API server, and keeps its writes. Those of Kubernetes Events are none of the
+// life's: they come beside it, and are the first to be dropped where there is much to do.
+type recorder struct {
+	server *httptest.Server
+	mutex  sync.Mutex
+	writes []request
+}
+
+func newRecorder(config *rest.Config) (*recorder, error) {
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, err
+	}
+	transport, err := rest.TransportFor(&rest.Config{Host: config.Host, TLSClientConfig: config.TLSClientConfig})
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{}
+	forward := &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(target)
+			p.Out.Header.Set("Authorization", "Bearer "+config.BearerToken) // clients don't send one without TLS
+		},
+	}
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, its *http.Request) {
+		if its.Method != http.MethodGet && !strings.Contains(its.URL.Path, "/events") {
+			body, err := io.ReadAll(its.Body)
+			if err != nil {
+				return
+			}
+			its.Body = io.NopCloser(bytes.NewReader(body))
+			r.keep(request{method: its.Method, path: its.URL.Path, query: its.URL.RawQuery, header: its.Header.Clone(), body: body})
+		}
+		forward.ServeHTTP(w, its)
+	}))
+	return r, nil
+}
+
+func (r *recorder) close() {
+	r.server.CloseClientConnections()
+	r.server.Close()
+}
+
+func (r *recorder) keep(its request) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.writes = append(r.writes, its)
+}
+
+// about are the writes about an application until now.
+func (r *recorder) about(namespace, name string) []request {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var its []request
+	for _, write := range r.writes {
+		inNamespace := strings.Contains(write.path, "/namespaces/"+namespace+"/")
+		if inNamespace && (strings.Contains(write.path, name) || bytes.Contains(write.body, []byte(name))) {
+			its = append(its, write)
+		}
+	}
+	return its
+}
+
+// quietTime is how long nothing is written where nothing is left to do: executors' news are gathered for a second.
+const quietTime = 1500 * time.Millisecond
+
+// record has a controller take an application through its life.
+func (w *world) record(ctx context.Context, k kind) (*recording, error) {
+	config, err := w.controllerConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tape, err := newRecorder(config)
+	if err != nil {
+		return nil, err
+	}
+	defer tape.close()
+	c, err := w.startController(ctx, setup{through: &rest.Config{Host: tape.server.URL}})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Kill()
+	crowd, err := w.newCrowd(ctx, k, held, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer crowd.close()
+	life := &recording{namespace: crowd.namespace, name: namesFrom(999_999, 1)[0]}
+	if err := life.take(ctx, crowd, tape); err != nil {
+		return nil, fmt.Errorf("record the life of an application: %w\n%s", err, c.Tail(20))
+	}
+	return life, nil
+}
+
+func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) error {
+	names := []string{r.name}
+	var driver *corev1.Pod
+	taken := 0
+	for step, do := range [steps]func() error{
+		launches: func() error {
+			if err := crowd.create(ctx, names); err != nil {
+				return err
+			}
+			if _, err := crowd.untilAll(ctx, names, launched); err != nil {
+				return err
+			}
+			var err error
+			driver, err = crowd.driver(ctx, r.name)
+			return err
+		},
+		starts:   func() error { return crowd.setPhase(ctx, driver, corev1.PodRunning) },
+		releases: func() error { return crowd.setPhase(ctx, driver, corev1.PodSucceeded) },
+		departs: func() error {
+			if _, err := crowd.untilAll(ctx, names, finished); err != nil {
+				return err
+			}
+			if err := crowd.remove(ctx, names); err != nil {
+				return err
+			}
+			_, err := crowd.untilAll(ctx, names, gone)
+			return err
+		},
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+		writes, err := tape.quiet(ctx, r.namespace, r.name)
+		if err != nil {
+			return err
+		}
+		r.steps[step], taken = writes[taken:], len(writes)
+	}
+	r.driverUID, r.uid = string(driver.UID), string(driver.OwnerReferences[0].UID)
+	for _, write := range r.steps[launches] {
+		if found := hashed.FindSubmatch(write.body); found != nil {
+			r.hash = string(found[1])
+		}
+	}
+	return nil
+}
+
+// hashed is the name of the driver's ConfigMap where the application's is no part of it.
+var hashed = regexp.MustCompile(`spark-drv-([0-9a-f]{16})-conf-map`)
+
+// quiet waits until no more is written about an application, and returns what was.
+func (r *recorder) quiet(ctx context.Context, namespace, name string) (writes []request, err error) {
+	since := time.Now()
+	err = until(ctx, "no more writes about "+name, func() (bool, error) {
+		now := r.about(namespace, name)
+		if len(now) != len(writes) {
+			writes, since = now, time.Now()
+		}
+		return time.Since(since) > quietTime, nil
+	})
+	return writes, err
+}
+
+// driver is the driver Pod of an application.
+func (c *crowd) driver(ctx context.Context, name string) (*corev1.Pod, error) {
+	pods, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
+	if err != nil {
+		return nil, err
+	}
+	for _, pod := range pods.Items {
+		if applicationName(&pod) == name {
+			return &pod, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no driver", name)
+}
+
+// setPhase moves a driver that is held, with one write: it runs and is ready, or it has succeeded.
+func (c *crowd) setPhase(ctx context.Context, driver *corev1.Pod, phase corev1.PodPhase) error {
+	now := metav1.Now()
+	container := corev1.ContainerStatus{Name: driver.Spec.Containers[0].Name, Image: driver.Spec.Containers[0].Image}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}
+	if phase == corev1.PodRunning {
+		container.Ready, ready.Status = true, corev1.ConditionTrue
+		container.State.Running = &corev1.ContainerStateRunning{StartedAt: now}
+	} else {
+		container.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"phase": phase, "conditions": []corev1.PodCondition{ready}, "containerStatuses": []corev1.ContainerStatus{container},
+	}})
+	if err != nil {
+		return err
+	}
+	_, err = c.kube.CoreV1().Pods(c.namespace).Patch(ctx, driver.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}

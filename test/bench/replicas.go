@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	partReplicas = "replicas"
+	// buckets is the number of shares that replicas divide applications into.
+	buckets = 10
+)
+
+// measureReplicas is the part that has two controllers share the applications.
+func (b *bench) measureReplicas(ctx context.Context) error {
+	if err := b.configure(ctx, "config-leader-election", map[string]string{"buckets": fmt.Sprint(buckets)}); err != nil {
+		return err
+	}
+	var one [reported]float64
+	for _, count := range []int{1, 2} {
+		p, cpu, err := b.runReplicas(ctx, count)
+		if err != nil {
+			return err
+		}
+		of := fmt.Sprintf("%d replicas", count)
+		b.say("%s: %s", of, p)
+		if count == 1 {
+			one = p.rates(b.count)
+		}
+		for s, its := range p.rates(b.count) {
+			figure := b.Add(partReplicas, of, stageNames[s], rate, its)
+			figure.Higher = true
+			if count > 1 {
+				figure.Against(one[s])
+			}
+		}
+		for i, its := range cpu {
+			b.Add(partReplicas, of, fmt.Sprintf("CPU of controller %d", i+1), "ms/application", float64(its.Microseconds())/1000/float64(b.count))
+		}
+	}
+	return nil
+}
+
+func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Duration, error) {
+	replicas, err := b.startReplicas(ctx, count)
+	defer func() {
+		for _, c := range replicas {
+			c.Kill()
+		}
+	}()
+	if err != nil {
+		return pace{}, nil, err
+	}
+	if err := b.untilWorking(ctx); err != nil {
+		return pace{}, nil, err
+	}
+	crowd, err := b.newCrowd(ctx, apacheKind, ends, nil)
+	if err != nil {
+		return pace{}, nil, err
+	}
+	cpu := make([]time.Duration, count)
+	for i, c := range replicas {
+		if cpu[i], err = cpuOf(c.Pid()); err != nil {
+			return pace{}, nil, err
+		}
+	}
+	p, err := crowd.run(ctx, b.count)
+	if err != nil {
+		return p, nil, fmt.Errorf("%w\n%s", err, replicas[0].Tail(20))
+	}
+	for i, c := range replicas {
+		now, err := cpuOf(c.Pid())
+		if err != nil {
+			return p, nil, err
+		}
+		cpu[i] = now - cpu[i]
+	}
+	return p, cpu, nil
+}
+
+const (
+	// elections is how often replicas are started until each leads something: whoever comes first may lead all.
+	elections = 10
+	// electionTime is how long an election may take.
+	electionTime = 20 * time.Second
+)
+
+// startReplicas starts controllers until each of them leads some buckets.
+func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, error) {
+	var led map[string]int
+	for range elections {
+		if err := b.kube.CoordinationV1().Leases(systemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return nil, err
+		}
+		var replicas []*controller
+		for range count {
+			c, err := b.launchController(ctx, setup{replica: true})
+			if err != nil {
+				return replicas, err
+			}
+			replicas = append(replicas, c)
+		}
+		err := wait.PollUntilContextTimeout(ctx, poll, electionTime, true, func(ctx context.Context) (done bool, err error) {
+			led, err = b.led(ctx)
+			total := 0
+			for _, held := range led {
+				total += held
+			}
+			return total == buckets && len(led) == count, err
+		})
+		if err == nil {
+			b.say("buckets led: %v", led)
+			return replicas, nil
+		}
+		for _, c := range replicas {
+			c.Kill()
+		}
+		if !wait.Interrupted(err) || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%d replicas do not share the buckets: %v", count, led)
+}
+
+// led is how many buckets of Apache applications each replica leads.
+func (b *bench) led(ctx context.Context) (map[string]int, error) {
+	leases, err := b.kube.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	led := map[string]int{}
+	for _, lease := range leases.Items {
+		if holder := lease.Spec.HolderIdentity; strings.Contains(lease.Name, ".sparkapplication.") && holder != nil && *holder != "" {
+			led[*holder]++
+		}
+	}
+	return led, nil
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/test/bench/report"
+)
+
+// The stages of a crowd's life, as they are reported.
+var stageNames = [reported]string{launched: "drivers exist", finished: "released", gone: "deleted"}
+
+const (
+	partYardstick  = "yardstick"
+	partThroughput = "throughput"
+	// enough is the share of what the API server alone can do that Firesteel should reach.
+	enough = 0.75
+	rate   = "applications/s"
+)
+
+// pace is how long a crowd took for each stage: the first two from the first creation, the last from the first deletion.
+type pace [reported]time.Duration
+
+// rates are numbers of applications in a second.
+func (p pace) rates(count int) (rates [reported]float64) {
+	for i, took := range p {
+		rates[i] = float64(count) / took.Seconds()
+	}
+	return rates
+}
+
+func (p pace) String() string {
+	text := ""
+	for i, took := range p {
+		text += fmt.Sprintf(", %s in %.1f s", stageNames[i], took.Seconds())
+	}
+	return text[2:]
+}
+
+// run has a crowd live: all are created at once, and when all are finished, all are deleted.
+func (c *crowd) run(ctx context.Context, count int) (p pace, err error) {
+	defer c.close()
+	names := namesFrom(0, count)
+	begin := time.Now()
+	if err := c.create(ctx, names); err != nil {
+		return p, err
+	}
+	for _, s := range []stage{launched, finished} {
+		last, err := c.untilAll(ctx, names, s)
+		if err != nil {
+			return p, err
+		}
+		p[s] = last.Sub(begin)
+	}
+	begin = time.Now()
+	if err := c.remove(ctx, names); err != nil {
+		return p, err
+	}
+	last, err := c.untilAll(ctx, names, gone)
+	if err != nil {
+		return p, err
+	}
+	p[gone] = last.Sub(begin)
+	return p, c.untilEmpty(ctx, c.namespace)
+}
+
+// workerCounts are those that the yardstick is tried with.
+var workerCounts = []int{8, 16, 32, 64}
+
+// yardstick is what the API server alone can do with the writes of one kind.
+type yardstick struct {
+	life    *recording
+	workers int
+}
+
+// yardstick records a life, and finds out how many workers give the most.
+func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
+	if known := b.yardsticks[k.name]; known != nil {
+		return known, nil
+	}
+	b.say("recording the life of an application (%s)", k.name)
+	life, err := b.record(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	y := &yardstick{life: life}
+	best := 0.0
+	for _, workers := range workerCounts {
+		p, err := b.runBare(ctx, k, y.life, workers, max(b.count/4, 10))
+		if err != nil {
+			return nil, err
+		}
+		if its := p.rates(1)[finished]; its > best {
+			best, y.workers = its, workers
+		}
+	}
+	b.yardsticks[k.name] = y
+	return y, nil
+}
+
+func (b *bench) runBare(ctx context.Context, k kind, life *recording, workers, count int) (pace, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	_, crowd, err := b.newBare(ctx, k, life, workers)
+	if err != nil {
+		return pace{}, err
+	}
+	p, err := crowd.run(ctx, count)
+	if err != nil {
+		return p, err
+	}
+	b.say("the API server alone, %d of %s with %d workers: %s", count, k.name, workers, p)
+	return p, nil
+}
+
+// measureYardstick is the part that says what the API server alone can do, and with which writes.
+func (b *bench) measureYardstick(ctx context.Context) error {
+	for _, k := range []kind{apacheKind, kubeflowKind} {
+		y, err := b.yardstick(ctx, k)
+		if err != nil {
+			return err
+		}
+		for s, writes := range y.life.steps {
+			bytes := 0
+			for _, write := range writes {
+				bytes += len(write.body)
+			}
+			b.Add(partYardstick, k.name, step(s).String()+" writes", "writes/application", float64(len(writes)))
+			b.Add(partYardstick, k.name, step(s).String()+" size", "bytes/application", float64(bytes))
+		}
+		b.Add(partYardstick, k.name, "best workers", "workers", float64(y.workers))
+		p, err := b.runBare(ctx, k, y.life, y.workers, b.count)
+		if err != nil {
+			return err
+		}
+		for s, its := range p.rates(b.count) {
+			b.Add(partYardstick, k.name, stageNames[s], rate, its).Higher = true
+		}
+	}
+	return nil
+}
+
+// measureThroughput is the part that has as many applications live at once as there are. The yardstick is measured before
+// and after, for the machine changes.
+func (b *bench) measureThroughput(ctx context.Context) error {
+	for _, c := range []struct {
+		kind
+		sinks []bool
+	}{{apacheKind, []bool{false, true}}, {kubeflowKind, []bool{false}}} {
+		y, err := b.yardstick(ctx, c.kind)
+		if err != nil {
+			return err
+		}
+		alone, err := b.runBare(ctx, c.kind, y.life, y.workers, b.count)
+		if err != nil {
+			return err
+		}
+		for _, withSink := range c.sinks {
+			of, s := c.name+", in process", setup{}
+			if withSink {
+				of, s = c.name+", HTTP sink", setup{sink: b.sink.url()}
+			}
+			p, err := b.runFiresteel(ctx, c.kind, s, of)
+			if err != nil {
+				return err
+			}
+			after, err := b.runBare(ctx, c.kind, y.life, y.workers, b.count)
+			if err != nil {
+				return err
+			}
+			for s, its := range p.rates(b.count) {
+				b.Add(partThroughput, of, stageNames[s], rate, its).
+					Against(alone.rates(b.count)[s], after.rates(b.count)[s]).RatioAbove(enough)
+			}
+			alone = after
+		}
+	}
+	return nil
+}
+
+// runFiresteel has a crowd live with Firesteel, and says what that cost.
+func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (pace, error) {
+	c, err := b.startController(ctx, s)
+	if err != nil {
+		return pace{}, err
+	}
+	defer c.Kill()
+	crowd, err := b.newCrowd(ctx, k, ends, nil)
+	if err != nil {
+		return pace{}, err
+	}
+	b.profile(ctx, c, partThroughput+"-"+of)
+	before, err := c.usage(ctx)
+	if err != nil {
+		return pace{}, err
+	}
+	p, err := crowd.run(ctx, b.count)
+	if err != nil {
+		return p, fmt.Errorf("%w\n%s", err, c.Tail(20))
+	}
+	after, err := c.usage(ctx)
+	if err != nil {
+		return p, err
+	}
+	spent := (after.cpu - before.cpu) / time.Duration(b.count)
+	b.say("Firesteel, %d of %s: %s, %s of CPU each", b.count, of, p, spent)
+	b.Add(partThroughput, of, "CPU of the controller", "ms/application", report.Milliseconds([]time.Duration{spent})...).Below(cpuGoal)
+	return p, nil
+}
+
+// profileLength is how long a profile takes.
+const profileLength = 20 * time.Second
+
+// profile has a profile made of the controller, from now on, where profiles are asked for.
+func (b *bench) profile(ctx context.Context, c *controller, name string) {
+	if b.profiles == "" {
+		return
+	}
+	go func() {
+		file := filepath.Join(b.profiles, strings.ReplaceAll(name, ", ", "-")+".pprof")
+		if err := c.profile(ctx, file, profileLength); err != nil && ctx.Err() == nil {
+			b.say("no profile %s: %v", file, err)
+		}
+	}()
+}

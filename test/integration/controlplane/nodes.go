@@ -1,0 +1,48 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// The programs' own limits of what they ask of the API server are far beyond what it can answer here.
+const (
+	unlimitedQPS   = "--kube-api-qps=5000"
+	unlimitedBurst = "--kube-api-burst=10000"
+)
+
+// RunScheduler starts the scheduler. It ends with the control plane.
+func (c *ControlPlane) RunScheduler() error {
+	ports, err := FreePorts(1)
+	if err != nil {
+		return err
+	}
+	return c.run("kube-scheduler",
+		"--kubeconfig="+c.Kubeconfig(), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
+		"--leader-elect=false", unlimitedQPS, unlimitedBurst)
+}
+
+// AddNodes makes nodes, named node-0 and so on, for kwok to simulate.
+func (c *ControlPlane) AddNodes(ctx context.Context, count int) error {
+	kube, err := kubernetes.NewForConfig(c.Admin())
+	if err != nil {
+		return err
+	}
+	for i := range count {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}}
+		if _, err := kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		// The API server taints new nodes, and what takes the taint away does not run here.
+		untainted := []byte(`[{"op": "remove", "path": "/spec/taints"}]`)
+		if _, err := kube.CoreV1().Nodes().Patch(ctx, node.Name, types.JSONPatchType, untainted, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
