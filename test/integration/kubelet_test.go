@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -111,9 +112,13 @@ func (k *kubelet) remove(ctx context.Context, pod *corev1.Pod) {
 	})
 }
 
-// setStatus changes the status of this Pod, not of a namesake.
+// setStatus changes the status of this Pod, not of a namesake. As a kubelet does it tries again where its connection fails:
+// a busy API server may reset a stream.
 func setStatus(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod, change func(*corev1.PodStatus)) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	again := func(err error) bool {
+		return apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && ctx.Err() == nil
+	}
+	return retry.OnError(retry.DefaultRetry, again, func() error {
 		live, err := kube.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 		if err != nil || live.UID != pod.UID {
 			return err

@@ -344,6 +344,20 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 	}
 }
 
+// The API server looks at quotas before names: it refuses a run that it has already, of a create whose answer was lost.
+func TestARunThatIsRefusedSinceItIsThereIsStarted(t *testing.T) {
+	s := newServer(t, hourly(), run(schedule.RunName("pi", due), lifecycle.Submitted))
+	s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(kind.Apache.RunsResource().GroupResource(), "pi", errors.New("exceeded quota"))
+	})
+	if err := s.tell(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	if record := s.record(t); record.Missed != 0 || record.Last == nil || record.Last.UID == "" {
+		t.Errorf("the record is %+v", record)
+	}
+}
+
 func TestANameThatSomebodyElseHas(t *testing.T) {
 	foreign := run(schedule.RunName("pi", due), lifecycle.RunningHealthy)
 	foreign.OwnerReferences = nil

@@ -97,7 +97,12 @@ func (h *handler) create(
 		created, err = h.find(ctx, q, run)
 		return created, "", err
 	case refusedForGood(err):
-		return nil, "", refusal{reason: schedule.ReasonRefused, error: err}
+		// The answer to an earlier create may have been lost: quotas and policies are looked at before names.
+		found, lookErr := h.find(ctx, q, run)
+		if apierrors.IsNotFound(lookErr) {
+			return nil, "", refusal{reason: schedule.ReasonRefused, error: err}
+		}
+		return found, "", lookErr
 	default:
 		return nil, "", fmt.Errorf("create run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}

@@ -94,6 +94,9 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	if len(r.strays(app, app.GetRecord())) > 0 {
 		return app, controller.NewRequeueAfter(telling.RestAfter) // as is theirs
 	}
+	if err := r.dismissLate(ctx, app); err != nil {
+		return app, err
+	}
 	if wait := telling.Grace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}

@@ -56,9 +56,29 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
 	case refusal.ForGood(err), notInstalled(object, err):
-		return nil, &refusedError{object: describe(object), err: err}
+		return r.takeRefused(ctx, verbs, object, &refusedError{object: describe(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
+	}
+}
+
+// takeRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
+// quotas and policies before names, so that it refuses what it has already.
+func (r *Reconciler) takeRefused(
+	ctx context.Context, verbs verbs, object submission.Object, refused *refusedError,
+) (submission.Object, error) {
+	existing, err := verbs.get(ctx)
+	switch {
+	case apierrors.IsNotFound(err), refusal.ForGood(err), notInstalled(object, err):
+		return nil, refused
+	case err != nil:
+		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
+	case !sameLaunch(existing, object):
+		return nil, refused
+	case existing.GetDeletionTimestamp() != nil:
+		return nil, errGoing
+	default:
+		return existing, nil
 	}
 }
 

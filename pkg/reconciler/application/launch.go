@@ -221,6 +221,13 @@ func (r *Reconciler) launch(
 		r.enqueueAfter(app, retryAfter)
 		return false, nil
 	case errors.As(err, &refused):
+		if driver == nil {
+			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
+			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
+				return false, err
+			}
+			seen.Launched = uidOf(driver)
+		}
 		seen.LaunchRefused = refused.cause(r.api.Fields)
 		return true, r.abandon(ctx, driver)
 	case errors.Is(err, errGoing):
@@ -229,6 +236,14 @@ func (r *Reconciler) launch(
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
 	}
+}
+
+// uidOf is a driver's; empty where there is none.
+func uidOf(driver *corev1.Pod) types.UID {
+	if driver == nil {
+		return ""
+	}
+	return driver.UID
 }
 
 // accountDelay is how long a service account may come after an application that names it: the default one comes

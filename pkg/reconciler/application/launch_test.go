@@ -2,8 +2,10 @@ package application
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,10 +18,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
+	corev1listers "k8s.io/client-go/listers/core/v1"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -107,5 +115,89 @@ func TestWhatIsCreated(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"HTTPRoute", "", ""}, made.missing); diff != "" || made.driver.Name != "pi-driver" {
 		t.Errorf("the driver is %s, and missing kinds (-want +got):\n%s", made.driver.Name, diff)
+	}
+}
+
+// A driver may be there though the launch is refused: what comes before it was not refused when it was made, and the answer
+// was lost.
+func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
+	for name, test := range map[string]struct {
+		existing []runtime.Object
+		answer   error // to whoever looks for the driver
+		launched types.UID
+		refused  bool
+	}{
+		"which is deleted":              {existing: []runtime.Object{driverOf("this", "ours").Obj()}, launched: "ours", refused: true},
+		"if there is one":               {refused: true},
+		"but not an earlier launch's":   {existing: []runtime.Object{driverOf("earlier", "any").Obj()}, refused: true},
+		"and is not over while unknown": {answer: apierrors.NewServiceUnavailable("later")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing...)
+			client.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, exceeded
+			})
+			client.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.answer != nil, nil, test.answer
+			})
+			app := pi().Obj()
+			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
+			clock := clockAt(start)
+			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock)}
+			var seen lifecycle.Observation
+			ctx := config.ToContext(t.Context(), config.Default())
+			objects := &submission.Objects{
+				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
+				Driver: driverOf("this", "").Obj(),
+			}
+			_, err := r.launch(ctx, app, &launch{objects: objects}, &seen)
+			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
+				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
+			}
+			if exists(t, client, "ours") {
+				t.Error("the driver lives on")
+			}
+		})
+	}
+}
+
+var exceeded = apierrors.NewForbidden(corev1.Resource("pods"), "pi-0-driver", errors.New("exceeded quota: tight"))
+
+// The API server looks at quotas before names: it refuses a driver that it has already, of a create whose answer was lost.
+func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
+	for name, test := range map[string]struct {
+		existing []runtime.Object
+		launched types.UID
+		proceeds bool
+	}{
+		"if it is this launch's":        {[]runtime.Object{driverOf("this", "ours").Obj()}, "ours", true},
+		"and awaited if that is going":  {[]runtime.Object{driverOf("this", "ours").Going().Obj()}, "", false},
+		"and not if it is an earlier's": {[]runtime.Object{driverOf("earlier", "ours").Obj()}, "", true},
+		"and not if there is none":      {nil, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := fake.NewClientset(test.existing...)
+			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, exceeded })
+			app := pi().Obj()
+			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
+			clock := clockAt(start)
+			r := &Reconciler{
+				kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
+				drivers: corev1listers.NewPodLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)), enqueueAfter: func(any, time.Duration) {},
+				templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+			}
+			var seen lifecycle.Observation
+			ctx := config.ToContext(t.Context(), config.Default())
+			proceeds, err := r.launch(ctx, app, &launch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
+			if err != nil || proceeds != test.proceeds || seen.Launched != test.launched {
+				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
+			}
+			if refused := seen.LaunchRefused != nil; refused != (proceeds && test.launched == "") {
+				t.Errorf("refused: %v", seen.LaunchRefused)
+			}
+			if len(test.existing) > 0 && !exists(t, client, "ours") {
+				t.Error("the driver was deleted")
+			}
+		})
 	}
 }

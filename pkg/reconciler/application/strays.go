@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -81,6 +82,24 @@ func (r *Reconciler) dismiss(ctx context.Context, app dialect.Application, pod *
 	logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
 	_, err := r.remove(ctx, app, pod)
 	return err
+}
+
+// dismissLate deletes the driver of a launch that was refused, where it was created all the same and the cache does not
+// know of it yet. It is asked for live, once, when the application is about to go: nobody watches over it then. The error
+// says that it was there.
+func (r *Reconciler) dismissLate(ctx context.Context, app dialect.Application) error {
+	record := app.GetRecord()
+	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Launch.DriverUID != "" {
+		return nil
+	}
+	late, err := r.fencedDriver(ctx, app, record.Launch)
+	if late == nil || err != nil {
+		return err
+	}
+	if err := r.dismiss(ctx, app, late); err != nil {
+		return err
+	}
+	return controller.NewRequeueAfter(retryAfter)
 }
 
 func ignoreNotFound(err error) error {

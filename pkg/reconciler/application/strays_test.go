@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -172,4 +173,42 @@ func exists(t *testing.T, kube *fake.Clientset, uid types.UID) bool {
 		}
 	}
 	return false
+}
+
+// A create that comes late makes a driver of a launch that was refused. Nothing tells of it before the application goes,
+// where the cache is behind.
+func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing.T) {
+	for name, test := range map[string]struct {
+		launch v1alpha1.Launch
+		driver *driver
+		waits  bool
+		asks   bool
+	}{
+		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late"), true, true},
+		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("earlier", "late"), false, true},
+		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, driverOf("this", "ours"), false, false},
+		"nor of another operator's":    {v1alpha1.Launch{Released: true}, driverOf("", "theirs"), false, false},
+		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kube := fake.NewClientset(test.driver.Obj())
+			clock := clockAt(start)
+			r := &Reconciler{
+				kube: kube, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
+			}
+			app := pi().Obj()
+			test.launch.DriverPod = "pi-0-driver"
+			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
+			err := r.dismissLate(config.ToContext(t.Context(), config.Default()), app)
+			if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
+				t.Errorf("waits: %t, error %v", waits, err)
+			}
+			if asked := len(kube.Actions()) > 0; asked != test.asks {
+				t.Errorf("asked: %t", asked)
+			}
+			if gone := !exists(t, kube, test.driver.pod.UID); gone != (test.waits && test.driver.pod.DeletionTimestamp == nil) {
+				t.Errorf("deleted: %t", gone)
+			}
+		})
+	}
 }
