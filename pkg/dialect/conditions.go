@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // The condition types.
@@ -91,9 +92,9 @@ var waitsFor = map[lifecycle.Held]string{
 
 func succeeded(record *v1alpha1.Record, facts Facts, words Words, before *metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
-	current := lifecycle.Current(record)
+	current := outbox.Current(record)
 	condition.Reason, condition.Message = current.State, current.Message
-	ended, terminated := lifecycle.LastEnd(record), lifecycle.State(current.State).Terminated()
+	ended, terminated := outbox.LastEnd(record), lifecycle.State(current.State).Terminated()
 	switch {
 	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !runsAnew(current):
 		conclude(&condition, ended, words)

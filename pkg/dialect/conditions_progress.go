@@ -7,6 +7,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // driverIsReady says that the attempt's driver became ready and has not ended.
@@ -54,7 +55,7 @@ func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Con
 
 func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	const kind = ConditionResourcesReleased
-	current := lifecycle.Current(record)
+	current := outbox.Current(record)
 	switch state := lifecycle.State(current.State); {
 	case state == lifecycle.ResourceReleased:
 		return yes(kind, "Released", "No driver is left.")

@@ -14,7 +14,7 @@ import (
 // ends, how they ended, whether another attempt may follow, and when. All of it happened before Firesteel's time, so
 // it counts as told. The record comes with an attempt and at least one transition.
 func Adopt(record *v1alpha1.Record, policy Policy) {
-	record.Sequence = Current(record).Sequence
+	record.Sequence = outbox.Current(record).Sequence
 	record.Acknowledged = record.Sequence
 	for i := range record.Transitions {
 		t := &record.Transitions[i]
@@ -59,7 +59,7 @@ func adoptOutcome(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && State(t.State).Terminated() {
 			t.Outcome = outcomeDeleted
-			if end := LastEnd(record); end != nil {
+			if end := outbox.LastEnd(record); end != nil {
 				t.Outcome = end.End.Outcome
 			}
 			return

@@ -1,6 +1,9 @@
 package lifecycle
 
-import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+import (
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
 
 // Executions is the number of attempts whose driver was launched, the current one's included, since the beginning or
 // since an edit of the spec had the application run anew.
@@ -9,7 +12,7 @@ func Executions(record *v1alpha1.Record) int64 {
 		return 0
 	}
 	launched := record.Launch != nil && record.Launch.DriverUID != ""
-	if end := LastEnd(record); !launched || end != nil && State(end.State) == SchedulingFailure {
+	if end := outbox.LastEnd(record); !launched || end != nil && State(end.State) == SchedulingFailure {
 		return record.Attempt.Executions
 	}
 	return record.Attempt.Executions + 1
@@ -18,7 +21,7 @@ func Executions(record *v1alpha1.Record) int64 {
 // Submissions is the number of launches that were tried for the current execution: those that failed before, and
 // this one. It is 0 before the first.
 func Submissions(record *v1alpha1.Record) int64 {
-	switch end := LastEnd(record); {
+	switch end := outbox.LastEnd(record); {
 	case record == nil:
 		return 0
 	case record.Launch != nil, end != nil && State(end.State) == SchedulingFailure:
@@ -31,7 +34,7 @@ func Submissions(record *v1alpha1.Record) int64 {
 // RestartPending says that the current attempt has ended and another may follow it: the spec allows one, and no
 // verdict says otherwise.
 func RestartPending(record *v1alpha1.Record) bool {
-	end := LastEnd(record)
+	end := outbox.LastEnd(record)
 	if end == nil || !CurrentState(record).Stopping() {
 		return false
 	}

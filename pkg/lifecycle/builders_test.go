@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // start is when every story of these tests begins.
@@ -222,7 +223,7 @@ func (b *storyBuilder) Restarting() *storyBuilder {
 
 // Retained ends the application and keeps its driver.
 func (b *storyBuilder) Retained() *storyBuilder {
-	outcome := LastEnd(&b.record).End.Outcome
+	outcome := outbox.LastEnd(&b.record).End.Outcome
 	b.In(TerminatedWithoutReleaseResources)
 	b.last().Outcome = outcome
 	return b
@@ -233,8 +234,8 @@ func (b *storyBuilder) Released() *storyBuilder {
 	if b.record.Launch != nil {
 		b.record.Launch.Released = true
 	}
-	told := Current(&b.record).Outcome != ""
-	outcome := LastEnd(&b.record).End.Outcome
+	told := outbox.Current(&b.record).Outcome != ""
+	outcome := outbox.LastEnd(&b.record).End.Outcome
 	b.In(ResourceReleased)
 	if !told {
 		b.last().Outcome = outcome

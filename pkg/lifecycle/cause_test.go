@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 const maxEvidence = 2048
@@ -28,7 +29,7 @@ func TestALogIsTheLastOfTheEvidence(t *testing.T) {
 // told is what a record says of an end.
 func told(end *End) string {
 	got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: &Driver{End: end, Stopped: true}}, start)
-	return LastEnd(got).End.Message
+	return outbox.LastEnd(got).End.Message
 }
 
 // Whatever a driver leaves, its sentence comes first, and the end of its log is kept.

@@ -41,14 +41,8 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	}
 }
 
-// Current is the last transition of a record; the zero transition where there is none.
-func Current(record *v1alpha1.Record) v1alpha1.Transition { return outbox.Current(record) }
-
 // CurrentState is the state of a record; empty where there is none.
-func CurrentState(record *v1alpha1.Record) State { return State(Current(record).State) }
-
-// LastEnd is the transition that ended the current attempt; nil while it lasts.
-func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition { return outbox.LastEnd(record) }
+func CurrentState(record *v1alpha1.Record) State { return State(outbox.Current(record).State) }
 
 // machine is one run of Decide.
 type machine struct {
@@ -114,7 +108,7 @@ func (m *machine) shutDown(state State) bool {
 		return false
 	}
 	outcome := outcomeDeleted
-	if end := LastEnd(m.record); end != nil && state != Invalidating { // then another run was to come
+	if end := outbox.LastEnd(m.record); end != nil && state != Invalidating { // then another run was to come
 		outcome = orElse(end.End.Outcome, outcome)
 	}
 	if state == TerminatedWithoutReleaseResources {
@@ -186,7 +180,7 @@ func (m *machine) hold() bool {
 
 // conclude decides what follows an ended attempt.
 func (m *machine) conclude() bool {
-	ended := LastEnd(m.record)
+	ended := outbox.LastEnd(m.record)
 	if ended == nil {
 		return m.giveUp("UnknownEnd")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 func TestDecideOnADriver(t *testing.T) {
@@ -261,13 +262,13 @@ func TestDecideOnALostDriver(t *testing.T) {
 		},
 		"a lost driver is forced before the next attempt": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").
-				With(func(r *v1alpha1.Record) { LastEnd(r).End.Reason = "NodeLost" }).Obj(),
+				With(func(r *v1alpha1.Record) { outbox.LastEnd(r).End.Reason = "NodeLost" }).Obj(),
 			policy: plain(restarts(RestartAlways)), now: at(9 * time.Minute), seen: Observation{Driver: tainted},
 			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
 		},
 		"a lost driver that is gone is followed by the next attempt": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").
-				With(func(r *v1alpha1.Record) { LastEnd(r).End.Reason = "NodeLost" }).Obj(),
+				With(func(r *v1alpha1.Record) { outbox.LastEnd(r).End.Reason = "NodeLost" }).Obj(),
 			policy: plain(restarts(RestartAlways)), now: at(9 * time.Minute), seen: Observation{Driver: tainted, DriverGone: true},
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Effect: Launch},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // plain is the policy of an application that asks for nothing.
@@ -85,7 +86,7 @@ func (test decideCase) run(t *testing.T) {
 		}
 	}
 	for _, transition := range news(test.record, got) {
-		if !transition.Time.Equal(ptr.To(Current(got).Time)) || !transition.Time.Time.Equal(test.now) {
+		if !transition.Time.Equal(ptr.To(outbox.Current(got).Time)) || !transition.Time.Time.Equal(test.now) {
 			t.Errorf("transition %d is of %s, want %s", transition.Sequence, transition.Time, test.now)
 		}
 	}
@@ -160,7 +161,7 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 		},
 		"an end without an outcome is a failure": {
 			record: submitted().Requested().Ended(Failed).
-				With(func(r *v1alpha1.Record) { Current(r).End.Outcome = "" }).Obj(),
+				With(func(r *v1alpha1.Record) { outbox.Current(r).End.Outcome = "" }).Obj(),
 			policy: plain(), now: start, seen: Observation{DriverGone: true},
 			news: []string{"4/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
 		},
@@ -170,7 +171,7 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 func TestDecideNeverTellsASequenceTwice(t *testing.T) {
 	record := submitted().Fenced().With(func(r *v1alpha1.Record) { r.Sequence, r.Transitions[0].Sequence = 3, 7 }).Obj()
 	got, _ := Decide(record, plain(), Observation{Launched: driverUID}, start)
-	if current := Current(got); current.State != string(DriverRequested) || current.Sequence != 8 || got.Sequence != 8 {
+	if current := outbox.Current(got); current.State != string(DriverRequested) || current.Sequence != 8 || got.Sequence != 8 {
 		t.Errorf("%s is transition %d of %d, want DriverRequested as 8 of 8", current.State, current.Sequence, got.Sequence)
 	}
 }
@@ -250,10 +251,10 @@ func TestTimesAreKeptAsTheyAreStored(t *testing.T) {
 
 func TestCurrentAndLastEndOfNothing(t *testing.T) {
 	for name, record := range map[string]*v1alpha1.Record{"no record": nil, "no transition": {}} {
-		if diff := cmp.Diff(v1alpha1.Transition{}, Current(record)); diff != "" {
+		if diff := cmp.Diff(v1alpha1.Transition{}, outbox.Current(record)); diff != "" {
 			t.Errorf("Current of %s (-want +got):\n%s", name, diff)
 		}
-		if end := LastEnd(record); end != nil {
+		if end := outbox.LastEnd(record); end != nil {
 			t.Errorf("LastEnd of %s is %v", name, end)
 		}
 	}
@@ -261,10 +262,10 @@ func TestCurrentAndLastEndOfNothing(t *testing.T) {
 
 func TestLastEndIsOfTheCurrentAttempt(t *testing.T) {
 	failed := submitted().Running().EndedRestartable(Failed)
-	if got := LastEnd(failed.Obj()); got == nil || got.Sequence != 6 {
+	if got := outbox.LastEnd(failed.Obj()); got == nil || got.Sequence != 6 {
 		t.Errorf("LastEnd is %v, want transition 6", got)
 	}
-	if got := LastEnd(failed.Restarting().Obj()); got != nil {
+	if got := outbox.LastEnd(failed.Restarting().Obj()); got != nil {
 		t.Errorf("LastEnd of an attempt that lasts is %v", got)
 	}
 }

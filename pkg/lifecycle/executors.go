@@ -1,5 +1,7 @@
 package lifecycle
 
+import "github.com/firesteel-dev/firesteel/pkg/outbox"
+
 // Executors says how many ready executors make an application healthy. The zero value asks for none.
 type Executors struct {
 	// Init is the number from which on the application runs at all.
@@ -55,7 +57,7 @@ var executorMessages = map[State]string{
 // noteAbsence says that no executor came, where some are to be expected: the driver alone is told why.
 func (m *machine) noteAbsence() {
 	if limit := m.policy.ExecutorsWithin; limit > 0 && m.seen.Alone {
-		if due := Current(m.record).Time.Add(limit); m.now.Before(due) {
+		if due := outbox.Current(m.record).Time.Add(limit); m.now.Before(due) {
 			m.lookAgain(due)
 			return
 		}

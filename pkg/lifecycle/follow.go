@@ -126,7 +126,7 @@ func (m *machine) timeOut(state State) bool {
 	if !bounded || wait.limit <= 0 {
 		return false
 	}
-	due := Current(m.record).Time.Add(wait.limit)
+	due := outbox.Current(m.record).Time.Add(wait.limit)
 	if m.now.Before(due) {
 		m.lookAgain(due)
 		return false

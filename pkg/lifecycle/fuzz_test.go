@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // malformed are records that nobody writes, and that somebody's editor, a backup or a newer version may leave.
@@ -96,10 +97,10 @@ type stranger struct {
 func newStranger(t *testing.T, record *v1alpha1.Record, seed int64) *stranger {
 	s := &stranger{world: newWorld(t, seed), record: record}
 	s.alive = record != nil && record.Launch != nil && !record.Launch.Released
-	state := State(Current(record).State)
+	state := State(outbox.Current(record).State)
 	active := state.Starting() || state.Running()
 	s.hopeless = record != nil && !s.interrupts && (state.Terminated() || !state.Initializing() && !active && !state.Stopping() ||
-		active && record.Launch == nil || state.Stopping() && LastEnd(record) == nil)
+		active && record.Launch == nil || state.Stopping() && outbox.LastEnd(record) == nil)
 	return s
 }
 
@@ -146,8 +147,8 @@ func (s *stranger) ask() Decision {
 		s.fail("an attempt begins beside a driver that may be alive: %v", tell(added))
 	case s.alive && launches && record.Launch == nil:
 		s.fail("a driver is launched beside one that may be alive")
-	case launches && (!State(Current(record).State).Initializing() || !s.seen.Deleted.IsZero()):
-		s.fail("a driver is launched in %s", Current(record).State)
+	case launches && (!State(outbox.Current(record).State).Initializing() || !s.seen.Deleted.IsZero()):
+		s.fail("a driver is launched in %s", outbox.Current(record).State)
 	}
 	again, _ := Decide(record, s.policy, decision.Seen, s.now)
 	if decision.Effect != Persist && !reflect.DeepEqual(record, again) {

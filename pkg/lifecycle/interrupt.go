@@ -1,6 +1,9 @@
 package lifecycle
 
-import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+import (
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
 
 // SpecHash is the hash of the fields of the spec that the current attempt is of; empty where it is not known.
 func SpecHash(record *v1alpha1.Record) string {
@@ -44,7 +47,7 @@ func (m *machine) suspends(state State) bool {
 
 // suspend stops the driver, whatever it is at.
 func (m *machine) suspend() bool {
-	if !m.released(Current(m.record).Time.Time) || m.strays() {
+	if !m.released(outbox.Current(m.record).Time.Time) || m.strays() {
 		return false
 	}
 	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
@@ -56,7 +59,7 @@ func (m *machine) resume() bool {
 		m.held = HeldSuspended
 		return false
 	}
-	if !m.released(Current(m.record).Time.Time) || m.crowded() { // released already, unless somebody edited the record
+	if !m.released(outbox.Current(m.record).Time.Time) || m.crowded() { // released already, unless somebody edited the record
 		return false
 	}
 	m.record.Verdict = nil
@@ -67,7 +70,7 @@ func (m *machine) resume() bool {
 
 // invalidate stops what runs the spec of before, and has the spec of now run as if there had been no other.
 func (m *machine) invalidate() bool {
-	if !m.released(Current(m.record).Time.Time) || m.crowded() {
+	if !m.released(outbox.Current(m.record).Time.Time) || m.crowded() {
 		return false
 	}
 	m.record.Verdict = nil

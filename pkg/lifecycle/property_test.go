@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 const (
@@ -332,7 +333,7 @@ func (w *world) ended() bool {
 	if w.stored == nil {
 		return false
 	}
-	state := State(Current(w.stored).State)
+	state := State(outbox.Current(w.stored).State)
 	idle := w.last.Effect == NoEffect && w.last.LookAgain.IsZero() && w.last.Awaits == AwaitsNothing && w.last.Held == ""
 	return state.Terminated() && idle
 }

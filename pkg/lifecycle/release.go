@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // retain keeps the driver until its time is over.
@@ -26,13 +27,13 @@ func (m *machine) retain() bool {
 // that was edited away is over.
 func (m *machine) retainedUntil() (time.Time, bool) {
 	limit := m.policy.RetainFor
-	if ended := LastEnd(m.record); ended != nil && !m.policy.Retain.after(ended.End.Outcome) {
+	if ended := outbox.LastEnd(m.record); ended != nil && !m.policy.Retain.after(ended.End.Outcome) {
 		limit = 0
 	}
 	if ttl := m.policy.TTL; ttl >= 0 && (limit < 0 || ttl < limit) {
 		limit = ttl
 	}
-	return Current(m.record).Time.Add(max(limit, 0)), limit >= 0
+	return outbox.Current(m.record).Time.Add(max(limit, 0)), limit >= 0
 }
 
 // expire asks for the deletion of an application whose time to live is over. The clock starts with the state
@@ -56,7 +57,7 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 	if record == nil || CurrentState(record) != ResourceReleased || policy.TTL < 0 {
 		return time.Time{}, false
 	}
-	since := Current(record).Time.Time
+	since := outbox.Current(record).Time.Time
 	if n := len(record.Transitions); n > 1 {
 		since = record.Transitions[n-2].Time.Time
 	}

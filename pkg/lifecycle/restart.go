@@ -16,7 +16,7 @@ func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 	if record == nil || !CurrentState(record).Stopping() {
 		return v1alpha1.Verdict{}, false
 	}
-	ended := LastEnd(record)
+	ended := outbox.LastEnd(record)
 	answered := record.Verdict != nil && record.Verdict.Attempt == record.Attempt.ID
 	if ended == nil || !ended.End.RestartAllowed || answered {
 		return v1alpha1.Verdict{}, false

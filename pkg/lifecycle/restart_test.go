@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // attempts drives an application from one end to the next with the built-in handler's verdicts, in an obedient
@@ -30,7 +31,7 @@ func (a *attempts) run(length time.Duration, state State) {
 	a.settle(Observation{})
 	a.now = a.now.Add(length)
 	switch {
-	case State(Current(a.record).State).Terminated():
+	case State(outbox.Current(a.record).State).Terminated():
 		a.t.Fatalf("%s after the application ended", state)
 	case state == SchedulingFailure:
 		a.settle(Observation{LaunchRefused: &quota})
@@ -49,7 +50,7 @@ func (a *attempts) settle(seen Observation) {
 		switch {
 		case due:
 			a.record.Verdict = &verdict
-		case !decision.LookAgain.IsZero() && State(Current(a.record).State) == ScheduledToRestart:
+		case !decision.LookAgain.IsZero() && State(outbox.Current(a.record).State) == ScheduledToRestart:
 			a.now = decision.LookAgain
 		default:
 			return
@@ -172,7 +173,7 @@ func TestRestartSequences(t *testing.T) {
 					t.Fatalf("attempt %d follows %s, want %d:\n%s", got, test.ends[:i+1], i+1, strings.Join(tell(a.record.Transitions), "\n"))
 				}
 			}
-			current := Current(a.record)
+			current := outbox.Current(a.record)
 			if test.want == nil {
 				if current.State != string(ResourceReleased) || current.Message != test.stop {
 					t.Errorf("the application is %s with %q, want ResourceReleased with %q", current.State, current.Message, test.stop)
@@ -369,7 +370,7 @@ func TestTheEndAndItsVerdictAgree(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 1 }).Running().Obj()
 	record.Attempt.Since = metav1.NewMicroTime(start.Add(time.Microsecond))
 	got, _ := Decide(record, policy, Observation{DriverGone: true}, at(time.Minute+999*time.Nanosecond))
-	if LastEnd(got).End.RestartAllowed {
+	if outbox.LastEnd(got).End.RestartAllowed {
 		t.Error("an attempt of less than a minute reset the counters")
 	}
 }
@@ -388,7 +389,7 @@ func TestSchedulingFailuresThatCountApart(t *testing.T) {
 		a.launch()
 		a.run(time.Minute, Failed)
 	}
-	if end := LastEnd(a.record); end == nil || end.State != string(Failed) || end.End.RestartAllowed {
+	if end := outbox.LastEnd(a.record); end == nil || end.State != string(Failed) || end.End.RestartAllowed {
 		t.Fatalf("the last end is %+v, want the second failure, for good", end)
 	}
 	want := v1alpha1.Attempt{
@@ -407,6 +408,6 @@ func TestRestartsWithoutLimit(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 1e6 }).Running().Obj()
 	got, _ := Decide(record, policy, Observation{Driver: ended(Succeeded, Cause{})}, start)
 	if !RestartPending(got) {
-		t.Errorf("no restart is pending after %s", Current(got).State)
+		t.Errorf("no restart is pending after %s", outbox.Current(got).State)
 	}
 }

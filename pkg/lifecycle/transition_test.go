@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // maxRecord is what a record may take in JSON.
@@ -42,7 +43,7 @@ func TestTextsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cause := Cause{Class: ClassApplication, Reason: text, Message: text}
 			got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: ended(Failed, cause)}, start)
-			end := LastEnd(got)
+			end := outbox.LastEnd(got)
 			for field, text := range map[string]string{"message": end.Message, "end": end.End.Message, "reason": end.End.Reason} {
 				if got := size(t, text); got > limit {
 					t.Errorf("the %s takes %d bytes, want at most %d", field, got, limit)
@@ -63,7 +64,7 @@ func TestTextsAreBounded(t *testing.T) {
 
 			judged := submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, text).Obj()
 			got, _ = Decide(judged, plain(), Observation{DriverGone: true}, start)
-			if got := size(t, Current(got).Message); got > limit {
+			if got := size(t, outbox.Current(got).Message); got > limit {
 				t.Errorf("a handler's reason takes %d bytes, want at most %d", got, limit)
 			}
 		})
@@ -74,7 +75,7 @@ func TestTextsThatFitAreKept(t *testing.T) {
 	for _, text := range []string{"", "It broke.", "火 & <鋼>", strings.Repeat("x", 1022)} {
 		cause := Cause{Class: ClassApplication, Message: text}
 		got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: ended(Failed, cause)}, start)
-		if end := LastEnd(got); end.Message != text || end.End.Message != text {
+		if end := outbox.LastEnd(got); end.Message != text || end.End.Message != text {
 			t.Errorf("%q became %q and %q", text, end.Message, end.End.Message)
 		}
 	}
@@ -89,7 +90,7 @@ func TestADriversStatusIsBounded(t *testing.T) {
 			}
 			pod := big.Obj()
 			got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: ObserveDriver(pod, "")}, start)
-			status := LastEnd(got).DriverStatus
+			status := outbox.LastEnd(got).DriverStatus
 			if status.Phase != corev1.PodFailed || status.Reason != "OOM" || status.Message == "" {
 				t.Errorf("what is kept is %v", status)
 			}
@@ -126,7 +127,7 @@ func TestRestartsWaitForTheSink(t *testing.T) {
 		record = worstAttempt(t, record, policy, now)
 		verdict, judged := Judge(record, policy)
 		if !judged {
-			t.Fatalf("no verdict on %s", Current(record).State)
+			t.Fatalf("no verdict on %s", outbox.Current(record).State)
 		}
 		record.Verdict = &verdict
 		record, decision = Decide(record, policy, gone, now)
@@ -155,8 +156,8 @@ func TestRestartsWaitForTheSink(t *testing.T) {
 
 	record.Acknowledged = record.Sequence
 	record, decision = Decide(record, policy, Observation{}, now)
-	if decision.Effect != Launch || Current(record).State != string(ScheduledToRestart) {
-		t.Errorf("with room again, the decision is %+v in %s", decision, Current(record).State)
+	if decision.Effect != Launch || outbox.Current(record).State != string(ScheduledToRestart) {
+		t.Errorf("with room again, the decision is %+v in %s", decision, outbox.Current(record).State)
 	}
 	for range 100 {
 		record.Acknowledged = record.Sequence
@@ -180,7 +181,7 @@ func TestWhatNobodyNeedsIsDropped(t *testing.T) {
 	many := func(r *v1alpha1.Record) {
 		for range 100 {
 			r.Sequence++
-			more := Current(r)
+			more := outbox.Current(r)
 			more.Sequence = r.Sequence
 			r.Transitions = append(r.Transitions, more)
 		}

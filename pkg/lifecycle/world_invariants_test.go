@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // decide asks Decide, and holds what is true of each of its answers.
@@ -30,7 +31,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
 	}
 	if decision.Changed {
-		w.note("decided %s of attempt %d, %s", Current(record).State, record.Attempt.ID, summary(decision))
+		w.note("decided %s of attempt %d, %s", outbox.Current(record).State, record.Attempt.ID, summary(decision))
 	}
 
 	w.checkShown(given, record, decision)
@@ -40,7 +41,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		expected := decision
 		expected.Changed = false
 		if !reflect.DeepEqual(record, sameRecord) || !sameDecisions(expected, sameDecision) {
-			w.fail("asked again, Decide says otherwise: %s after %s, in %s", summary(sameDecision), summary(decision), Current(sameRecord).State)
+			w.fail("asked again, Decide says otherwise: %s after %s, in %s", summary(sameDecision), summary(decision), outbox.Current(sameRecord).State)
 		}
 	}
 	w.checkWait(record, decision, again)
@@ -88,7 +89,7 @@ func (w *world) checkShown(given, record *v1alpha1.Record, decision Decision) {
 // will be watched or told.
 func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Observation) {
 	w.t.Helper()
-	state := State(Current(record).State)
+	state := State(outbox.Current(record).State)
 	waits := func(format string, args ...any) {
 		w.t.Helper()
 		w.fail("in %s, with %s, %s", state, summary(decision), fmt.Sprintf(format, args...))
@@ -140,7 +141,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 // checkExecutors holds that the state is the one that the number of executors asks for, where there is room to tell it.
 func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
-	state, ready, asked := State(Current(record).State), seen.ReadyExecutors, w.policy.Executors
+	state, ready, asked := State(outbox.Current(record).State), seen.ReadyExecutors, w.policy.Executors
 	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.pressed(record) {
 		return
 	}
@@ -173,7 +174,7 @@ func (w *world) pressed(record *v1alpha1.Record) bool {
 // checkLost holds that a driver is given up only where its Pod had its time to go.
 func (w *world) checkLost(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
-	ended := LastEnd(record)
+	ended := outbox.LastEnd(record)
 	if ended == nil || ended.End.Reason != "NodeLost" || ended.Sequence <= int64(len(w.history)) {
 		return
 	}
@@ -310,7 +311,7 @@ func (w *world) checkEnd() {
 			finals = 0
 		}
 	}
-	state, want := State(Current(w.stored).State), 0
+	state, want := State(outbox.Current(w.stored).State), 0
 	if state.Terminated() {
 		want = 1
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // reconcile does what a reconciler does with one key.
@@ -102,7 +103,7 @@ func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
 
 // launch fences the attempt, then creates its Pod.
 func (w *world) launch(seen Observation) (Observation, bool) {
-	if state := State(Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
+	if state := State(outbox.Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
 		w.fail("a launch in %s, deleted %v", state, w.deleted)
 	}
 	if w.stored.Launch == nil {

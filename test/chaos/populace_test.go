@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
 	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
 )
@@ -186,7 +187,7 @@ func (p *populace) stuck(ctx context.Context, since time.Time) ([]string, error)
 		record := app.GetRecord()
 		if app.GetLabels()[labelKind] == startsOver && app.GetDeletionTimestamp() == nil &&
 			(record == nil || record.Attempt.Since.Time.Before(since)) {
-			stuck = append(stuck, fmt.Sprintf("%s/%s is %s", p.namespace, app.GetName(), lifecycle.Current(record).State))
+			stuck = append(stuck, fmt.Sprintf("%s/%s is %s", p.namespace, app.GetName(), outbox.Current(record).State))
 		}
 	}
 	return stuck, nil
@@ -200,7 +201,7 @@ func (p *populace) restless(ctx context.Context) ([]string, error) {
 	}
 	var restless []string
 	for _, app := range apps {
-		state, policy := lifecycle.Current(app.GetRecord()).State, verdict.PolicyOf(app)
+		state, policy := outbox.Current(app.GetRecord()).State, verdict.PolicyOf(app)
 		expires := policy.TTL >= 0
 		runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 		switch {

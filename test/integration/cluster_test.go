@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,18 @@ var madeForClusters = []schema.GroupVersionResource{
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+}
+
+// runningCluster has a cluster come to run, whose master stands for two workers.
+func runningCluster(t *testing.T, c *standalone) (*scene, *master, *sparkv1.SparkCluster) {
+	t.Helper()
+	s := newScene(t).sharesController()
+	m := s.newMaster()
+	m.has(2)
+	s.answersFor(m, c.cluster.Name)
+	created := s.createCluster(c)
+	s.untilClusterState(c.cluster.Name, "RunningHealthy")
+	return s, m, created
 }
 
 // ofPlain is what belongs to a cluster that no autoscaler scales.
@@ -74,12 +87,7 @@ func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 
 func TestAClusterCostsFewWrites(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
-	c := s.createCluster(Cluster("c"))
-	s.untilClusterState("c", "RunningHealthy")
+	s, _, c := runningCluster(t, Cluster("c"))
 	s.clusterToldOf(c, "Submitted", "RunningHealthy")
 	s.untilKubeEvent("c", corev1.EventTypeNormal, "RunningHealthy")
 	rests := int(time.Since(c.CreationTimestamp.Time) / (30 * time.Second))
@@ -92,12 +100,7 @@ func TestAClusterCostsFewWrites(t *testing.T) {
 
 func TestAClusterDegradesAndRecovers(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
-	c := s.createCluster(Cluster("c"))
-	s.untilClusterState("c", "RunningHealthy")
+	s, m, c := runningCluster(t, Cluster("c"))
 	m.has(1)
 	degraded := s.untilClusterCondition("c", "Degraded", metav1.ConditionTrue, "TooFewWorkers")
 	if state := degraded.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
@@ -165,12 +168,7 @@ func hasProperty(set *appsv1.StatefulSet, option string) bool {
 
 func TestAnEditRollsOut(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
-	s.createCluster(Cluster("c"))
-	s.untilClusterState("c", "RunningHealthy")
+	s, _, _ := runningCluster(t, Cluster("c"))
 	s.rollOut("c-master")
 	s.rollOut("c-worker")
 	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
@@ -209,12 +207,7 @@ func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
 
 func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
-	s.createCluster(Cluster("c"))
-	s.untilClusterState("c", "RunningHealthy")
+	s, _, _ := runningCluster(t, Cluster("c"))
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
 		c.Spec.WorkerSpec = workerTemplate(corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", ImagePullPolicy: "Perhaps"}}})
 	})
@@ -232,10 +225,6 @@ func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 // The API server adds to claims what they leave out, and lets nobody edit them.
 func TestAnEditOfClaimsIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
 	claimed := Cluster("c")
 	claimed.cluster.Spec.WorkerSpec = &sparkv1.WorkerSpec{StatefulSetSpec: &appsv1.StatefulSetSpec{
 		VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
@@ -246,8 +235,7 @@ func TestAnEditOfClaimsIsRefused(t *testing.T) {
 			},
 		}},
 	}}
-	s.createCluster(claimed)
-	s.untilClusterState("c", "RunningHealthy")
+	s, _, _ := runningCluster(t, claimed)
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	s.untilSet("c-worker", "have the edit", func(set *appsv1.StatefulSet) bool { return hasProperty(set, `-Dspark.a="1"`) })
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
@@ -304,16 +292,11 @@ func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 
 func TestAMinimumAboveTheMaximumIsTold(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
-	m := s.newMaster()
-	m.has(2)
-	s.answersFor(m, "c")
-	s.createCluster(Cluster("c").Workers(2, 5, 1))
+	s, _, _ := runningCluster(t, Cluster("c").Workers(2, 5, 1))
 	warned := s.untilClusterCondition("c", "Warning", metav1.ConditionTrue, "")
 	if message := messageOf(warned, "Warning"); !strings.Contains(message, "minWorkers 5 is above maxWorkers 1") {
 		t.Errorf("it is told %q", message)
 	}
-	s.untilClusterState("c", "RunningHealthy")
 	s.untilOwned(ofPlain("c")...)
 }
 
@@ -352,6 +335,9 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 	if adopted.UID != before.UID || adopted.Generation != before.Generation {
 		t.Errorf("it was %s of generation %d, and is %s of %d", before.UID, before.Generation, adopted.UID, adopted.Generation)
 	}
+	until(s, s.kube.PolicyV1().PodDisruptionBudgets(s.ns), "c-worker-pdb", "be taken over, the last", func(budget *policyv1.PodDisruptionBudget) bool {
+		return metav1.IsControlledBy(budget, again)
+	})
 	foreground := metav1.DeletePropagationForeground
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &foreground}))
 	untilGone(s, s.clusters(), "c")

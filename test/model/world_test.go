@@ -22,6 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -130,7 +131,7 @@ func atRest(app dialect.Application) bool {
 	if record == nil || record.Acknowledged < record.Sequence {
 		return false
 	}
-	switch lifecycle.State(lifecycle.Current(record).State) {
+	switch lifecycle.State(outbox.Current(record).State) {
 	case lifecycle.ResourceReleased:
 		return policy.TTL < 0
 	case lifecycle.TerminatedWithoutReleaseResources:

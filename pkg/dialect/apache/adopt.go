@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -82,7 +83,7 @@ func Adopt(
 	sign(record)
 	if initializing {
 		requested := driver.CreationTimestamp.Time
-		if since := lifecycle.Current(record).Time.Time; requested.Before(since) {
+		if since := outbox.Current(record).Time.Time; requested.Before(since) {
 			requested = since
 		}
 		record, _ = lifecycle.Decide(record, Policy(app, defaults), lifecycle.Observation{Launched: driver.UID}, requested)

@@ -13,7 +13,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // driver builds a driver Pod as the Apache operator makes it.
@@ -192,7 +192,7 @@ func TestAdopt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := driverOf("scheduled-to-restart-1").Created(test.made).Obj()
 			record := adopted(t, test.app, &pod)
-			current := lifecycle.Current(record)
+			current := outbox.Current(record)
 			if current.State != "DriverRequested" || current.Sequence != 8 || record.Acknowledged != 7 || current.DriverPod != pod.Name {
 				t.Errorf("acknowledged %d, current %+v", record.Acknowledged, current)
 			}
@@ -204,7 +204,7 @@ func TestAdopt(t *testing.T) {
 	t.Run("one of an application without a status", func(t *testing.T) {
 		pod := driverOf("pi-3").Obj()
 		record := adopted(t, pi(), &pod)
-		if current := lifecycle.Current(record); current.State != "DriverRequested" || current.Sequence != 2 || record.Acknowledged != 0 {
+		if current := outbox.Current(record); current.State != "DriverRequested" || current.Sequence != 2 || record.Acknowledged != 0 {
 			t.Errorf("acknowledged %d, current %+v", record.Acknowledged, current)
 		}
 	})

@@ -300,17 +300,26 @@ func TestConditionsHoldWhateverIsSaid(t *testing.T) {
 	}
 }
 
+// setAside says why an application that cannot be decoded is set aside.
+func setAside(app *sparkv1.SparkApplication) metav1.Condition {
+	return metav1.Condition{
+		Type: "Succeeded", Status: metav1.ConditionUnknown, Reason: "Undecodable",
+		Message: "Correct the field and apply the application again: " + app.Undecodable,
+	}
+}
+
 func TestSetAsidePatch(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
 	}).Obj()
-	patch, err := dialect.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
+	patch, err := dialect.SetAsidePatch(app, setAside(app), start)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type status struct {
-		Conditions []metav1.Condition `json:"conditions"`
+		ObservedGeneration int64              `json:"observedGeneration"`
+		Conditions         []metav1.Condition `json:"conditions"`
 	}
 	var got struct {
 		Metadata map[string]string `json:"metadata"`
@@ -330,15 +339,15 @@ func TestSetAsidePatch(t *testing.T) {
 			"json: cannot unmarshal string into Go struct field",
 		LastTransitionTime: metav1.NewTime(start),
 	}}
-	if diff := cmp.Diff(want, got.Status.Conditions); diff != "" {
-		t.Errorf("conditions (-want +got):\n%s", diff)
+	if diff := cmp.Diff(status{ObservedGeneration: 4, Conditions: want}, got.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	wantAcceptable(t, got.Status.Conditions)
 }
 
 func TestSetAsidePatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
-	patch, err := dialect.SetAsidePatch(app, "Undecodable", "Correct the field and apply the application again: "+app.Undecodable, start)
+	patch, err := dialect.SetAsidePatch(app, setAside(app), start)
 	if err != nil || len(patch) > 8<<10 {
 		t.Errorf("the patch has %d bytes, %v", len(patch), err)
 	}

@@ -17,6 +17,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // left are applications as the Apache operator leaves them behind, by their names.
@@ -115,7 +116,7 @@ func TestAnInheritedHistoryIsTold(t *testing.T) {
 	for name, app := range left(t) {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, app)
-			last := lifecycle.Current(record).Sequence
+			last := outbox.Current(record).Sequence
 			if record.Sequence != last || record.Acknowledged != last {
 				t.Errorf("sequence %d, acknowledged %d, last %d", record.Sequence, record.Acknowledged, last)
 			}
@@ -161,7 +162,7 @@ func TestInheritEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got *v1alpha1.AttemptEnd
-			if end := lifecycle.LastEnd(inherited(t, leftIn(t, name).Obj())); end != nil {
+			if end := outbox.LastEnd(inherited(t, leftIn(t, name).Obj())); end != nil {
 				got = end.End
 				if want != nil && want.Message == "" {
 					got.Message = ""
@@ -219,7 +220,7 @@ func TestInheritABackOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, test.app.Obj())
-			since := lifecycle.Current(record).Time
+			since := outbox.Current(record).Time
 			verdict := record.Verdict
 			if verdict == nil || !verdict.Restart || verdict.Attempt != 0 || verdict.NotBefore.Sub(since.Time) != test.want {
 				t.Errorf("verdict is %+v, want a restart %s after %s", verdict, test.want, since)
@@ -273,7 +274,7 @@ func TestInheritWhatIsHalfFinished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, test.app.Obj())
-			current := lifecycle.Current(record)
+			current := outbox.Current(record)
 			if got := fmt.Sprint(current.State, " ", current.Sequence, " ", record.Attempt.ID); got != test.want {
 				t.Errorf("record is %s, want %s", got, test.want)
 			}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // Project writes a record into the fields that the Apache operator's clients read. Conditions are not touched.
 func Project(status *sparkv1.ApplicationStatus, record *v1alpha1.Record) {
 	status.Firesteel = record
-	current := state(lifecycle.Current(record))
+	current := state(outbox.Current(record))
 	status.CurrentState = &current
 	status.StateTransitionHistory = history(record, record.Attempt.ID)
 	status.CurrentAttemptSummary = &sparkv1.AttemptSummary{AttemptInfo: info(record.Attempt)}

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -76,8 +77,8 @@ func Adopt(
 ) *v1alpha1.Record {
 	record.Attempt.SpecHash = policy.SpecHash
 	state := lifecycle.CurrentState(record)
-	unsubmitted := state.Initializing() || lifecycle.LastEnd(record) != nil &&
-		lifecycle.LastEnd(record).State == string(lifecycle.SchedulingFailure)
+	unsubmitted := state.Initializing() || outbox.LastEnd(record) != nil &&
+		outbox.LastEnd(record).State == string(lifecycle.SchedulingFailure)
 	if driver == nil && (unsubmitted || state == lifecycle.Suspended) {
 		return record
 	}
@@ -106,7 +107,7 @@ func requested(record *v1alpha1.Record, policy lifecycle.Policy, driver *corev1.
 		record.Sequence, record.Acknowledged = record.Sequence-1, min(record.Acknowledged, record.Sequence-1)
 	}
 	at := driver.CreationTimestamp.Time
-	if since := lifecycle.Current(record).Time.Time; at.Before(since) {
+	if since := outbox.Current(record).Time.Time; at.Before(since) {
 		at = since
 	}
 	record, _ = lifecycle.Decide(record, policy, lifecycle.Observation{Launched: driver.UID}, at)

@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // Begun says that somebody took care of an application: its status tells of it.
@@ -180,7 +181,7 @@ func said(state lifecycle.State, message string) string {
 
 // explain says in the end that is inherited, where there is one, what the message of the status says for people.
 func explain(record *v1alpha1.Record, message string) {
-	end := lifecycle.LastEnd(record)
+	end := outbox.LastEnd(record)
 	if end == nil || !lifecycle.State(end.State).Failure() {
 		return
 	}

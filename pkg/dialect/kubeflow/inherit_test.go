@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // left are applications as the Kubeflow operator leaves them behind, by their names.
@@ -163,7 +164,7 @@ func TestAnInheritedHistoryIsTold(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			record := inherited(t, app)
-			last := lifecycle.Current(record).Sequence
+			last := outbox.Current(record).Sequence
 			if last == 0 || record.Sequence != last || record.Acknowledged != last {
 				t.Errorf("sequence %d, acknowledged %d, last %d", record.Sequence, record.Acknowledged, last)
 			}
@@ -244,13 +245,13 @@ func TestTheEndOfAnInheritedRunIsExplained(t *testing.T) {
 		"succeeding-always": {Outcome: "Succeeded", RestartAllowed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			end := lifecycle.LastEnd(inherited(t, leftIn(t, name)))
+			end := outbox.LastEnd(inherited(t, leftIn(t, name)))
 			if diff := cmp.Diff(&want, end.End); diff != "" {
 				t.Errorf("end (-want +got):\n%s", diff)
 			}
 		})
 	}
-	if end := lifecycle.LastEnd(inherited(t, leftIn(t, "failed-submission"))); end.State != string(lifecycle.SchedulingFailure) ||
+	if end := outbox.LastEnd(inherited(t, leftIn(t, "failed-submission"))); end.State != string(lifecycle.SchedulingFailure) ||
 		!strings.HasPrefix(end.End.Message, "26/03/01 12:00:03 WARN NativeCodeLoader") {
 		t.Errorf("it ended in %s: %s", end.State, end.End.Message)
 	}

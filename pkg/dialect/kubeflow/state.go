@@ -4,6 +4,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // shown is what the Kubeflow operator calls each state, where that does not depend on more: the state before a restart
@@ -64,7 +65,7 @@ func waitsAfter(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 
 // over is the state of an application that has come to its end.
 func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
-	if lifecycle.LastEnd(record).End.Outcome == v1alpha1.OutcomeSucceeded {
+	if outbox.LastEnd(record).End.Outcome == v1alpha1.OutcomeSucceeded {
 		return v1beta2.CompletedState
 	}
 	return v1beta2.FailedState
@@ -80,7 +81,7 @@ func beforeDeletion(record *v1alpha1.Record) *v1alpha1.Record {
 	for lifecycle.CurrentState(&was).Terminated() {
 		was.Transitions = was.Transitions[:len(was.Transitions)-1]
 	}
-	if lifecycle.LastEnd(record) == nil || lifecycle.CurrentState(&was) == lifecycle.Invalidating {
+	if outbox.LastEnd(record) == nil || lifecycle.CurrentState(&was) == lifecycle.Invalidating {
 		return &was
 	}
 	return record

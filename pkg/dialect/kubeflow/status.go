@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // Executors are what is known of the executors of a launch.
@@ -105,7 +106,7 @@ func terminationTime(record *v1alpha1.Record, state v1beta2.ApplicationStateType
 
 // lastEnd is the end of the current attempt or, while that waits, of the one before; nil where none is known.
 func lastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
-	if end := lifecycle.LastEnd(record); end != nil {
+	if end := outbox.LastEnd(record); end != nil {
 		return end
 	}
 	if lifecycle.CurrentState(record) == lifecycle.ScheduledToRestart {
@@ -121,7 +122,7 @@ func givenUp(record *v1alpha1.Record) v1alpha1.Transition {
 			return t
 		}
 	}
-	return lifecycle.Current(record)
+	return outbox.Current(record)
 }
 
 // seconds is a time as the Kubeflow operator writes it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // beginning is when every story of these tests begins.
@@ -75,7 +76,7 @@ func (s *story) Ended(state lifecycle.State, end v1alpha1.AttemptEnd) *story {
 
 // Over ends the application.
 func (s *story) Over() *story {
-	outcome := lifecycle.LastEnd(&s.record).End.Outcome
+	outcome := outbox.LastEnd(&s.record).End.Outcome
 	s.In(lifecycle.TerminatedWithoutReleaseResources, "Application is terminated without releasing resources as configured.")
 	s.last().Outcome = outcome
 	return s

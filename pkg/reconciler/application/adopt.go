@@ -12,6 +12,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // contestRest is for how long another operator has to have written nothing before an application is adopted again.
@@ -101,7 +103,7 @@ func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialec
 		r.wrote(app, stored)
 	}
 	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
-		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, lifecycle.Current(record).State)
+		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State)
 	return stored, true, nil
 }
 
@@ -131,7 +133,7 @@ func (r *Reconciler) clear(ctx context.Context, app dialect.Application, others 
 			return false, err
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
-			r.enqueueAfter(app, restAfter) // should its end not be seen
+			r.enqueueAfter(app, telling.RestAfter) // should its end not be seen
 			return false, r.report(ctx, app, "EarlierDriver", fmt.Sprintf("Driver Pod %s is not the current attempt's. It is deleted, and "+
 				"the application goes on once it is gone.", pod.Name))
 		}

@@ -8,8 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
@@ -25,25 +23,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// restAfter is the time without a transition after which a cursor is written for its own sake.
-const restAfter = 30 * time.Second
-
 // maxEffects bounds the effects of one reconcile. No application needs more; one that does is taken up again.
 const maxEffects = 8
-
-// Teller takes what is to be told of applications; the relay of pkg/events is one.
-type Teller interface {
-	Tell(story events.Story)
-	Progress(uid types.UID) events.Progress
-	Forget(uid types.UID)
-	ForgetWhere(gone func(events.Object) bool)
-	HandlersMoved()
-	HasSink() bool
-}
 
 // Reconciler takes each application of one API as far as what is observed allows.
 type Reconciler struct {
@@ -53,7 +40,7 @@ type Reconciler struct {
 	drivers corev1listers.PodLister
 	// owned finds the driver Pods of an application.
 	owned cache.Indexer
-	relay Teller
+	relay telling.Teller
 	clock clock.PassiveClock
 	// enqueueAfter has an application looked at again.
 	enqueueAfter func(app any, after time.Duration)
@@ -102,19 +89,19 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 		return app, err
 	}
 	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
-		return app, controller.NewRequeueAfter(restAfter) // the driver Pod's end is watched
+		return app, controller.NewRequeueAfter(telling.RestAfter) // the driver Pod's end is watched
 	}
 	if len(r.strays(app, app.GetRecord())) > 0 {
-		return app, controller.NewRequeueAfter(restAfter) // as is theirs
+		return app, controller.NewRequeueAfter(telling.RestAfter) // as is theirs
 	}
 	if err := r.dismissLate(ctx, app); err != nil {
 		return app, err
 	}
-	if wait := r.deliveryGrace(ctx, app); wait > 0 {
+	if wait := telling.Grace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	if r.awaited(app) {
-		return app, controller.NewRequeueAfter(restAfter) // its schedule's record is watched
+		return app, controller.NewRequeueAfter(telling.RestAfter) // its schedule's record is watched
 	}
 	r.relay.Forget(app.GetUID())
 	r.written.forget(app)
@@ -200,14 +187,10 @@ func (r *Reconciler) perform(
 
 // withProgress is the record with what the sink has taken since it was written.
 func (r *Reconciler) withProgress(app dialect.Application) *v1alpha1.Record {
-	record := app.GetRecord().DeepCopy()
-	if record == nil {
+	if app.GetRecord() == nil {
 		return nil
 	}
-	progress := r.relay.Progress(app.GetUID())
-	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
-	record.Rejected = max(record.Rejected, progress.Rejected)
-	return record
+	return telling.Caught(app.GetRecord(), r.relay.Progress(app.GetUID()))
 }
 
 // tell hands the persisted record to the relay, with what awaits a handler.
@@ -217,7 +200,7 @@ func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:
 		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
-		story.Awaiting.Event, err = events.ForTransition(story.Object, *lifecycle.LastEnd(app.GetRecord()))
+		story.Awaiting.Event, err = events.ForTransition(story.Object, *outbox.LastEnd(app.GetRecord()))
 	case lifecycle.AwaitsDeletion:
 		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
 		story.Awaiting.Event, err = events.Expired(story.Object, decision.AwaitsSince)
@@ -233,40 +216,14 @@ func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision
 func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decision) {
 	due := decision.LookAgain
 	record := app.GetRecord()
-	if record != nil && r.relay.Progress(app.GetUID()).Acknowledged > record.Acknowledged {
-		if rest := lifecycle.Current(record).Time.Add(restAfter); due.IsZero() || rest.Before(due) {
-			due = rest
+	if record != nil {
+		if rests := telling.Rests(record, r.relay.Progress(app.GetUID())); due.IsZero() || !rests.IsZero() && rests.Before(due) {
+			due = rests
 		}
 	}
 	if !due.IsZero() {
 		r.enqueueAfter(app, max(due.Sub(r.clock.Now()), 0))
 	}
-}
-
-// deliveryGrace is how long a deleted application still waits for its story to be told.
-func (r *Reconciler) deliveryGrace(ctx context.Context, app dialect.Application) time.Duration {
-	record := app.GetRecord()
-	if record == nil {
-		return 0
-	}
-	progress := r.relay.Progress(app.GetUID())
-	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
-	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
-		return 0
-	}
-	released := lifecycle.Current(record).Time
-	if progress.LastError != "" {
-		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "EventsUndelivered",
-			"The deletion waits for the sink to take %d event(s), at most %s: %s",
-			progress.Pending, config.FromContext(ctx).Events.DeletionGrace, progress.LastError)
-	}
-	grace := released.Add(config.FromContext(ctx).Events.DeletionGrace).Sub(r.clock.Now())
-	if grace <= 0 {
-		logging.FromContext(ctx).Errorw("Application goes with events undelivered",
-			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError,
-			"record", record)
-	}
-	return grace
 }
 
 // dialect is the API's with the settings of this reconcile.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // gate lets pass what this installation serves, and this replica leads. It stands before the generated reconciler,
@@ -21,7 +22,7 @@ type gate struct {
 	setup.Generated
 	census   *census
 	arrivals *arrivals
-	relay    Teller
+	relay    telling.Teller
 	tracer   trace.Tracer
 	retries  *setup.Retries
 	// yields says that an application lets others go first.

@@ -30,11 +30,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // listener is a Teller that notes what it is told to forget, and that handlers moved.
 type listener struct {
-	Teller
+	telling.Teller
 	forgot []types.UID
 	moved  int
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -36,7 +37,7 @@ func needsNoPods(record *v1alpha1.Record) bool {
 		return false
 	}
 	state := lifecycle.CurrentState(record)
-	return lifecycle.LastEnd(record) != nil || state.Terminated() ||
+	return outbox.LastEnd(record) != nil || state.Terminated() ||
 		state == lifecycle.Suspending || state == lifecycle.Suspended || state == lifecycle.Invalidating
 }
 

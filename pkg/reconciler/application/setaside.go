@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
@@ -42,7 +43,9 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 	}
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
 	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
-	patch, err := dialect.SetAsidePatch(app, reason, message, r.clock.Now())
+	patch, err := dialect.SetAsidePatch(app, metav1.Condition{
+		Type: dialect.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: message,
+	}, r.clock.Now())
 	if err != nil {
 		return err
 	}

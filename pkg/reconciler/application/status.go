@@ -15,6 +15,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -24,9 +27,6 @@ func pruned(api *dialect.API) string {
 	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's; apply %s",
 		api.CustomResourceDefinition(), api.Manifest)
 }
-
-// prunedRetry is when an application with a pruned record is tried again.
-const prunedRetry = time.Minute
 
 // persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes
 // nothing where nothing is new, and a cursor alone only at rest. It returns the object as written.
@@ -61,7 +61,7 @@ func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application
 		r.written.sawPruned(app, r.clock.Now())
 		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API), zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))
-		return nil, controller.NewRequeueAfter(prunedRetry)
+		return nil, controller.NewRequeueAfter(setup.PrunedRetry)
 	}
 	r.written.remember(stored)
 	r.sightings.sawBeginning(app.GetUID())
@@ -77,18 +77,9 @@ func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Reco
 }
 
 func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
-	before := app.GetRecord()
-	if before == nil || before.Sequence != record.Sequence {
-		return true
-	}
-	rested := r.clock.Since(lifecycle.Current(record).Time.Time) >= restAfter
-	if rested && before.Acknowledged != record.Acknowledged {
-		return true
-	}
-	unmoved := record.DeepCopy()
-	unmoved.Acknowledged = before.Acknowledged
-	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
-	return !equality.Semantic.DeepEqual(app, concluded(d, app, unmoved, facts))
+	return telling.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
+		return !equality.Semantic.DeepEqual(app, concluded(d, app, unmoved, facts))
+	})
 }
 
 // measure counts the transitions that were written.
@@ -106,7 +97,7 @@ func (r *Reconciler) measure(ctx context.Context, before, after dialect.Applicat
 		return
 	}
 	if after, known := r.arrivals.told(ctx); known {
-		r.instruments.detected(lifecycle.Current(record).State, after)
+		r.instruments.detected(outbox.Current(record).State, after)
 	}
 }
 

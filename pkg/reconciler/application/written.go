@@ -131,7 +131,7 @@ func (w *written) prunedFor(app dialect.Application, now time.Time) time.Duratio
 	if !pruned {
 		return 0
 	}
-	return at.Add(prunedRetry).Sub(now)
+	return at.Add(setup.PrunedRetry).Sub(now)
 }
 
 func keyOf(app dialect.Application) types.NamespacedName {

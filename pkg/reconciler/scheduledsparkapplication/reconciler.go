@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -32,18 +33,7 @@ const (
 	handlerWrites = 5 * time.Second
 	// lookAtLeast is how often a schedule is looked at, so that a clock that was set is noticed.
 	lookAtLeast = 10 * time.Minute
-	// prunedRetry is when a schedule with a pruned record is tried again.
-	prunedRetry = time.Minute
 )
-
-// Teller takes what is to be told of schedules; the relay of pkg/events is one.
-type Teller interface {
-	Tell(story events.Story)
-	Progress(uid types.UID) events.Progress
-	Forget(uid types.UID)
-	ForgetWhere(gone func(events.Object) bool)
-	HandlersMoved()
-}
 
 // Reconciler keeps the clock of the schedules of one kind.
 type Reconciler struct {
@@ -51,7 +41,7 @@ type Reconciler struct {
 	client versioned.Interface
 	// runs are the applications, with the index of those that are a schedule's.
 	runs  cache.Indexer
-	relay Teller
+	relay telling.Teller
 	clock clock.PassiveClock
 	// namespaces tells their labels, where the scope asks for them.
 	namespaces config.NamespaceLabels
@@ -222,7 +212,7 @@ func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule,
 		controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeWarning, "WrongCustomResourceDefinition",
 			"The API server dropped status.firesteel, so no run is started: the CustomResourceDefinition %s is another operator's; "+
 				"apply Firesteel's own from config", r.kind)
-		return s, controller.NewRequeueAfter(prunedRetry)
+		return s, controller.NewRequeueAfter(setup.PrunedRetry)
 	}
 	r.written.Remember(stored)
 	return stored, nil

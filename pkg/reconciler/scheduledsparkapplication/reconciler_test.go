@@ -44,6 +44,7 @@ func (l *teller) Progress(types.UID) events.Progress   { return events.Progress{
 func (l *teller) Forget(types.UID)                     {}
 func (l *teller) ForgetWhere(func(events.Object) bool) {}
 func (l *teller) HandlersMoved()                       {}
+func (l *teller) HasSink() bool                        { return true }
 
 // stage is a reconciler with a schedule, and what it does.
 type stage struct {

@@ -20,6 +20,9 @@ type Generated interface {
 	IsLeaderFor(key types.NamespacedName) bool
 }
 
+// PrunedRetry is when an object is tried again whose record the API server does not keep.
+const PrunedRetry = time.Minute
+
 const (
 	retryFrom = 5 * time.Millisecond
 	retryCap  = time.Minute

@@ -52,12 +52,13 @@ func (r *Reconciler) missingPods(ctx context.Context, c *sparkv1.SparkCluster) *
 	return cause
 }
 
-// ask asks why Pods of a StatefulSet are missing. Where there is no answer it is asked again with the next look.
+// ask asks why Pods of a StatefulSet are missing. Where there is no answer it is asked again after a while.
 func (r *Reconciler) ask(ctx context.Context, set *appsv1.StatefulSet, known missing) missing {
 	selector := fields.Set{"involvedObject.uid": string(set.UID), "reason": failedCreate}.AsSelector().String()
 	events, err := r.kube.CoreV1().Events(set.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: 50})
 	if err != nil {
 		logging.FromContext(ctx).Warnw("It is not known why Pods are missing", "statefulSet", set.Name, "error", err)
+		known.since = r.clock.Now()
 		return known
 	}
 	known.version, known.cause = set.ResourceVersion, nil

@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -24,26 +22,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 const (
-	// restAfter is the time without a transition after which a cursor is written for its own sake.
-	restAfter = 30 * time.Second
 	// retryAfter is when a cluster is taken up again that waits for nothing that is watched or told.
 	retryAfter = time.Second
 	// maxEffects bounds the effects of one reconcile. A cluster that needs more is taken up again.
 	maxEffects = 6
 )
-
-// Teller takes what is to be told of clusters; the relay of pkg/events is one.
-type Teller interface {
-	Tell(story events.Story)
-	Progress(uid types.UID) events.Progress
-	Forget(uid types.UID)
-	ForgetWhere(gone func(events.Object) bool)
-	HasSink() bool
-}
 
 // Masters are asked how many workers are registered with them; masterpage.Watch asks them.
 type Masters interface {
@@ -60,7 +47,7 @@ type Reconciler struct {
 	client  versioned.Interface
 	estate  *estate
 	masters Masters
-	relay   Teller
+	relay   telling.Teller
 	clock   clock.PassiveClock
 	// enqueueAfter has a cluster looked at again.
 	enqueueAfter func(c any, after time.Duration)
@@ -96,9 +83,9 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	}
 	*c = *current
 	if record := c.Status.Firesteel; record != nil && cluster.Current(record) != cluster.ResourceReleased {
-		return controller.NewRequeueAfter(restAfter) // what is left is watched
+		return controller.NewRequeueAfter(telling.RestAfter) // what is left is watched
 	}
-	if wait := r.deliveryGrace(ctx, c); wait > 0 {
+	if wait := telling.Grace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	r.forget(c.UID)
@@ -199,31 +186,22 @@ func (r *Reconciler) tryAgain(ctx context.Context, c *sparkv1.SparkCluster, obje
 
 // withProgress is the record with what the sink has taken since it was written; nil where nobody looked after the cluster.
 func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
-	record := c.Status.Firesteel.DeepCopy()
-	if record == nil {
+	if c.Status.Firesteel == nil {
 		return api.Inherit(c)
 	}
-	progress := r.relay.Progress(c.UID)
-	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
-	record.Rejected = max(record.Rejected, progress.Rejected)
-	return record
+	return telling.Caught(c.Status.Firesteel, r.relay.Progress(c.UID))
 }
 
 // lookAgain has the cluster looked at when its next deadline is due, or its cursor, or its numbers of workers.
 func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decision) {
 	due := decision.LookAgain
 	sooner := func(at time.Time) {
-		if due.IsZero() || at.Before(due) {
+		if due.IsZero() || !at.IsZero() && at.Before(due) {
 			due = at
 		}
 	}
-	record := c.Status.Firesteel
-	if r.relay.Progress(c.UID).Acknowledged > record.Acknowledged {
-		sooner(outbox.Current(record).Time.Add(restAfter))
-	}
-	if missed := r.memory.missed(c.UID); !missed.IsZero() {
-		sooner(missed)
-	}
+	sooner(telling.Rests(c.Status.Firesteel, r.relay.Progress(c.UID)))
+	sooner(r.memory.missed(c.UID))
 	if r.workersMoved(c, decision) {
 		sooner(r.memory.wroteAt(c.UID).Add(workersAfter))
 	}
@@ -233,30 +211,6 @@ func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decisio
 	if !due.IsZero() {
 		r.enqueueAfter(c, max(due.Sub(r.clock.Now()), 0))
 	}
-}
-
-// deliveryGrace is how long a deleted cluster still waits for its story to be told.
-func (r *Reconciler) deliveryGrace(ctx context.Context, c *sparkv1.SparkCluster) time.Duration {
-	record := c.Status.Firesteel
-	if record == nil {
-		return 0
-	}
-	progress := r.relay.Progress(c.UID)
-	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
-	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
-		return 0
-	}
-	limit := config.FromContext(ctx).Events.DeletionGrace
-	if progress.LastError != "" {
-		controller.GetEventRecorder(ctx).Eventf(c, corev1.EventTypeWarning, "EventsUndelivered",
-			"The deletion waits for the sink to take %d event(s), at most %s: %s", progress.Pending, limit, progress.LastError)
-	}
-	grace := outbox.Current(record).Time.Add(limit).Sub(r.clock.Now())
-	if grace <= 0 {
-		logging.FromContext(ctx).Errorw("Cluster goes with events undelivered",
-			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError, "record", record)
-	}
-	return grace
 }
 
 // forget has nobody told of a cluster, and its master not asked, any more.

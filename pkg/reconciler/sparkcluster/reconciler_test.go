@@ -642,6 +642,21 @@ func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
 	}
 }
 
+func TestWhoDoesNotAnswerWhyPodsAreMissingIsAskedAgainAfterAWhile(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	w.refuse("list", "events", errAway)
+	w.lacks("c-worker", "exceeded quota: small")
+	w.reconcile()
+	w.clock.SetTime(began.Add(missedAfter))
+	w.reconcile()
+	w.forgetAsked()
+	w.reconcile()
+	if asked := len(w.kube.Actions()); asked > 0 || len(w.again) != 1 || w.again[0] != missedAfter {
+		t.Errorf("%d requests at once, looks again after %v", asked, w.again)
+	}
+}
+
 // An image that was mistyped in an edit keeps a worker from coming back.
 func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
 	w := newWorld(t, plainCluster())

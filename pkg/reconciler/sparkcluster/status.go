@@ -2,7 +2,6 @@ package sparkcluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -20,12 +19,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 const (
-	// prunedRetry is when a cluster with a pruned record is tried again.
-	prunedRetry = time.Minute
 	// workersAfter is the time after a write from which on numbers of workers are written for their own sake.
 	workersAfter = 10 * time.Second
 )
@@ -56,7 +54,7 @@ func (r *Reconciler) persist(
 	if refused || stored.Status.Firesteel == nil {
 		logging.FromContext(ctx).Errorw("Cluster is not created", "reason", pruned, zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned)
-		return c, controller.NewRequeueAfter(prunedRetry)
+		return c, controller.NewRequeueAfter(setup.PrunedRetry)
 	}
 	r.memory.remember(stored, r.clock.Now())
 	var told int64
@@ -76,22 +74,13 @@ func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts
 }
 
 func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) bool {
-	before := c.Status.Firesteel
-	if before == nil || before.Sequence != record.Sequence {
-		return true
-	}
-	rested := r.clock.Since(outbox.Current(record).Time.Time) >= restAfter
-	if rested && before.Acknowledged != record.Acknowledged {
-		return true
-	}
-	unmoved := record.DeepCopy()
-	unmoved.Acknowledged = before.Acknowledged
-	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
-	desired := projected(c, unmoved, facts).Status
-	if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
-		return !equality.Semantic.DeepEqual(c.Status, desired)
-	}
-	return !api.SameButWorkers(c.Status, desired)
+	return telling.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
+		desired := projected(c, unmoved, facts).Status
+		if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
+			return !equality.Semantic.DeepEqual(c.Status, desired)
+		}
+		return !api.SameButWorkers(c.Status, desired)
+	})
 }
 
 // workersMoved says that the status has other numbers of workers than there are.
@@ -130,13 +119,9 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 	const reason = "Undecodable"
 	message := "The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable
 	controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, reason, message)
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": c.ResourceVersion},
-		"status": map[string]any{"observedGeneration": c.Generation, "conditions": []metav1.Condition{{
-			Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: dialect.Clipped(message),
-			ObservedGeneration: c.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
-		}}},
-	})
+	patch, err := dialect.SetAsidePatch(c, metav1.Condition{
+		Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+	}, r.clock.Now())
 	if err != nil {
 		return fmt.Errorf("encode why the cluster is set aside: %w", err)
 	}

@@ -229,6 +229,7 @@ func (r *fakeTeller) Tell(story events.Story)              { r.told = append(r.t
 func (r *fakeTeller) Progress(types.UID) events.Progress   { return r.progress }
 func (r *fakeTeller) Forget(types.UID)                     { r.gone++ }
 func (r *fakeTeller) ForgetWhere(func(events.Object) bool) {}
+func (r *fakeTeller) HandlersMoved()                       {}
 func (r *fakeTeller) HasSink() bool                        { return true }
 
 var errAway = errors.New("connection refused")

@@ -1,0 +1,89 @@
+// Package telling has what the reconcilers of objects with a record have in common towards the relay that tells of it: how far the
+// sink is, when that alone is worth a write, and how long a deletion waits for it.
+package telling
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// RestAfter is the time without a transition after which a cursor is written for its own sake.
+const RestAfter = 30 * time.Second
+
+// Teller takes what is to be told of objects; the relay of pkg/events is one.
+type Teller interface {
+	Tell(story events.Story)
+	Progress(uid types.UID) events.Progress
+	Forget(uid types.UID)
+	ForgetWhere(gone func(events.Object) bool)
+	HandlersMoved()
+	HasSink() bool
+}
+
+// Caught is a copy of a record with what the sink has taken since it was written.
+func Caught(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record {
+	record = record.DeepCopy()
+	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
+	record.Rejected = max(record.Rejected, progress.Rejected)
+	return record
+}
+
+// Rests is when the cursor of a record is to be written for its own sake; zero where it has not moved.
+func Rests(record *v1alpha1.Record, progress events.Progress) time.Time {
+	if progress.Acknowledged <= record.Acknowledged {
+		return time.Time{}
+	}
+	return outbox.Current(record).Time.Add(RestAfter)
+}
+
+// WorthWriting says that a record has news that are worth a write: a transition, or a cursor at rest. before is the one that is
+// written, nil where none is. Where there are no such news, others may be worth it: changed is asked of the record without the
+// cursor's.
+func WorthWriting(before, record *v1alpha1.Record, now time.Time, changed func(unmoved *v1alpha1.Record) bool) bool {
+	if before == nil || before.Sequence != record.Sequence {
+		return true
+	}
+	if rests := outbox.Current(record).Time.Add(RestAfter); !now.Before(rests) && before.Acknowledged != record.Acknowledged {
+		return true
+	}
+	unmoved := record.DeepCopy()
+	unmoved.Acknowledged = before.Acknowledged
+	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
+	return changed(unmoved)
+}
+
+// Grace is how long a deleted object still waits for its story to be told; none where that is told, or was given up. Meanwhile a
+// Kubernetes Event says why it waits.
+func Grace(
+	ctx context.Context, object runtime.Object, record *v1alpha1.Record, progress events.Progress, now time.Time,
+) time.Duration {
+	if record == nil {
+		return 0
+	}
+	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
+	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
+		return 0
+	}
+	limit := config.FromContext(ctx).Events.DeletionGrace
+	if progress.LastError != "" {
+		controller.GetEventRecorder(ctx).Eventf(object, corev1.EventTypeWarning, "EventsUndelivered",
+			"The deletion waits for the sink to take %d event(s), at most %s: %s", progress.Pending, limit, progress.LastError)
+	}
+	grace := outbox.Current(record).Time.Add(limit).Sub(now)
+	if grace <= 0 {
+		logging.FromContext(ctx).Errorw("A deleted object goes with events undelivered",
+			"pending", progress.Pending, "acknowledged", progress.Acknowledged, "lastError", progress.LastError, "record", record)
+	}
+	return grace
+}
