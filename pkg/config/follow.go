@@ -19,14 +19,15 @@ import (
 // which there is not. It is for a process that has no informers of Knative's, which link all types of Kubernetes.
 func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace string) error {
 	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
-	informer := cache.NewSharedInformer(&cache.ListWatch{
+	lister := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			return configMaps.List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return configMaps.Watch(ctx, options)
 		},
-	}, &unstructured.Unstructured{}, 0)
+	}, client)
+	informer := cache.NewSharedInformer(lister, &unstructured.Unstructured{}, 0)
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    s.hear,
 		UpdateFunc: func(_, configMap any) { s.hear(configMap) },
