@@ -31,6 +31,7 @@ import (
 	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
@@ -120,7 +121,7 @@ func checkKnatives(ctx context.Context, cluster *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	return config.CheckKnatives(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
+	return knative.Check(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
 }
 
 // probed serves the health, from when the controllers know what there is. The others are constructed before.

@@ -7,24 +7,27 @@ import (
 	"log"
 	"maps"
 	"os"
+	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"knative.dev/pkg/configmap/informer"
-	"knative.dev/pkg/signals"
+	"knative.dev/pkg/logging"
 
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 type environment struct {
@@ -33,13 +36,24 @@ type environment struct {
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 }
 
+// heapGrowth is how far the heap may grow before it is collected, in percent. $GOGC would be overruled, $GOMEMLIMIT counts.
+const heapGrowth = 30
+
 func main() {
-	if err := run(signals.NewContext(), os.Args[1:]); err != nil {
+	debug.SetGCPercent(heapGrowth)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, args []string) error {
+	logger, err := zap.NewProduction()
+	if err != nil {
+		return fmt.Errorf("make logger: %w", err)
+	}
+	ctx = logging.WithLogger(ctx, logger.Sugar())
 	var env environment
 	if err := envconfig.Process("", &env); err != nil {
 		return err
@@ -50,44 +64,39 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
 	cluster.QPS = -1 // the API server's Priority and Fairness is the limit
-	client, err := versioned.NewForConfig(cluster)
-	if err != nil {
-		return fmt.Errorf("make client: %w", err)
-	}
-	dynamicClient, err := dynamic.NewForConfig(cluster)
-	if err != nil {
-		return fmt.Errorf("make client: %w", err)
-	}
-	kube, err := kubernetes.NewForConfig(cluster)
-	if err != nil {
-		return fmt.Errorf("make client: %w", err)
-	}
-	store, err := watchSettings(ctx, kube, env.Namespace)
-	if err != nil {
-		return err
-	}
-	all := handlers.All(client, dynamicClient, store.Load, subject.Live(kube.CoreV1().Namespaces()))
-	handler, err := choose(all, args)
+	handler, err := newHandler(ctx, cluster, env.Namespace, args)
 	if err != nil {
 		return err
 	}
 	return function.Serve(ctx, env.Port, handler)
 }
 
-// watchSettings follows the controller's settings: handlers act as it would, and on what it serves.
-func watchSettings(ctx context.Context, kube kubernetes.Interface, namespace string) (*config.Store, error) {
-	logger, err := zap.NewProduction()
+// newHandler makes the handler of the arguments. Its settings are the controller's: handlers act as it would, and on what it
+// serves.
+func newHandler(ctx context.Context, cluster *rest.Config, namespace string, args []string) (events.Handler, error) {
+	connections, err := rest.HTTPClientFor(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make logger: %w", err)
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	clients, err := objects.NewClients(cluster, connections)
+	if err != nil {
+		return nil, err
+	}
+	anything, err := dynamic.NewForConfigAndClient(cluster, connections)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	metadatas, err := metadata.NewForConfigAndClient(cluster, connections)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
 	}
 	// The controller says on the ConfigMap what is refused.
-	store := config.NewStore(logger.Sugar(), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
-	watcher := informer.NewInformedWatcher(kube, namespace)
-	store.WatchConfigs(watcher)
-	if err := watcher.Start(ctx.Done()); err != nil {
-		return nil, fmt.Errorf("watch the config maps of %s: %w", namespace, err)
+	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
+	handler, err := choose(handlers.All(clients, anything, store.Load, subject.Live(metadatas)), args)
+	if err != nil {
+		return nil, err
 	}
-	return store, nil
+	return handler, store.Follow(ctx, anything, namespace)
 }
 
 func choose(all map[string]events.Handler, args []string) (events.Handler, error) {

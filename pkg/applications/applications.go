@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -28,7 +27,7 @@ type API struct {
 }
 
 // Apache is spark.apache.org.
-func Apache(clients versioned.Interface) *API {
+func Apache(clients objects.Clients) *API {
 	return &API{
 		API:     apache.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return apache.Dialect{Defaults: *settings.Defaults} },
@@ -39,7 +38,7 @@ func Apache(clients versioned.Interface) *API {
 }
 
 // Kubeflow is sparkoperator.k8s.io.
-func Kubeflow(clients versioned.Interface) *API {
+func Kubeflow(clients objects.Clients) *API {
 	return &API{
 		API:     kubeflow.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.Dialect{Defaults: *settings.Kubeflow} },
@@ -50,7 +49,7 @@ func Kubeflow(clients versioned.Interface) *API {
 }
 
 // All are the APIs by their groups.
-func All(clients versioned.Interface) map[string]*API {
+func All(clients objects.Clients) map[string]*API {
 	apis := map[string]*API{}
 	for _, api := range []*API{Apache(clients), Kubeflow(clients)} {
 		apis[api.Group] = api

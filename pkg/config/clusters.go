@@ -15,8 +15,8 @@ type Clusters struct {
 // NewClusters reads config-clusters.
 func NewClusters(configMap *corev1.ConfigMap) (*Clusters, error) {
 	clusters := &Clusters{MasterStartTimeout: 5 * time.Minute}
-	err := keys{
+	err := Keys{
 		"master-start-timeout": notNegative(&clusters.MasterStartTimeout),
-	}.read(ClustersName, configMap)
+	}.Read(ClustersName, configMap)
 	return clusters, err
 }

@@ -62,12 +62,12 @@ func Default() *Config {
 // exampleKey is the key that documents the others.
 const exampleKey = "_example"
 
-// keys are those that a config map may have, each with what reads its value.
-type keys map[string]func(key, value string) error
+// Keys are those that a config map may have, each with what reads its value.
+type Keys map[string]func(key, value string) error
 
-// read has each value of a config map read. Its errors name the map, the key, the value, and what to write instead; a
+// Read has each value of a config map read. Its errors name the map, the key, the value, and what to write instead; a
 // key that there is not is one, since a misspelt one would otherwise leave a setting at its default.
-func (k keys) read(name string, configMap *corev1.ConfigMap) error {
+func (k Keys) Read(name string, configMap *corev1.ConfigMap) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(configMap.Data)) {
 		if key == exampleKey {
@@ -89,7 +89,7 @@ func (k keys) read(name string, configMap *corev1.ConfigMap) error {
 
 // reader is what reads the value of a key; nil where there is no such key. A name that ends with a star is any that
 // begins so.
-func (k keys) reader(key string) func(key, value string) error {
+func (k Keys) reader(key string) func(key, value string) error {
 	for name, read := range k {
 		if prefix, open := strings.CutSuffix(name, "*"); name == key || open && strings.HasPrefix(key, prefix) {
 			return read
@@ -98,8 +98,8 @@ func (k keys) reader(key string) func(key, value string) error {
 	return nil
 }
 
-// refuse says why the value of a key cannot be used, and what to write instead.
-func refuse(key, value, remedy string) error {
+// Refuse says why the value of a key cannot be used, and what to write instead.
+func Refuse(key, value, remedy string) error {
 	return fmt.Errorf("%s is %q: %s", key, clipped(value), remedy)
 }
 
@@ -110,4 +110,14 @@ func clipped(value string) string {
 		return value
 	}
 	return strings.ToValidUTF8(value[:limit], "") + "..."
+}
+
+// Choice takes one of some values.
+func Choice(values ...string) func(key, value string) error {
+	return func(key, value string) error {
+		if !slices.Contains(values, value) {
+			return Refuse(key, value, "write one of "+strings.Join(values, ", "))
+		}
+		return nil
+	}
 }

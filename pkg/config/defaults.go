@@ -25,7 +25,7 @@ const maxDriverLogLines = 100
 // NewDefaults reads config-defaults.
 func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 	defaults := &apache.Defaults{}
-	err := keys{
+	err := Keys{
 		"image": func(_, value string) error {
 			defaults.Image = strings.TrimSpace(value)
 			return nil
@@ -44,14 +44,14 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 		},
 		"driver-log-lines":  driverLogLines(&defaults.DriverLogLines),
 		"pod-template-urls": podTemplateURLs(&defaults.PodTemplates),
-	}.read(DefaultsName, configMap)
+	}.Read(DefaultsName, configMap)
 	return defaults, err
 }
 
 func driverLogLines(into *int) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || *into < 0 || *into > maxDriverLogLines {
-			return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+			return Refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
 	loaded, err := loader.LoadBytes([]byte(text))
 	if err != nil {
-		return nil, refuse(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
+		return nil, Refuse(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
 	}
 	conf := map[string]string{}
 	for key, value := range loaded.Map() {
@@ -87,9 +87,9 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			errs = append(errs, refuse(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
+			errs = append(errs, Refuse(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
 		case slices.Contains(perApplication, key):
-			errs = append(errs, refuse(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
+			errs = append(errs, Refuse(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
 		}
 	}
 	return conf, errors.Join(errs...)
@@ -99,11 +99,11 @@ func sparkProperties(place, text string) (map[string]string, error) {
 func decode(key, text, remedy string, into any) error {
 	encoded, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
-		return refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+		return Refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
 	}
 	unknown, err := json.UnmarshalStrict(encoded, into)
 	if err := errors.Join(append(unknown, err)...); err != nil {
-		return refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+		return Refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
 		if value == nil || *value >= 0 {
 			return nil
 		}
-		return refuse(within(field), fmt.Sprint(*value), "write zero or more")
+		return Refuse(within(field), fmt.Sprint(*value), "write zero or more")
 	}
 	executors := func(field string, value int32) error {
 		wide := int64(value)
@@ -150,5 +150,5 @@ func oneOf[T ~string](field string, value T, values ...T) error {
 	if value == "" || slices.Contains(values, value) {
 		return nil
 	}
-	return refuse(field, string(value), fmt.Sprintf("write one of %v", values))
+	return Refuse(field, string(value), fmt.Sprintf("write one of %v", values))
 }

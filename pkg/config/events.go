@@ -15,9 +15,9 @@ type Events struct {
 // NewEvents reads config-events.
 func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
 	events := &Events{DeletionGrace: 5 * time.Minute}
-	err := keys{
+	err := Keys{
 		"deletion-grace": notNegative(&events.DeletionGrace),
-	}.read(EventsName, configMap)
+	}.Read(EventsName, configMap)
 	return events, err
 }
 
@@ -26,7 +26,7 @@ func notNegative(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		given, err := time.ParseDuration(value)
 		if err != nil || given < 0 {
-			return refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
+			return Refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
 		}
 		*into = given
 		return nil

@@ -28,16 +28,16 @@ func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
 	settings := &Handlers{places: map[string]string{}}
 	place := func(handler, place string) error {
 		if place != InProcess && place != External {
-			return refuse(handler, place, "write "+InProcess+" or "+External)
+			return Refuse(handler, place, "write "+InProcess+" or "+External)
 		}
 		settings.places[handler] = place
 		return nil
 	}
-	keys := keys{}
+	keys := Keys{}
 	for _, handler := range handlers {
 		keys[handler] = place
 	}
-	return settings, keys.read(HandlersName, configMap)
+	return settings, keys.Read(HandlersName, configMap)
 }
 
 // InProcess says whether a handler runs in the controller.

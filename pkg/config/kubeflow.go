@@ -22,7 +22,7 @@ import (
 func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 	defaults := kubeflow.NewDefaults()
 	ingress, shown := &defaults.Ingress, &defaults.Metrics
-	err := keys{
+	err := Keys{
 		"spark-defaults.conf": func(key, value string) (err error) {
 			defaults.Properties, err = sparkProperties(key, value)
 			return err
@@ -33,7 +33,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"max-tracked-executors": func(key, value string) (err error) {
 			if defaults.MaxTrackedExecutors, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
 				defaults.MaxTrackedExecutors < 0 || defaults.MaxTrackedExecutors > maxTrackedExecutors {
-				return refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxTrackedExecutors))
+				return Refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxTrackedExecutors))
 			}
 			return nil
 		},
@@ -57,12 +57,12 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"metrics-labels":                 metricsLabels(&shown.Labels),
 		"metrics-submit-latency-buckets": buckets(&shown.SubmitLatencyBuckets),
 		"metrics-start-latency-buckets":  buckets(&shown.StartLatencyBuckets),
-	}.read(KubeflowName, configMap)
+	}.Read(KubeflowName, configMap)
 	if err != nil {
 		return nil, err
 	}
 	if name := defaults.DefaultBatchScheduler; name != "" && !slices.Contains(defaults.BatchSchedulers, name) {
-		return nil, fmt.Errorf("%s: %w", KubeflowName, refuse("default-batch-scheduler", name, "write it into batch-schedulers, too"))
+		return nil, fmt.Errorf("%s: %w", KubeflowName, Refuse("default-batch-scheduler", name, "write it into batch-schedulers, too"))
 	}
 	return &defaults, nil
 }
@@ -81,7 +81,7 @@ func propertyKeys(into *[]string) func(key, value string) error {
 		*into = separated(value)
 		for _, its := range *into {
 			if prefix, _ := strings.CutSuffix(its, "*"); !strings.HasPrefix(its, "spark.") || strings.Contains(prefix, "*") {
-				return refuse(key, value, fmt.Sprintf(
+				return Refuse(key, value, fmt.Sprintf(
 					"write keys of Spark properties, separated by commas, with a * at the end or without (%q is none)", its))
 			}
 		}
@@ -92,7 +92,7 @@ func propertyKeys(into *[]string) func(key, value string) error {
 func timeToLive(into *time.Duration) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = time.ParseDuration(strings.TrimSpace(value)); err != nil || *into < 0 {
-			return refuse(key, value, "write a time with its unit, such as 24h, or 0s for ever")
+			return Refuse(key, value, "write a time with its unit, such as 24h, or 0s for ever")
 		}
 		return nil
 	}
@@ -101,7 +101,7 @@ func timeToLive(into *time.Duration) func(key, value string) error {
 func enabled(into *bool) func(key, value string) error {
 	return func(key, value string) error {
 		*into = value == "enabled"
-		return choice("enabled", "disabled")(key, value)
+		return Choice("enabled", "disabled")(key, value)
 	}
 }
 
@@ -109,7 +109,7 @@ func schedulers(key, value string) ([]string, error) {
 	names := separated(value)
 	for _, name := range names {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, refuse(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
+			return nil, Refuse(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
 		}
 	}
 	return names, nil
@@ -128,7 +128,7 @@ func urlFormat(into *string) func(key, value string) error {
 		address, err := url.Parse(example)
 		if format != "" && (err != nil || address.Port() != "" || len(validation.IsDNS1123Subdomain(address.Host)) > 0 ||
 			strings.ContainsAny(example, "{}$")) {
-			return refuse(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
+			return Refuse(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
 				"example.com/{{$appNamespace}}/{{$appName}}")
 		}
 		*into = format
@@ -139,7 +139,7 @@ func urlFormat(into *string) func(key, value string) error {
 func className(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
-			return refuse(key, value, "write the name of an IngressClass")
+			return Refuse(key, value, "write the name of an IngressClass")
 		}
 		return nil
 	}
@@ -153,7 +153,7 @@ func annotations(into *map[string]string) func(key, value string) error {
 		}
 		for name := range *into {
 			if problems := metav1validation.ValidateLabelName(name, field.NewPath("")); len(problems) > 0 {
-				return refuse(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
+				return Refuse(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
 			}
 		}
 		return nil
@@ -169,7 +169,7 @@ func prefix(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = strings.TrimSpace(value)
 		if err := metrics.CheckPrefix(*into); err != nil {
-			return refuse(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
+			return Refuse(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
 		}
 		return nil
 	}
@@ -179,7 +179,7 @@ func metricsLabels(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = separated(value)
 		if err := metrics.CheckLabels(*into); err != nil {
-			return refuse(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
+			return Refuse(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
 		}
 		return nil
 	}
@@ -192,12 +192,12 @@ func buckets(into *[]float64) func(key, value string) error {
 		for _, text := range separated(value) {
 			bound, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				return refuse(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
+				return Refuse(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
 			}
 			*into = append(*into, bound)
 		}
 		if err := metrics.CheckBuckets(*into); err != nil {
-			return refuse(key, value, fmt.Sprintf("%s (%v)", remedy, err))
+			return Refuse(key, value, fmt.Sprintf("%s (%v)", remedy, err))
 		}
 		return nil
 	}

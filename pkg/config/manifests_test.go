@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 )
 
 // manifest reads a config map as it is applied, and its example as if it were its data.
@@ -76,11 +77,11 @@ func TestKnativesManifests(t *testing.T) {
 	} {
 		applied, example := manifest(t, name)
 		client := fake.NewClientset(applied)
-		if err := config.CheckKnatives(t.Context(), client.CoreV1().ConfigMaps(applied.Namespace)); err != nil {
+		if err := knative.Check(t.Context(), client.CoreV1().ConfigMaps(applied.Namespace)); err != nil {
 			t.Error(err)
 		}
 		client = fake.NewClientset(example)
-		if err := config.CheckKnatives(t.Context(), client.CoreV1().ConfigMaps(applied.Namespace)); err != nil {
+		if err := knative.Check(t.Context(), client.CoreV1().ConfigMaps(applied.Namespace)); err != nil {
 			t.Errorf("the example: %v", err)
 		}
 		for key := range strings.FieldsSeq(keys) {

@@ -26,7 +26,7 @@ type NamespaceLabels func(namespace string) (its labels.Set, known bool)
 // NewScope reads config-scope.
 func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 	scope := &Scope{selector: labels.Everything()}
-	err := keys{
+	err := Keys{
 		"watched-namespaces": func(key, value string) (err error) {
 			scope.namespaces, err = namespaces(key, value)
 			return err
@@ -41,14 +41,14 @@ func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 			scope.selector, err = selector(key, value, "team=a,stage!=test")
 			return err
 		},
-	}.read(ScopeName, configMap)
+	}.Read(ScopeName, configMap)
 	return scope, err
 }
 
 func selector(key, value, example string) (labels.Selector, error) {
 	selector, err := labels.Parse(value)
 	if err != nil {
-		return nil, refuse(key, value, fmt.Sprintf("write a label selector such as %s (%v)", example, err))
+		return nil, Refuse(key, value, fmt.Sprintf("write a label selector such as %s (%v)", example, err))
 	}
 	return selector, nil
 }
@@ -68,7 +68,7 @@ func namespaces(key, value string) ([]string, error) {
 	for name := range strings.SplitSeq(value, ",") {
 		name = strings.TrimSpace(name)
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return nil, refuse(key, value, fmt.Sprintf("%s (%q is no name of a namespace)", remedy, name))
+			return nil, Refuse(key, value, fmt.Sprintf("%s (%q is no name of a namespace)", remedy, name))
 		}
 		names = append(names, name)
 	}

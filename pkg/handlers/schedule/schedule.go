@@ -16,10 +16,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
@@ -28,7 +28,7 @@ import (
 const Name = schedule.Handler
 
 type handler struct {
-	client     versioned.Interface
+	client     objects.Clients
 	dynamic    dynamic.Interface
 	settings   func() *config.Config
 	namespaces subject.Namespaces
@@ -38,7 +38,7 @@ type handler struct {
 // NewHandler makes the handler. The event only says which schedule to look at: what is due follows from the schedule as
 // it is, so that a duplicate, late or forged event starts nothing.
 func NewHandler(
-	client versioned.Interface, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
+	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
 	clock clock.PassiveClock,
 ) events.Handler {
 	h := &handler{client: client, dynamic: dynamic, settings: settings, namespaces: namespaces, clock: clock}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -38,9 +39,9 @@ func Known(namespaces config.NamespaceLabels) Namespaces {
 }
 
 // Live are the namespaces as the API server has them, which is asked each time.
-func Live(client typedcorev1.NamespaceInterface) Namespaces {
+func Live(client metadata.Interface) Namespaces {
 	return func(ctx context.Context, name string) (labels.Set, bool, error) {
-		namespace, err := client.Get(ctx, name, metav1.GetOptions{})
+		namespace, err := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil, false, nil

@@ -9,19 +9,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 )
 
-func namespace(its labels.Set) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: its}}
+func namespace(its labels.Set) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: its},
+	}
+}
+
+func scheme() *runtime.Scheme {
+	scheme := fake.NewTestScheme()
+	utilruntime.Must(metav1.AddMetaToScheme(scheme))
+	return scheme
 }
 
 func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
-	client := fake.NewClientset()
-	live := subject.Live(client.CoreV1().Namespaces())
+	client := fake.NewSimpleMetadataClient(scheme())
+	live := subject.Live(client)
 	check := func(when string, want labels.Set, exists bool) {
 		t.Helper()
 		its, known, err := live(t.Context(), "team-a")
@@ -47,9 +57,9 @@ func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
 // done.
 func TestALiveNamespaceThatCannotBeReadIsAnError(t *testing.T) {
 	away := errors.New("the API server is away")
-	client := fake.NewClientset()
+	client := fake.NewSimpleMetadataClient(scheme())
 	client.PrependReactor("get", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, away })
-	if its, known, err := subject.Live(client.CoreV1().Namespaces())(t.Context(), "team-a"); !errors.Is(err, away) || known {
+	if its, known, err := subject.Live(client)(t.Context(), "team-a"); !errors.Is(err, away) || known {
 		t.Errorf("labels %v, known %t, error %v", its, known, err)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 // Name is the handler's name in config-handlers.
@@ -22,7 +22,7 @@ const Name = string(lifecycle.AwaitsDeletion)
 
 // NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
 func NewHandler(
-	client versioned.Interface, settings func() *config.Config, namespaces subject.Namespaces, clock clock.PassiveClock,
+	client objects.Clients, settings func() *config.Config, namespaces subject.Namespaces, clock clock.PassiveClock,
 ) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {

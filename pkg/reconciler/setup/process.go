@@ -13,6 +13,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
@@ -66,7 +67,7 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its F
 	refused := func(configMap *corev1.ConfigMap, err error) {
 		recorder.Event(configMap, corev1.EventTypeWarning, "SettingRefused", "What was before stays. "+err.Error())
 	}
-	config.WatchKnatives(watcher, func(configMap *corev1.ConfigMap, err error) {
+	knative.Watch(watcher, func(configMap *corev1.ConfigMap, err error) {
 		logger.Errorw("A change of the configuration cannot be used: the next start would fail", "error", err)
 		refused(configMap, err)
 	})

@@ -9,7 +9,6 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
@@ -20,10 +19,10 @@ var Apache = &Kind{
 	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	LabelSchedule: "firesteel.dev/schedule",
 	Finalizer:     apache.API.Finalizer,
-	schedules: func(client versioned.Interface, namespace string) objects.Client[Schedule] {
+	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
 		return objects.ClientOf[Schedule](client.FiresteelV1alpha1().ScheduledSparkApplications(namespace))
 	},
-	run: func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {

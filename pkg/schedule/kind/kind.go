@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
@@ -36,8 +35,8 @@ type Kind struct {
 	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it.
 	Finalizer string
 
-	schedules func(client versioned.Interface, namespace string) objects.Client[Schedule]
-	run       func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error)
+	schedules func(client objects.Clients, namespace string) objects.Client[Schedule]
+	run       func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error)
 	template  func(s Schedule) (template, error)
 }
 
@@ -87,12 +86,12 @@ func (k *Kind) Object(s Schedule) events.Object {
 }
 
 // Schedules reads and writes the schedules of a namespace.
-func (k *Kind) Schedules(client versioned.Interface, namespace string) objects.Client[Schedule] {
+func (k *Kind) Schedules(client objects.Clients, namespace string) objects.Client[Schedule] {
 	return k.schedules(client, namespace)
 }
 
 // Run reads a run.
-func (k *Kind) Run(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+func (k *Kind) Run(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
 	return k.run(ctx, client, key)
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
@@ -19,10 +18,10 @@ var Kubeflow = &Kind{
 	Runs:          sparkoperatorv1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
 	Finalizer:     kubeflow.API.Finalizer,
 	LabelSchedule: "sparkoperator.k8s.io/scheduled-app-name",
-	schedules: func(client versioned.Interface, namespace string) objects.Client[Schedule] {
+	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
 		return objects.ClientOf[Schedule](client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace))
 	},
-	run: func(ctx context.Context, client versioned.Interface, key types.NamespacedName) (metav1.Object, error) {
+	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {

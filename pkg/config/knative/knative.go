@@ -1,4 +1,5 @@
-package config
+// Package knative checks the config maps that Knative reads: logging, leader election and observability.
+package knative
 
 import (
 	"context"
@@ -9,7 +10,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,35 +20,37 @@ import (
 	"knative.dev/pkg/leaderelection"
 	"knative.dev/pkg/logging"
 	o11yconfigmap "knative.dev/pkg/observability/configmap"
+
+	"github.com/firesteel-dev/firesteel/pkg/config"
 )
 
-// knatives are the config maps that Knative reads. It says less of what it cannot use, and of some only when the
+// checks are of the config maps that Knative reads. It says less of what it cannot use, and of some only when the
 // process starts anew, so that they are checked here, too.
-var knatives = map[string]func(*corev1.ConfigMap) error{
+var checks = map[string]func(*corev1.ConfigMap) error{
 	logging.ConfigMapName():        checkLogging,
 	leaderelection.ConfigMapName(): checkLeaderElection,
 	o11yconfigmap.Name():           checkObservability,
 }
 
-// CheckKnatives checks the config maps that Knative reads. What cannot be read is left to Knative.
-func CheckKnatives(ctx context.Context, configMaps interface {
+// Check checks the config maps that Knative reads. What cannot be read is left to Knative.
+func Check(ctx context.Context, configMaps interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error)
 },
 ) error {
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(knatives)) {
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		if configMap, err := configMaps.Get(ctx, name, metav1.GetOptions{}); err == nil {
-			errs = append(errs, knatives[name](configMap))
+			errs = append(errs, checks[name](configMap))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// WatchKnatives has it known when one of them cannot be used.
-func WatchKnatives(watcher configmap.Watcher, refuse func(*corev1.ConfigMap, error)) {
-	for _, name := range slices.Sorted(maps.Keys(knatives)) {
+// Watch has it known when one of them cannot be used.
+func Watch(watcher configmap.Watcher, refuse func(*corev1.ConfigMap, error)) {
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		watcher.Watch(name, func(configMap *corev1.ConfigMap) {
-			if err := knatives[name](configMap); err != nil {
+			if err := checks[name](configMap); err != nil {
 				refuse(configMap, err)
 			}
 		})
@@ -56,42 +58,42 @@ func WatchKnatives(watcher configmap.Watcher, refuse func(*corev1.ConfigMap, err
 }
 
 func checkLogging(configMap *corev1.ConfigMap) error {
-	return keys{
+	return config.Keys{
 		"zap-logger-config": func(key, value string) error {
 			if err := json.Unmarshal([]byte(value), &zap.Config{}); err != nil {
-				return refuse(key, value, fmt.Sprintf("write zap's configuration in JSON (%v)", err))
+				return config.Refuse(key, value, fmt.Sprintf("write zap's configuration in JSON (%v)", err))
 			}
 			return nil
 		},
 		"loglevel.controller": func(key, value string) error {
 			if _, err := zapcore.ParseLevel(value); err != nil {
-				return refuse(key, value, "write debug, info, warn or error")
+				return config.Refuse(key, value, "write debug, info, warn or error")
 			}
 			return nil
 		},
-	}.read(logging.ConfigMapName(), configMap)
+	}.Read(logging.ConfigMapName(), configMap)
 }
 
 func checkLeaderElection(configMap *corev1.ConfigMap) error {
 	// Knative's defaults.
 	lease, renew, retry := time.Minute, 40*time.Second, 10*time.Second
-	err := keys{
+	err := config.Keys{
 		"lease-duration": duration(&lease),
 		"renew-deadline": duration(&renew),
 		"retry-period":   duration(&retry),
 		"buckets": func(key, value string) error {
 			if buckets, err := strconv.ParseUint(value, 10, 32); err != nil || buckets < 1 || buckets > uint64(leaderelection.MaxBuckets) {
-				return refuse(key, value, fmt.Sprintf("write a number from 1 to %d", leaderelection.MaxBuckets))
+				return config.Refuse(key, value, fmt.Sprintf("write a number from 1 to %d", leaderelection.MaxBuckets))
 			}
 			return nil
 		},
 		"map-lease-prefix.*": func(_, _ string) error { return nil },
-	}.read(leaderelection.ConfigMapName(), configMap)
+	}.Read(leaderelection.ConfigMapName(), configMap)
 	if err != nil {
 		return err
 	}
 	if lease <= renew || float64(renew) <= 1.2*float64(retry) {
-		return fmt.Errorf("%s: %w", leaderelection.ConfigMapName(), refuse("lease-duration, renew-deadline, retry-period",
+		return fmt.Errorf("%s: %w", leaderelection.ConfigMapName(), config.Refuse("lease-duration, renew-deadline, retry-period",
 			fmt.Sprintf("%s, %s, %s", lease, renew, retry), "write each longer than the next, such as 15s, 10s, 2s"))
 	}
 	return nil
@@ -100,21 +102,21 @@ func checkLeaderElection(configMap *corev1.ConfigMap) error {
 func checkObservability(configMap *corev1.ConfigMap) error {
 	name, data := o11yconfigmap.Name(), configMap.Data
 	var ignored time.Duration
-	err := keys{
-		"metrics-protocol":        choice("none", "prometheus", "grpc", "http/protobuf"),
+	err := config.Keys{
+		"metrics-protocol":        config.Choice("none", "prometheus", "grpc", "http/protobuf"),
 		"metrics-endpoint":        func(string, string) error { return nil },
 		"metrics-export-interval": duration(&ignored),
-		"tracing-protocol":        choice("none", "grpc", "http/protobuf", "stdout"),
+		"tracing-protocol":        config.Choice("none", "grpc", "http/protobuf", "stdout"),
 		"tracing-endpoint":        func(string, string) error { return nil },
 		"tracing-sampling-rate": func(key, value string) error {
 			if rate, err := strconv.ParseFloat(value, 64); err != nil || rate < 0 || rate > 1 {
-				return refuse(key, value, "write a number from 0 to 1")
+				return config.Refuse(key, value, "write a number from 0 to 1")
 			}
 			return nil
 		},
-		"runtime-profiling":       choice("enabled", "disabled"),
+		"runtime-profiling":       config.Choice("enabled", "disabled"),
 		"runtime-export-interval": duration(&ignored),
-	}.read(name, configMap)
+	}.Read(name, configMap)
 	if err != nil {
 		return err
 	}
@@ -134,15 +136,15 @@ func checkEndpoint(key, endpoint, protocol string) error {
 	switch protocol {
 	case "grpc", "http/protobuf":
 		if endpoint == "" {
-			return refuse(key, endpoint, "write the URL to send to, which "+protocol+" needs")
+			return config.Refuse(key, endpoint, "write the URL to send to, which "+protocol+" needs")
 		}
 	case "prometheus":
 		if _, _, err := net.SplitHostPort(endpoint); endpoint != "" && err != nil {
-			return refuse(key, endpoint, "write host:port to serve at, such as :9090")
+			return config.Refuse(key, endpoint, "write host:port to serve at, such as :9090")
 		}
 	default:
 		if endpoint != "" {
-			return refuse(key, endpoint, "remove it, or write the protocol that needs it")
+			return config.Refuse(key, endpoint, "remove it, or write the protocol that needs it")
 		}
 	}
 	return nil
@@ -152,18 +154,9 @@ func duration(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		parsed, err := time.ParseDuration(value)
 		if err != nil || parsed <= 0 {
-			return refuse(key, value, "write a time above zero with its unit, such as 15s")
+			return config.Refuse(key, value, "write a time above zero with its unit, such as 15s")
 		}
 		*into = parsed
-		return nil
-	}
-}
-
-func choice(values ...string) func(key, value string) error {
-	return func(key, value string) error {
-		if !slices.Contains(values, value) {
-			return refuse(key, value, "write one of "+strings.Join(values, ", "))
-		}
 		return nil
 	}
 }
