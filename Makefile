@@ -78,6 +78,11 @@ bench: ## Measure how long a driver's objects take to build, and a transition to
 	go test -run='^$$' -bench=. -benchmem ./pkg/submission
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=. -skip=Schedules -benchtime=50x ./test/integration
 
+.PHONY: bench-eventing
+bench-eventing: export EVENTING := yes
+bench-eventing: ## Measure how soon a handler behind the Broker acts on a transition, and one in the controller.
+	hack/with-cluster.sh hack/e2e.sh ./test/e2e/eventing -run='^TestHandlerIsToldSoon' -rounds=$(or $(ROUNDS),25)
+
 .PHONY: bench-schedules
 bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a thousand runs take that are due at once.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=Schedules -benchtime=1x -timeout=20m ./test/integration

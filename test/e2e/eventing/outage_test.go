@@ -84,7 +84,7 @@ func TestHandlerDownForLongerThanTheBrokerTriesIsAskedAgain(t *testing.T) {
 	})
 	s.kubectl("wait", "--for=delete", "pods", "-l", "app.kubernetes.io/name=handler-restart", "--timeout=60s")
 	s.submit("app", 1)
-	s.untilDeadLetter("app", "Failed", "502")
+	s.untilDeadLetter("app", "Failed", "500")
 	s.untilState("app", "Failed", 0)
 	s.kubectl("scale", "deployment/handler-restart", "--replicas=1")
 	s.untilSucceeded("app", 1)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -138,37 +139,85 @@ const quick = `{"retry": 1, "backoffPolicy": "linear", "backoffDelay": "PT0.1S",
 
 func (s *scene) subscribe(triggers ...trigger) {
 	s.t.Helper()
-	var names []string
 	for _, tr := range triggers {
-		name := s.Namespace + "-" + tr.name
-		names = append(names, "trigger/"+name)
-		attributes := map[string]string{"sparknamespace": s.Namespace}
-		for key, value := range tr.filter {
-			attributes[key] = value
-		}
-		if tr.service == "" {
-			tr.service = "subscriber"
-		}
-		spec := map[string]any{
-			"broker": "firesteel",
-			"filter": map[string]any{"attributes": attributes},
-			"subscriber": map[string]any{
-				"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": tr.service},
-				"uri": tr.path,
-			},
-		}
-		if tr.delivery != "" {
-			spec["delivery"] = json.RawMessage(tr.delivery)
-		}
-		manifest, err := json.Marshal(map[string]any{
-			"apiVersion": "eventing.knative.dev/v1", "kind": "Trigger",
-			"metadata": map[string]any{"name": name, "namespace": system}, "spec": spec,
-		})
-		cluster.Must(s.t, err)
-		s.Run(s.t, string(manifest), "kubectl", "apply", "-f", "-")
+		s.add(tr)
 	}
-	s.t.Cleanup(func() { s.finally(append([]string{"delete"}, names...)...) })
-	s.kubectl(append([]string{"wait", "--for=condition=Ready", "--timeout=60s"}, names...)...)
+}
+
+// changing is held while a Trigger comes or goes. Knative keeps the subscribers of a channel in one list, and edits it by
+// positions that it has read before: of two that go at once, one may stay.
+var changing sync.Mutex
+
+func (s *scene) add(tr trigger) {
+	s.t.Helper()
+	changing.Lock()
+	defer changing.Unlock()
+	name := s.Namespace + "-" + tr.name
+	attributes := map[string]string{"sparknamespace": s.Namespace}
+	for key, value := range tr.filter {
+		attributes[key] = value
+	}
+	if tr.service == "" {
+		tr.service = "subscriber"
+		defer s.untilReached(tr.path, attributes)
+	}
+	spec := map[string]any{
+		"broker": "firesteel",
+		"filter": map[string]any{"attributes": attributes},
+		"subscriber": map[string]any{
+			"ref": map[string]any{"apiVersion": "v1", "kind": "Service", "name": tr.service},
+			"uri": tr.path,
+		},
+	}
+	if tr.delivery != "" {
+		spec["delivery"] = json.RawMessage(tr.delivery)
+	}
+	manifest, err := json.Marshal(map[string]any{
+		"apiVersion": "eventing.knative.dev/v1", "kind": "Trigger",
+		"metadata": map[string]any{"name": name, "namespace": system}, "spec": spec,
+	})
+	cluster.Must(s.t, err)
+	s.Run(s.t, string(manifest), "kubectl", "apply", "-f", "-")
+	s.t.Cleanup(func() { s.drop(name) })
+	s.kubectl("wait", "--for=condition=Ready", "--timeout=60s", "trigger/"+name)
+}
+
+// drop deletes a Trigger and waits until its channel has forgotten it.
+func (s *scene) drop(name string) {
+	changing.Lock()
+	defer changing.Unlock()
+	s.finally("delete", "trigger", name)
+	ctx := context.WithoutCancel(s.t.Context())
+	err := wait.PollUntilContextTimeout(ctx, interval, time.Minute, true, func(ctx context.Context) (bool, error) {
+		subscribers, err := exec.CommandContext(ctx, "kubectl", "-n", system, "get", "inmemorychannels", "-o",
+			"jsonpath={.items[*].spec.subscribers[*].subscriberUri}").Output()
+		return err == nil && !strings.Contains(string(subscribers), "/"+name+"/"), nil
+	})
+	if err != nil {
+		s.t.Errorf("the channel does not forget the Trigger %s", name)
+	}
+}
+
+// probe is the type of the events that find out whether a Trigger delivers.
+const probe = "test.probe"
+
+// untilReached waits until a Trigger delivers: a Trigger says that it is ready before the Broker's processes know of it.
+func (s *scene) untilReached(path string, attributes map[string]string) {
+	s.t.Helper()
+	key := strings.Split(path, "/")[1]
+	err := s.until(func(ctx context.Context) bool {
+		request := s.Kube.CoreV1().RESTClient().Post().Namespace("knative-eventing").Resource("services").Name("broker-ingress:80").
+			SubResource("proxy").Suffix(system, "firesteel").SetHeader("Content-Type", "application/json").SetHeader("Ce-Specversion", "1.0").
+			SetHeader("Ce-Id", path).SetHeader("Ce-Source", "/test").SetHeader("Ce-Type", probe).Body([]byte("{}"))
+		for name, value := range attributes {
+			request = request.SetHeader("Ce-"+name, value)
+		}
+		_ = request.Do(ctx).Error() // what arrives counts
+		return slices.ContainsFunc(s.all(key), func(d delivery) bool { return d.Event.ID() == path })
+	})
+	if err != nil {
+		s.t.Fatalf("the Trigger to %s delivers nothing", path)
+	}
 }
 
 // delivery is an event as the subscriber took it.
@@ -180,12 +229,18 @@ type delivery struct {
 // taken is what the subscriber took under a key, oldest first.
 func (s *scene) taken(key string) []delivery {
 	s.t.Helper()
-	var all []delivery
+	return slices.DeleteFunc(s.all(s.key(key)), func(d delivery) bool { return d.Event.Type() == probe })
+}
+
+// all is that with the probes.
+func (s *scene) all(key string) []delivery {
+	s.t.Helper()
+	var deliveries []delivery
 	cluster.Must(s.t, s.until(func(ctx context.Context) bool {
-		text, err := s.Kube.CoreV1().Services(system).ProxyGet("http", "subscriber", "80", s.key(key), nil).DoRaw(ctx)
-		return err == nil && json.Unmarshal(text, &all) == nil
+		text, err := s.Kube.CoreV1().Services(system).ProxyGet("http", "subscriber", "80", key, nil).DoRaw(ctx)
+		return err == nil && json.Unmarshal(text, &deliveries) == nil
 	}))
-	return all
+	return deliveries
 }
 
 // key is one of this scene alone.
