@@ -13,7 +13,7 @@ export CLUSTER
 
 # Packages whose tests need nothing but Go.
 UNIT := ./pkg/... ./cmd/... ./hack/... ./test/crd/... ./test/model/... ./test/clientview/... ./test/parity/... \
-	$(addprefix ./test/chaos/,dice gateway journal sink verdict)
+	$(addprefix ./test/chaos/,dice gateway journal sink verdict) ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help
@@ -47,7 +47,7 @@ release: ## Write release/: manifests with the images by digest, and SBOMs. KO_D
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-integration test-chaos test-e2e ## Run all tests.
+test: test-unit test-integration test-chaos test-bench test-e2e ## Run all tests.
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go.
@@ -73,10 +73,21 @@ test-chaos: ## Have everything fail at random for half a minute, and judge what 
 chaos: ## The same until FAULTS (10000) faults were injected.
 	$(CHAOS) -chaos.faults=$(or $(FAULTS),10000) -chaos.length=90m -chaos.replica
 
+ASSETS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets
+
+.PHONY: test-bench
+test-bench: ## Run each part of the benchmarks with twenty applications, to see that it works.
+	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
+
+# PARTS=throughput,cost measures those only, N=100 fewer applications, LARGE=yes 10,000 live ones too.
 .PHONY: bench
-bench: ## Measure how long a driver's objects take to build, and a transition to become an event.
-	go test -run='^$$' -bench=. -benchmem ./pkg/submission
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=. -skip=Schedules -benchtime=50x ./test/integration
+bench: ## Measure Firesteel against what the API server alone can do, in less than half an hour; OUT (bench.json) keeps it.
+	$(ASSETS) go run ./test/bench -out=$(or $(OUT),bench.json) $(PARTS:%=-parts=%) $(N:%=-n=%) $(if $(LARGE),-large) $(PROFILES:%=-profiles=%)
+
+# What differs by more than chance has a percentage; for that each side needs some reports: OLD="a.json b.json".
+.PHONY: bench-compare
+bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
+	go tool -modfile=tools/go.mod benchstat old=<(go run ./test/bench -benchmarks $(OLD)) new=<(go run ./test/bench -benchmarks $(or $(NEW),bench.json))
 
 .PHONY: bench-eventing
 bench-eventing: export EVENTING := yes

@@ -19,6 +19,8 @@ func example() *Report {
 	r.Add("throughput", "Apache, in process", "released", "applications/s", 20).Against(50).RatioAbove(0.75)
 	r.Add("cost", "Apache", "CPU", "ms/application", 4.25).Below(5)
 	r.Add("cost", "Apache", "events", "events/application", 7)
+	r.Add("cost", "Apache", "gets", "requests/application", 0.25)
+	r.Add("cost", "Kubeflow", "gets", "requests/application", 0.5)
 	return r
 }
 
@@ -37,7 +39,11 @@ func TestTheTableSaysWhatWasMeasuredAndWhichGoalsAreMet(t *testing.T) {
 | cost | | | against | ratio | goal |
 |---|---|---:|---:|---:|---|
 | Apache | CPU | 4.25 ms/application |  |  | ≤ 5 ms/application: met |
-| Apache | events | 7 events/application |  |  |  |
+
+| cost | | Apache | Kubeflow |
+|---|---|---:|---:|
+| events | events/application | 7 |  |
+| gets | requests/application | 0.25 | 0.5 |
 `
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)
@@ -54,12 +60,15 @@ Unit applications/s better=higher
 Unit events/application better=lower
 Unit ms/application better=lower
 Unit ratio:applications/s better=higher
+Unit requests/application better=lower
 BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 40 applications/s 0.8 ratio:applications/s
 BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 44 applications/s 0.88 ratio:applications/s
 BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 42 applications/s 0.84 ratio:applications/s
 BenchmarkFiresteel/throughput/Apache,in-process/released 1 20 applications/s 0.4 ratio:applications/s
 BenchmarkFiresteel/cost/Apache/CPU 1 4.25 ms/application
 BenchmarkFiresteel/cost/Apache/events 1 7 events/application
+BenchmarkFiresteel/cost/Apache/gets 1 0.25 requests/application
+BenchmarkFiresteel/cost/Kubeflow/gets 1 0.5 requests/application
 `
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Errorf("benchmarks (-want +got):\n%s", diff)

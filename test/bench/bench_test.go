@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/test/bench/report"
+)
+
+// smokeCount is the number of applications that are enough to see each part work.
+const smokeCount = 20
+
+// Nothing here asks how long anything takes: that is what make bench is for.
+func TestEachPartYieldsItsFigures(t *testing.T) {
+	if os.Getenv(assets) == "" {
+		t.Fatalf("%s names no folder with etcd, kube-apiserver and kwok: run make test-bench, which builds them", assets)
+	}
+	b := &bench{count: smokeCount, began: time.Now(), yardsticks: map[string]*yardstick{}}
+	if err := b.measure(t.Context(), "../..", names()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range wantedFigures() {
+		at := slices.IndexFunc(b.Figures, func(f *report.Figure) bool { return f.Part+": "+f.Case+": "+f.Name == want })
+		if at < 0 {
+			t.Errorf("there is no figure %q", want)
+			continue
+		}
+		if figure := b.Figures[at]; len(figure.Samples) == 0 || figure.Value() <= 0 {
+			t.Errorf("%s is %v", want, figure.Samples)
+		}
+	}
+	for _, figure := range b.Figures {
+		if figure.Goal != nil && figure.Goal.OfRatio && figure.Ratio() <= 0 {
+			t.Errorf("%s: %s: %s has a goal for the ratio to a yardstick that is %v", figure.Part, figure.Case, figure.Name, figure.Yardstick)
+		}
+	}
+}
+
+// wantedFigures are those that each run has.
+func wantedFigures() (names []string) {
+	want := func(part, of string, its ...string) {
+		for _, name := range its {
+			names = append(names, part+": "+of+": "+name)
+		}
+	}
+	quantiles := func(what string) []string { return []string{what + ", p50", what + ", p90", what + ", p99"} }
+	for _, of := range []string{"Apache", "Kubeflow"} {
+		want(partYardstick, of, append(stageNames[:], "launch writes", "start writes", "release writes")...)
+		want(partLatency, of, slices.Concat(quantiles("application created to driver Pod"),
+			quantiles("driver's phase to status"), quantiles("driver's phase to event"))...)
+		for _, where := range []string{", in process", ", HTTP sink"} {
+			want(partCost, of+where, "CPU of the controller", "allocated",
+				"controller: create pods", "controller: update sparkapplications/status", "everybody: create pods")
+		}
+		want(partCost, of+", HTTP sink", "events")
+	}
+	for _, of := range []string{"Apache, in process", "Apache, HTTP sink", "Kubeflow, in process"} {
+		want(partThroughput, of, append(stageNames[:], "CPU of the controller")...)
+	}
+	want(partReplicas, "1 replicas", stageNames[:]...)
+	want(partReplicas, "2 replicas", append(stageNames[:], "CPU of controller 1", "CPU of controller 2")...)
+	all := fmt.Sprintf("%d applications", smokeCount)
+	want(partApache, all, "finish", "delete")
+	want(partMemory, "no applications", "resident", "heap")
+	want(partMemory, all, "resident", "heap", "heap, each")
+	want(partMemory, all+", after a restart", "resident", "heap")
+	for _, of := range []string{fmt.Sprintf("%d applications", few), all} {
+		want(partGrowth, of, "CPU of the controller", "allocated", "requests of everybody")
+	}
+	return names
+}
