@@ -22,13 +22,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 )
 
+// manifest is of the application that is created.
+const manifest = "/etc/follow-up/application.yaml"
+
 func main() {
-	if err := run(signals.NewContext(), "/etc/follow-up/application.yaml"); err != nil {
+	if err := run(signals.NewContext()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, manifest string) error {
+func run(ctx context.Context) error {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
 		return err
