@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"github.com/kelseyhightower/envconfig"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
@@ -68,7 +69,19 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return function.Serve(ctx, env.Port, handler)
+	return function.Serve(ctx, env.Port, onlyFiresteels(handler))
+}
+
+// onlyFiresteels has a handler take the events of Firesteel alone. A broker may carry others, such as what another function
+// replied with, and repeating those would change nothing.
+func onlyFiresteels(handler events.Handler) events.Handler {
+	return func(ctx context.Context, event cloudevents.Event) error {
+		if _, known := events.TypeNamed(event.Type()); !known {
+			logging.FromContext(ctx).Infow("event is of no type of Firesteel's", "type", event.Type(), "id", event.ID(), "source", event.Source())
+			return nil
+		}
+		return handler(ctx, event)
+	}
 }
 
 // newHandler makes the handler of the arguments. Its settings are the controller's: handlers act as it would, and on what it

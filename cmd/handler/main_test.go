@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
@@ -41,6 +44,31 @@ func TestChoose(t *testing.T) {
 			}
 			if got := handler(context.Background(), cloudevents.NewEvent()); !errors.Is(got, test.calls) {
 				t.Errorf("chose the handler that says %q", got)
+			}
+		})
+	}
+}
+
+func TestOthersEventsAreLeftAlone(t *testing.T) {
+	errCalled := errors.New("the handler was called")
+	handler := onlyFiresteels(func(context.Context, cloudevents.Event) error { return errCalled })
+	for name, test := range map[string]struct {
+		kind  string
+		want  error
+		lines int
+	}{
+		"Firesteel's":                      {events.ExpiredType, errCalled, 0},
+		"what a function replied with":     {"com.example.order.created", nil, 1},
+		"a version that is not there yet":  {"dev.firesteel.application.expired.v2", nil, 1},
+		"a type that is one but for a dot": {events.ExpiredType + ".", nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			event := cloudevents.NewEvent()
+			event.SetType(test.kind)
+			core, logged := observer.New(zap.InfoLevel)
+			err := handler(logging.WithLogger(t.Context(), zap.New(core).Sugar()), event)
+			if lines := logged.FilterField(zap.String("type", test.kind)).Len(); !errors.Is(err, test.want) || lines != test.lines {
+				t.Errorf("error is %v, want %v; %d lines name the type, want %d", err, test.want, lines, test.lines)
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(driverReady(record))
 	set(executorsReady(record, facts.Policy))
 	set(resourcesReleased(record, words))
-	set(eventsDelivered(record, facts, meta.FindStatusCondition(*conditions, ConditionEventsDelivered)))
+	set(EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, ConditionEventsDelivered)))
 	warnings := facts.Warnings
 	if record.Launch != nil {
 		warnings = slices.Concat(record.Launch.Warnings, warnings)

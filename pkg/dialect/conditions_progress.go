@@ -68,10 +68,27 @@ func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	}
 }
 
-// EventsDelivered says how far the sink has taken the events of a record.
-func EventsDelivered(record *v1alpha1.Record) metav1.Condition {
+// Delivery is how the sink does, beside what a record says of it.
+type Delivery struct {
+	// Undelivered is why the sink takes no events, once that is worth telling; empty where it takes them, or was not tried.
+	Undelivered string
+	// Delivering says that the sink took events since the record was last written.
+	Delivering bool
+}
+
+// reasonSinkUnavailable is that of EventsDelivered where the sink takes none.
+const reasonSinkUnavailable = "SinkUnavailable"
+
+// EventsDelivered says how far the sink has taken the events of a record. That it takes none is told once, in words that stay
+// until it takes one. before is the condition as it is told; nil where it is not.
+func EventsDelivered(record *v1alpha1.Record, delivery Delivery, before *metav1.Condition) metav1.Condition {
 	const kind = ConditionEventsDelivered
+	unavailable := before != nil && before.Reason == reasonSinkUnavailable
 	switch {
+	case unavailable && !delivery.Delivering && record.Acknowledged < record.Sequence:
+		return *before
+	case delivery.Undelivered != "":
+		return no(kind, reasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
 	case record.Rejected > 0:
 		return no(kind, "Rejected", fmt.Sprintf(
 			"The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
@@ -80,22 +97,6 @@ func EventsDelivered(record *v1alpha1.Record) metav1.Condition {
 			Message: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
 	default:
 		return yes(kind, "Delivered", "No event waits to be delivered.")
-	}
-}
-
-// reasonSinkUnavailable is that of EventsDelivered where the sink takes none.
-const reasonSinkUnavailable = "SinkUnavailable"
-
-// eventsDelivered says the same, and that the sink takes no events: once in words that stay, until it takes one.
-func eventsDelivered(record *v1alpha1.Record, facts Facts, before *metav1.Condition) metav1.Condition {
-	unavailable := before != nil && before.Reason == reasonSinkUnavailable
-	switch {
-	case unavailable && !facts.Delivering && record.Acknowledged < record.Sequence:
-		return *before
-	case facts.Undelivered != "":
-		return no(ConditionEventsDelivered, reasonSinkUnavailable, "Events wait for the sink: "+facts.Undelivered)
-	default:
-		return EventsDelivered(record)
 	}
 }
 

@@ -23,10 +23,7 @@ type Facts struct {
 	Warnings []string
 	// SilentHandler names a handler that was asked for too long; empty where none was.
 	SilentHandler string
-	// Undelivered is why the sink takes no events, once that is worth telling; empty where it takes them, or was not tried.
-	Undelivered string
-	// Delivering says that the sink took events since the record was last written.
-	Delivering bool
+	Delivery
 	// Created are the objects of the launch as the API server has them, the driver Pod among them. They are known in the
 	// write that records the launch, and in no other.
 	Created []submission.Object

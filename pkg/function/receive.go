@@ -29,15 +29,16 @@ var errBusy = errors.New("the handler is busy with other events")
 // NewReceiver serves a handler over HTTP, in binary and in structured mode, as Triggers call it: at most 32 calls at once.
 // It answers
 //
-//	204  done, or an event of a type that Firesteel does not send
+//	204  done
 //	400  what no repetition can mend: no event, or an error that events.Permanent marks
 //	413  an event above 1 MiB
 //	429  32 calls were running for 2 s
 //	503  the handler ran out of time, or the API server is overloaded or away
 //	500  any other error, a panic too
 //
-// and a broker delivers again after the last three. An answer has no body unless it is a refusal: a broker takes the body
-// of a success for a reply event. What is refused goes to the logger of the request's context.
+// and a broker delivers again after the last three. Events of types that Firesteel does not send are handed over like any
+// other: a broker may carry them, too. An answer has no body unless it is a refusal: a broker takes the body of a success for
+// a reply event. What is refused goes to the logger of the request's context.
 func NewReceiver(handler events.Handler) (http.Handler, error) {
 	if handler == nil {
 		return nil, errors.New("a receiver needs a handler")
@@ -81,10 +82,6 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) (*cloudeve
 	event, err := receive(request)
 	if err != nil {
 		return nil, err
-	}
-	if _, known := events.TypeNamed(event.Type()); !known {
-		logging.FromContext(request.Context()).Debugw("event is of no type of Firesteel's", "id", event.ID(), "type", event.Type())
-		return event, nil
 	}
 	return event, r.handler.Call(request.Context(), *event)
 }

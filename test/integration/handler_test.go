@@ -115,12 +115,17 @@ type handler struct {
 // handler runs a handler function as its service account.
 func (s *scene) handler(name string) *handler {
 	s.Helper()
-	secret, err := token(s.Context(), s.kube, systemNamespace, "handler-"+name)
+	return s.function("handler-"+name, "handler", []string{"SYSTEM_NAMESPACE=" + systemNamespace}, name)
+}
+
+// function runs a program that takes events, as a service account of Firesteel's namespace.
+func (s *scene) function(account, program string, environment []string, arguments ...string) *handler {
+	s.Helper()
+	secret, err := token(s.Context(), s.kube, systemNamespace, account)
 	s.must(err)
 	ports, err := controlplane.FreePorts(1)
 	s.must(err)
-	process, err := s.startProcess("handler", s.plane.Config(secret),
-		[]string{"SYSTEM_NAMESPACE=" + systemNamespace, fmt.Sprintf("PORT=%d", ports[0])}, name)
+	process, err := s.startProcess(program, s.plane.Config(secret), append(environment, fmt.Sprintf("PORT=%d", ports[0])), arguments...)
 	s.must(err)
 	s.Cleanup(process.Kill)
 	h := &handler{Process: process, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}

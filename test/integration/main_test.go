@@ -91,7 +91,7 @@ func run(m *testing.M) (code int) {
 
 func (s *suite) start(ctx context.Context) error {
 	group, starting := errgroup.WithContext(ctx)
-	group.Go(func() error { return build(starting, s.dir, "controller", "handler") })
+	group.Go(func() error { return build(starting, s.dir, "cmd/controller", "cmd/handler") })
 	group.Go(func() (err error) {
 		s.plane, err = newPlane(starting, filepath.Join(s.dir, "plane"), installed...)
 		return err
@@ -185,10 +185,11 @@ func token(ctx context.Context, kube kubernetes.Interface, namespace, account st
 	return answer.Status.Token, nil
 }
 
+// build puts programs into a folder, which the repository has in folders of those names.
 func build(ctx context.Context, dir string, commands ...string) error {
 	arguments := []string{"build", "-o", dir + "/"}
 	for _, command := range commands {
-		arguments = append(arguments, "../../cmd/"+command)
+		arguments = append(arguments, "../../"+command)
 	}
 	output, err := exec.CommandContext(ctx, "go", arguments...).CombinedOutput()
 	if err != nil {

@@ -52,7 +52,7 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	} else {
 		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster is not over.")
 	}
-	delivered := dialect.EventsDelivered(record)
+	delivered := dialect.EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, dialect.ConditionEventsDelivered))
 	delivered.ObservedGeneration, delivered.LastTransitionTime = observed, instant(facts.Now)
 	meta.SetStatusCondition(conditions, delivered)
 	if len(facts.Warnings) == 0 {

@@ -123,9 +123,6 @@ func (r *Reconciler) facts(
 		r.clock.Since(progress.AwaitedSince) >= silentAfter {
 		facts.SilentHandler = progress.Awaits
 	}
-	facts.Undelivered = progress.Undelivered
-	if before := app.GetRecord(); before != nil {
-		facts.Delivering = progress.Acknowledged > before.Acknowledged
-	}
+	facts.Delivery = telling.Delivery(app.GetRecord(), progress)
 	return facts
 }

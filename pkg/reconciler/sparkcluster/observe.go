@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
@@ -151,7 +152,8 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) api.Facts {
 	facts := api.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
-		Exists: len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
+		Exists:   len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
+		Delivery: telling.Delivery(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}
 	facts.Rollout = api.RolloutOf(r.statefulSets(c)...)
 	worker := r.statefulSet(c, resources.WorkerName(c.Name))

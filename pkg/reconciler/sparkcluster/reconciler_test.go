@@ -20,6 +20,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
 type kubeObject = runtime.Object
@@ -371,6 +372,27 @@ func TestTheCursorIsWrittenAtRest(t *testing.T) {
 		t.Errorf("the record is %+v", c.Status.Firesteel)
 	}
 	w.wantAsked("at rest", "update sparkclusters/status c")
+}
+
+// A sink that takes nothing is told of once, and stays told until it takes something.
+func TestASinkThatTakesNothingIsTold(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	expect := func(when string, progress events.Progress, reason string, writes ...string) {
+		t.Helper()
+		w.relay.progress = progress
+		c := meta.FindStatusCondition(w.reconcile().Status.Conditions, "EventsDelivered")
+		if c.Reason != reason {
+			t.Errorf("%s the condition is %+v", when, c)
+		}
+		w.wantAsked(when, writes...)
+	}
+	const write = "update sparkclusters/status c"
+	w.wantAsked("at first")
+	expect("while it takes nothing", events.Progress{Pending: 2, Undelivered: "it is down"}, "SinkUnavailable", write)
+	expect("with another reason", events.Progress{Pending: 2, Undelivered: "it is away"}, "SinkUnavailable")
+	expect("after a restart", events.Progress{Pending: 2}, "SinkUnavailable")
+	expect("when it takes one", events.Progress{Pending: 1, Acknowledged: 1}, "Pending", write)
 }
 
 func TestADeletedClusterIsReleased(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
@@ -37,6 +38,14 @@ func Caught(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record 
 	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
 	record.Rejected = max(record.Rejected, progress.Rejected)
 	return record
+}
+
+// Delivery is how the sink does, of which written is what was recorded last; nil where nothing was.
+func Delivery(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
+	return dialect.Delivery{
+		Undelivered: progress.Undelivered,
+		Delivering:  written != nil && progress.Acknowledged > written.Acknowledged,
+	}
 }
 
 // Rests is when the cursor of a record is to be written for its own sake; zero where it has not moved.

@@ -1,0 +1,241 @@
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// filters are those of the handlers' Triggers: an attribute and its value.
+var filters = map[string][2]string{
+	"restart":  {"sparkrestartallowed", "true"},
+	"ttl":      {"type", "dev.firesteel.application.expired.v1"},
+	"schedule": {"type", "dev.firesteel.schedule.due.v1"},
+}
+
+// broker stands for a Broker with the handlers' Triggers: each event goes to all replicas of a handler at the same time, and
+// each third to each of them twice. It takes every event, as one does whose dead-letter sink has what nobody took.
+type broker struct {
+	scene *scene
+
+	mutex    sync.Mutex
+	replicas map[string][]*handler
+	passed   int
+	refused  []string
+}
+
+func (b *broker) answer(_ *http.Request, d delivery) int {
+	var posts sync.WaitGroup
+	for _, replica := range b.receivers(d) {
+		posts.Go(func() { b.note(d, b.scene.post(replica.url, d)) })
+	}
+	posts.Wait()
+	return http.StatusAccepted
+}
+
+// receivers are those that an event goes to; who is to get it twice is in there twice.
+func (b *broker) receivers(d delivery) []*handler {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	var all []*handler
+	for name, filter := range filters {
+		if d.Attributes[filter[0]] == filter[1] {
+			all = append(all, b.replicas[name]...)
+		}
+	}
+	if b.passed++; b.passed%3 == 0 {
+		all = slices.Concat(all, all)
+	}
+	return all
+}
+
+// note remembers what a handler refuses for good.
+func (b *broker) note(d delivery, answer int) {
+	if answer < 400 || answer >= 500 || answer == http.StatusTooManyRequests {
+		return
+	}
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.refused = append(b.refused, fmt.Sprintf("%s -> %d", d.Type, answer))
+}
+
+// subscribe replaces all subscribers.
+func (b *broker) subscribe(replicas map[string][]*handler) (before map[string][]*handler) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	before, b.replicas = b.replicas, replicas
+	return before
+}
+
+// troupe are applications that fail: restarted ones do so at each attempt, and the last is not restarted. All are deleted
+// soon after their end.
+type troupe []*sparkv1.SparkApplication
+
+// troupeRestarts is how often those that are restarted are.
+const troupeRestarts = 2
+
+func (s *scene) troupe(prefix string) (all troupe) {
+	s.Helper()
+	for i := range 3 {
+		all = append(all, s.create(App(fmt.Sprintf("%s-again-%d", prefix, i)).
+			Restart(sparkv1.RestartOnFailure, troupeRestarts, 200*time.Millisecond).TTL(300*time.Millisecond)))
+	}
+	return append(all, s.create(App(prefix+"-once").TTL(0)))
+}
+
+func (all troupe) gone(s *scene) {
+	s.Helper()
+	for _, app := range all {
+		untilGone(s, s.apps(), app.Name)
+	}
+}
+
+// untilAllAwaited waits until each handler has been asked since an instant, and was asked again.
+func (s *scene) untilAllAwaited(since time.Time) {
+	s.Helper()
+	s.untilDelivered("each handler to be asked again", func(heard []delivery) bool {
+		again := map[string]bool{}
+		times := map[string]int{}
+		for _, d := range heard {
+			for name, filter := range filters {
+				if d.Attributes[filter[0]] == filter[1] && d.At.After(since) {
+					times[d.ID+d.Type]++
+					again[name] = again[name] || times[d.ID+d.Type] > 1
+				}
+			}
+		}
+		return again["restart"] && again["ttl"] && again["schedule"]
+	})
+}
+
+// place has all handlers run in one place.
+func (s *scene) place(where string) {
+	s.Helper()
+	for name := range filters {
+		s.must(s.configure(s.Context(), "config-handlers", name, where))
+	}
+}
+
+// Handlers move out of the controller and back while applications await verdicts and their deletion, and a run is due. Outside
+// there are two of each.
+func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
+	s := newScene(t)
+	for name := range filters {
+		s.configured("config-handlers", name, config.InProcess)
+	}
+	b := &broker{scene: s}
+	s.sink.answer(s.ns, b.answer)
+	s.ownController(controllerOf(s))
+	runs := &register{uids: map[string]map[types.UID]bool{}}
+	s.follow(runs.see)
+	s.kubelet.fail(s.ns)
+	s.populate("pi", 1, "@every 3s", heldRun)
+	replicas := map[string][]*handler{}
+	for name := range filters {
+		replicas[name] = []*handler{s.handler(name), s.handler(name)}
+	}
+
+	before := s.troupe("before")
+	s.place(config.External)
+	moved, out := time.Now(), s.troupe("out")
+	s.untilAllAwaited(moved)
+	b.subscribe(replicas)
+	before.gone(s)
+	out.gone(s)
+
+	outside := s.troupe("outside")
+	for _, dead := range slices.Concat(slices.Collect(maps.Values(b.subscribe(nil)))...) {
+		dead.Kill()
+	}
+	moved, back := time.Now(), s.troupe("back")
+	s.untilAllAwaited(moved)
+	s.place(config.InProcess)
+	outside.gone(s)
+	back.gone(s)
+
+	for _, app := range slices.Concat(before, out, outside, back) {
+		s.endedOnce(app)
+	}
+	s.startedOnce("pi-0", 3*time.Second, runs)
+	if len(b.refused) > 0 {
+		t.Errorf("handlers refused %v", b.refused)
+	}
+}
+
+// endedOnce checks that an application of a troupe had all its attempts, was told of whole, and was deleted once.
+func (s *scene) endedOnce(app *sparkv1.SparkApplication) {
+	s.Helper()
+	attempts := 1
+	if strings.Contains(app.Name, "again") {
+		attempts += troupeRestarts
+	}
+	if drivers := s.witness.driversOf(s.ns, app.Name); len(drivers) != attempts {
+		s.Errorf("%s had %d drivers, want %d", app.Name, len(drivers), attempts)
+	}
+	heard := s.untilDelivered("the end of "+app.Name, func(heard []delivery) bool {
+		first := firstTaken(heard, app)
+		return len(first) > 0 && first[len(first)-1].Attributes["sparkfinal"] == "true"
+	})
+	s.check(consistent(heard, app))
+	failures := slices.DeleteFunc(statesOf(firstTaken(heard, app)), func(state string) bool { return state != "Failed" })
+	if len(failures) != attempts {
+		s.Errorf("of %s were told %d failures, want %d:\n%s", app.Name, len(failures), attempts, listed(about(heard, app)))
+	}
+	if deletes := s.done("delete sparkapplications", app.Name); len(deletes) != 1 {
+		s.Errorf("%s was deleted by %v", app.Name, deletes)
+	}
+}
+
+// startedOnce checks that no instant of a schedule has two runs, and that those without one are counted as missed. So may be
+// one whose run was created and not recorded when the next came.
+func (s *scene) startedOnce(name string, period time.Duration, runs *register) {
+	s.Helper()
+	pi := &timetable{scene: s, kind: kind.Apache, name: name}
+	created := pi.now().GetCreationTimestamp().Time
+	until := time.Now()
+	status := pi.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+		return s.Firesteel != nil && s.Firesteel.SettledUntil.After(until)
+	}).GetScheduleStatus()
+	instants, started := 0, 0
+	for at := created.Add(period); !at.After(status.Firesteel.SettledUntil.Time); at = at.Add(period) {
+		instants++
+		switch count := runs.count(name, at); count {
+		case 0:
+		case 1:
+			started++
+		default:
+			s.Errorf("the instant %s has %d runs", at, count)
+		}
+	}
+	if s.Logf("%d instants, %d runs, %d missed", instants, started, status.MissedRuns); started == 0 || started+int(status.MissedRuns) < instants {
+		s.Errorf("of %d instants %d were started and %d missed", instants, started, status.MissedRuns)
+	}
+}
+
+// done are the requests about an object of the scene that the API server granted to the controller or a handler.
+func (s *scene) done(kind, name string) []string {
+	s.Helper()
+	var granted []string
+	for account := range roles {
+		requests, err := s.plane.Audit(userOf(account)).Requests()
+		s.must(err)
+		for _, r := range requests {
+			if r.Kind() == kind && r.Namespace == s.ns && r.Name == name && r.Code < 300 {
+				granted = append(granted, account)
+			}
+		}
+	}
+	return granted
+}
