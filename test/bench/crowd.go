@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -84,34 +86,50 @@ func (w *world) newCrowd(ctx context.Context, k kind, f fate, operator operator)
 	}
 	c.trades.SetLimit(clients)
 	ctx, c.stop = context.WithCancel(ctx)
-	pods, err := w.kube.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
+	pods := w.kube.CoreV1().Pods(namespace)
+	now, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
-	apps, err := k.watch(ctx, w.spark, namespace)
+	err = c.follow(ctx, now.ResourceVersion, func(options metav1.ListOptions) (watch.Interface, error) {
+		options.LabelSelector = "spark-role=driver"
+		return pods.Watch(ctx, options)
+	}, func(event watch.Event) { c.seeDriver(ctx, event) })
 	if err != nil {
 		return nil, err
 	}
-	go c.follow(ctx, pods, func(event watch.Event) { c.seeDriver(ctx, event) })
-	go c.follow(ctx, apps, c.seeApplication)
+	err = c.follow(ctx, now.ResourceVersion, func(options metav1.ListOptions) (watch.Interface, error) {
+		return k.watch(ctx, w.spark, namespace, options)
+	}, c.seeApplication)
+	if err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
 // close ends the watches.
 func (c *crowd) close() { c.stop() }
 
-func (c *crowd) follow(ctx context.Context, w watch.Interface, see func(watch.Event)) {
-	defer w.Stop()
-	for event := range w.ResultChan() {
-		if event.Type == watch.Error {
-			c.fail(apierrors.FromObject(event.Object))
-			return
+// follow sees all that happens from a resourceVersion on. The API server ends watches that are slow, and they go on.
+func (c *crowd) follow(
+	ctx context.Context, from string, watchFrom func(metav1.ListOptions) (watch.Interface, error), see func(watch.Event),
+) error {
+	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, from, &cache.ListWatch{WatchFunc: watchFrom})
+	if err != nil {
+		return err
+	}
+	go func() {
+		for event := range watcher.ResultChan() {
+			if event.Type == watch.Error {
+				c.fail(apierrors.FromObject(event.Object))
+			}
+			see(event)
 		}
-		see(event)
-	}
-	if ctx.Err() == nil {
-		c.fail(errors.New("a watch ended"))
-	}
+		if ctx.Err() == nil {
+			c.fail(errors.New("a watch ended"))
+		}
+	}()
+	return nil
 }
 
 // fail has whoever waits for the crowd know that it is in vain.

@@ -41,7 +41,7 @@ type kind struct {
 	name   string
 	create func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error)
 	remove func(ctx context.Context, clients versioned.Interface, namespace, name string) error
-	watch  func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error)
+	watch  func(ctx context.Context, clients versioned.Interface, namespace string, options metav1.ListOptions) (watch.Interface, error)
 	// finished says that all is done that follows from the end of its driver.
 	finished func(dialect.Application) bool
 }
@@ -65,8 +65,8 @@ var apacheKind = kind{
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkV1().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	},
-	watch: func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error) {
-		return clients.SparkV1().SparkApplications(namespace).Watch(ctx, metav1.ListOptions{})
+	watch: func(ctx context.Context, clients versioned.Interface, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+		return clients.SparkV1().SparkApplications(namespace).Watch(ctx, options)
 	},
 	finished: func(app dialect.Application) bool { return state(app) == lifecycle.ResourceReleased },
 }
@@ -89,8 +89,8 @@ var kubeflowKind = kind{
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	},
-	watch: func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error) {
-		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Watch(ctx, metav1.ListOptions{})
+	watch: func(ctx context.Context, clients versioned.Interface, namespace string, options metav1.ListOptions) (watch.Interface, error) {
+		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Watch(ctx, options)
 	},
 	// Its driver is kept. What is left to do is to let go of the application.
 	finished: func(app dialect.Application) bool {
