@@ -26,8 +26,9 @@ import (
 // info) on. Where it cannot serve, it says why and ends the process.
 func Handle(handler events.Handler) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	if err := handle(ctx, handler); err != nil {
+	err := handle(ctx, handler)
+	stop()
+	if err != nil {
 		log.Fatal(err)
 	}
 }

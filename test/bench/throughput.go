@@ -110,7 +110,7 @@ func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 func (b *bench) runBare(ctx context.Context, k kind, life *recording, workers, count int) (pace, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, crowd, err := b.newBare(ctx, k, life, workers)
+	crowd, err := b.newBare(ctx, k, life, workers)
 	if err != nil {
 		return pace{}, err
 	}

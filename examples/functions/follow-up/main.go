@@ -23,12 +23,15 @@ import (
 )
 
 func main() {
-	if err := run(signals.NewContext(), "/etc/follow-up/application.yaml"); err != nil {
+	if err := run(signals.NewContext()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, manifest string) error {
+// manifest is the application to create, from a ConfigMap.
+const manifest = "/etc/follow-up/application.yaml"
+
+func run(ctx context.Context) error {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
 		return err
