@@ -156,11 +156,12 @@ func (w *world) act() {
 	switch w.last.Effect {
 	case Ensure:
 		w.seen.Awaited, w.seen.Ensured = nil, true
-		if w.one(8) {
+		switch {
+		case w.one(8):
 			w.seen.Awaited, w.seen.TryAgain, w.seen.Ensured = w.cause(), w.now.Add(time.Second), false
-		} else if w.one(8) {
+		case w.one(8):
 			w.seen.Refused = w.cause()
-		} else if w.seen.Created.IsZero() {
+		case w.seen.Created.IsZero():
 			w.seen.Created, w.seen.Released = w.now, false
 		}
 	case Release:

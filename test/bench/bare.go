@@ -48,19 +48,19 @@ type replica struct {
 }
 
 // newBare has a crowd served by a number of workers, until the context ends.
-func (w *world) newBare(ctx context.Context, k kind, life *recording, workers int) (*bare, *crowd, error) {
+func (w *world) newBare(ctx context.Context, k kind, life *recording, workers int) (*crowd, error) {
 	config, err := w.controllerConfig(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	b := &bare{recording: life, host: config.Host, client: client, copies: map[string]*replica{}}
 	b.ready = sync.NewCond(&b.mutex)
 	if b.crowd, err = w.newCrowd(ctx, k, ends, b); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for range workers {
 		go b.work(ctx)
@@ -71,7 +71,7 @@ func (w *world) newBare(ctx context.Context, k kind, life *recording, workers in
 		b.over = true
 		b.ready.Broadcast()
 	})
-	return b, b.crowd, nil
+	return b.crowd, nil
 }
 
 func (b *bare) created(app dialect.Application) {

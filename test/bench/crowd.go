@@ -9,10 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -39,8 +40,8 @@ type life struct {
 	// came are closed when it comes to a stage, and at says when that was seen.
 	came [stages]chan struct{}
 	at   [stages]time.Time
-	// started says that its driver runs, and deleting that its deletion was asked for, and that both were seen.
-	started, deleting bool
+	// These say what was seen: that its driver runs, that it has ended, that its deletion was asked for.
+	started, ended, deleting bool
 	// awaits are told when a state is shown.
 	awaits map[lifecycle.State]chan time.Time
 }
@@ -84,34 +85,38 @@ func (w *world) newCrowd(ctx context.Context, k kind, f fate, operator operator)
 	}
 	c.trades.SetLimit(clients)
 	ctx, c.stop = context.WithCancel(ctx)
-	pods, err := w.kube.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
-	if err != nil {
-		return nil, err
-	}
-	apps, err := k.watch(ctx, w.spark, namespace)
-	if err != nil {
-		return nil, err
-	}
-	go c.follow(ctx, pods, func(event watch.Event) { c.seeDriver(ctx, event) })
-	go c.follow(ctx, apps, c.seeApplication)
-	return c, nil
+	apps := k.informer(externalversions.NewSharedInformerFactoryWithOptions(w.spark, 0, externalversions.WithNamespace(namespace)))
+	return c, errors.Join(
+		follow(ctx, w.pods(namespace, metav1.ListOptions{LabelSelector: "spark-role=driver"}), func(pod any) { c.seeDriver(ctx, pod) }, nil),
+		follow(ctx, apps, c.seeApplication, c.missApplication),
+	)
 }
 
 // close ends the watches.
 func (c *crowd) close() { c.stop() }
 
-func (c *crowd) follow(ctx context.Context, w watch.Interface, see func(watch.Event)) {
-	defer w.Stop()
-	for event := range w.ResultChan() {
-		if event.Type == watch.Error {
-			c.fail(apierrors.FromObject(event.Object))
-			return
-		}
-		see(event)
+// pods follows those that options select.
+func (w *world) pods(namespace string, options metav1.ListOptions) cache.SharedIndexInformer {
+	return informers.NewSharedInformerFactoryWithOptions(w.kube, 0, informers.WithNamespace(namespace),
+		informers.WithTweakListOptions(func(its *metav1.ListOptions) {
+			its.LabelSelector, its.FieldSelector = options.LabelSelector, options.FieldSelector
+		})).Core().V1().Pods().Informer()
+}
+
+// follow sees what there is from now on, until the context ends. The API server ends watches that are slow; after that what
+// came between may stay unseen.
+func follow(ctx context.Context, informer cache.SharedIndexInformer, see, miss func(object any)) error {
+	seeing, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: see, UpdateFunc: func(_, now any) { see(now) }, DeleteFunc: miss,
+	})
+	if err != nil {
+		return err
 	}
-	if ctx.Err() == nil {
-		c.fail(errors.New("a watch ended"))
+	go informer.RunWithContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), seeing.HasSynced) {
+		return ctx.Err()
 	}
+	return nil
 }
 
 // fail has whoever waits for the crowd know that it is in vain.
@@ -149,31 +154,41 @@ func (c *crowd) reach(its *life, s stage) {
 	}
 }
 
-func (c *crowd) seeDriver(ctx context.Context, event watch.Event) {
-	pod, ok := event.Object.(*corev1.Pod)
-	if !ok || event.Type == watch.Deleted || pod.DeletionTimestamp != nil {
+func (c *crowd) seeDriver(ctx context.Context, object any) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
 		return
 	}
 	its := c.life(applicationName(pod))
 	c.reach(its, launched)
-	switch {
-	case pod.Status.Phase == corev1.PodRunning && !its.started:
+	if pod.DeletionTimestamp != nil {
+		return
+	}
+	succeeded := pod.Status.Phase == corev1.PodSucceeded
+	if !its.started && (succeeded || pod.Status.Phase == corev1.PodRunning) {
 		its.started = true
 		if c.operator != nil {
 			c.operator.driverRuns(its.name)
 		}
-		go c.trades.Go(func() error {
-			for i := range c.executors {
-				_, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, executor(pod, i+1), metav1.CreateOptions{})
-				if err != nil && ctx.Err() == nil {
-					c.fail(fmt.Errorf("create executor: %w", err))
-				}
-			}
-			return nil
-		})
-	case pod.Status.Phase == corev1.PodSucceeded && c.operator != nil:
-		c.operator.driverEnded(its.name)
+		go c.trades.Go(func() error { return c.trade(ctx, pod) })
 	}
+	if !its.ended && succeeded {
+		its.ended = true
+		if c.operator != nil {
+			c.operator.driverEnded(its.name)
+		}
+	}
+}
+
+// trade makes the executors of a driver.
+func (c *crowd) trade(ctx context.Context, driver *corev1.Pod) error {
+	for i := range c.executors {
+		_, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
+		if err != nil && ctx.Err() == nil {
+			c.fail(fmt.Errorf("create executor: %w", err))
+		}
+	}
+	return nil
 }
 
 func applicationName(driver *corev1.Pod) string {
@@ -185,26 +200,31 @@ func applicationName(driver *corev1.Pod) string {
 	return ""
 }
 
-func (c *crowd) seeApplication(event watch.Event) {
-	app, ok := event.Object.(dialect.Application)
+func (c *crowd) seeApplication(object any) {
+	app, ok := object.(dialect.Application)
 	if !ok {
 		return
 	}
 	its := c.life(app.GetName())
 	switch {
-	case event.Type == watch.Deleted:
-		c.reach(its, gone)
 	case app.GetDeletionTimestamp() != nil:
 		if c.operator != nil && !its.deleting {
 			its.deleting = true
 			c.operator.deleted(app)
 		}
 	case c.kind.finished(app):
+		c.reach(its, launched) // its driver may have come and gone unseen
 		c.reach(its, finished)
 	case state(app) == lifecycle.RunningHealthy:
 		c.reach(its, running)
 	}
 	c.show(its, app)
+}
+
+func (c *crowd) missApplication(object any) {
+	if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+		c.reach(c.life(key.Name), gone)
+	}
 }
 
 // show tells who awaits a state that the application has come to.

@@ -7,11 +7,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/client/informers/externalversions"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -41,7 +42,8 @@ type kind struct {
 	name   string
 	create func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error)
 	remove func(ctx context.Context, clients versioned.Interface, namespace, name string) error
-	watch  func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error)
+	// informer follows those of the namespace that a factory is for.
+	informer func(externalversions.SharedInformerFactory) cache.SharedIndexInformer
 	// finished says that all is done that follows from the end of its driver.
 	finished func(dialect.Application) bool
 }
@@ -65,8 +67,8 @@ var apacheKind = kind{
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkV1().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	},
-	watch: func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error) {
-		return clients.SparkV1().SparkApplications(namespace).Watch(ctx, metav1.ListOptions{})
+	informer: func(factory externalversions.SharedInformerFactory) cache.SharedIndexInformer {
+		return factory.Spark().V1().SparkApplications().Informer()
 	},
 	finished: func(app dialect.Application) bool { return state(app) == lifecycle.ResourceReleased },
 }
@@ -89,8 +91,8 @@ var kubeflowKind = kind{
 	remove: func(ctx context.Context, clients versioned.Interface, namespace, name string) error {
 		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	},
-	watch: func(ctx context.Context, clients versioned.Interface, namespace string) (watch.Interface, error) {
-		return clients.SparkoperatorV1beta2().SparkApplications(namespace).Watch(ctx, metav1.ListOptions{})
+	informer: func(factory externalversions.SharedInformerFactory) cache.SharedIndexInformer {
+		return factory.Sparkoperator().V1beta2().SparkApplications().Informer()
 	},
 	// Its driver is kept. What is left to do is to let go of the application.
 	finished: func(app dialect.Application) bool {

@@ -57,7 +57,7 @@ func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, crowd, err := b.newBare(ctx, k, y.life, 1)
+	crowd, err := b.newBare(ctx, k, y.life, 1)
 	if err != nil {
 		return latencies{}, err
 	}

@@ -3,11 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
+	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 )
 
 const (
@@ -118,37 +117,27 @@ func (b *bench) addFootprint(of string, its footprint) {
 
 // populate has a crowd grow from one number of applications to another, and waits until all run, and their executors.
 func (c *crowd) populate(ctx context.Context, from, to int) error {
-	pods, err := c.kube.CoreV1().Pods(c.namespace).Watch(ctx, metav1.ListOptions{
-		LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running",
-	})
-	if err != nil {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var count atomic.Int64 // those that were there before are seen as well
+	executors := c.pods(c.namespace, metav1.ListOptions{LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running"})
+	counting := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { count.Add(1) }}
+	if _, err := executors.AddEventHandler(counting); err != nil {
 		return err
 	}
-	defer pods.Stop()
+	go executors.RunWithContext(ctx)
 	if err := c.create(ctx, namesFrom(from, to-from)); err != nil {
 		return err
 	}
 	if _, err := c.untilAll(ctx, namesFrom(from, to-from), running); err != nil {
 		return err
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for count := 0; count < executorsEach*to; { // those that were there before are told of as well
+	return until(ctx, fmt.Sprintf("the executors of %d applications to run", to), func() (bool, error) {
 		select {
-		case event, more := <-pods.ResultChan():
-			if !more {
-				return fmt.Errorf("a watch ended when %d executors ran", count)
-			}
-			if _, is := event.Object.(*corev1.Pod); is && event.Type == watch.Added {
-				count++
-			}
 		case <-c.broken:
-			return c.failed
-		case <-timer.C:
-			return fmt.Errorf("after %s %d executors ran", patience, count)
-		case <-ctx.Done():
-			return ctx.Err()
+			return false, c.failed
+		default:
+			return count.Load() >= int64(executorsEach*to), nil
 		}
-	}
-	return nil
+	})
 }

@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // recording are the writes of one application's life, as Firesteel made them.
@@ -160,6 +162,7 @@ func (w *world) record(ctx context.Context, k kind) (*recording, error) {
 
 func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) error {
 	names := []string{r.name}
+	requested := crowd.await(r.name, lifecycle.DriverRequested)
 	var driver *corev1.Pod
 	taken := 0
 	for step, do := range [steps]func() error{
@@ -167,24 +170,30 @@ func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) erro
 			if err := crowd.create(ctx, names); err != nil {
 				return err
 			}
-			if _, err := crowd.untilAll(ctx, names, launched); err != nil {
+			if _, err := receive(ctx, "the status of the launch", requested); err != nil {
 				return err
 			}
 			var err error
 			driver, err = crowd.driver(ctx, r.name)
 			return err
 		},
-		starts:   func() error { return crowd.setPhase(ctx, driver, corev1.PodRunning) },
-		releases: func() error { return crowd.setPhase(ctx, driver, corev1.PodSucceeded) },
-		departs: func() error {
-			if _, err := crowd.untilAll(ctx, names, finished); err != nil {
+		starts: func() error {
+			if err := crowd.setPhase(ctx, driver, corev1.PodRunning); err != nil {
 				return err
 			}
+			return crowd.until(ctx, r.name, running)
+		},
+		releases: func() error {
+			if err := crowd.setPhase(ctx, driver, corev1.PodSucceeded); err != nil {
+				return err
+			}
+			return crowd.until(ctx, r.name, finished)
+		},
+		departs: func() error {
 			if err := crowd.remove(ctx, names); err != nil {
 				return err
 			}
-			_, err := crowd.untilAll(ctx, names, gone)
-			return err
+			return crowd.until(ctx, r.name, gone)
 		},
 	} {
 		if err := do(); err != nil {

@@ -22,14 +22,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 )
 
-// manifest is of the application that is created.
-const manifest = "/etc/follow-up/application.yaml"
-
 func main() {
 	if err := run(signals.NewContext()); err != nil {
 		log.Fatal(err)
 	}
 }
+
+// manifest is the application to create, from a ConfigMap.
+const manifest = "/etc/follow-up/application.yaml"
 
 func run(ctx context.Context) error {
 	text, err := os.ReadFile(manifest)

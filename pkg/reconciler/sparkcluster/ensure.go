@@ -142,20 +142,26 @@ func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted o
 	if err != nil {
 		return err
 	}
+	var refused error
 	if existing == nil {
 		made, err := verbs.create(ctx)
-		if !apierrors.IsAlreadyExists(err) {
+		if !apierrors.IsAlreadyExists(err) && !refusal.ForGood(err) {
 			return r.note(made, wanted, err)
 		}
+		refused = err
 	}
-	return r.take(ctx, c, verbs, wanted)
+	return r.take(ctx, c, verbs, wanted, refused)
 }
 
-// take has an object that exists be like the wanted one, where it is the cluster's to have.
-func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object) error {
+// take has an object that exists be like the wanted one, where it is the cluster's to have. refused is why it was not created,
+// nil where nobody tried to. Any refusal may be for its name: the answer to an earlier create may have been lost, or what has
+// the name is on its way out, and the API server looks at quotas and policies before names.
+func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object, refused error) error {
 	existing, err := verbs.get(ctx)
 	going := &goingError{object: describe(wanted)}
 	switch {
+	case refusal.ForGood(refused) && (apierrors.IsNotFound(err) || refusal.ForGood(err)):
+		return r.note(nil, wanted, refused)
 	case apierrors.IsNotFound(err):
 		return going // it went in between
 	case err != nil:

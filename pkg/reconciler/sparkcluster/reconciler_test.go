@@ -124,6 +124,51 @@ func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
 	}
 }
 
+// The API server looks at quotas before names: it refuses what it has already, of a create whose answer was lost.
+func TestWhatIsRefusedSinceItIsThereIsTaken(t *testing.T) {
+	owner := []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}}
+	for name, test := range map[string]struct {
+		existing metav1.ObjectMeta
+		answer   error // to whoever looks for it
+		again    bool  // an error says so
+		state    string
+		reason   string
+	}{
+		"where it is the cluster's":                 {existing: metav1.ObjectMeta{OwnerReferences: owner}, state: "Submitted", reason: "Submitted"},
+		"and awaited where that is going":           {existing: metav1.ObjectMeta{OwnerReferences: owner, DeletionTimestamp: &metav1.Time{Time: began}, Finalizers: []string{"f"}}, state: "Submitted", reason: "NameNotFree"},
+		"and not where it is somebody's":            {state: "ResourceReleased", reason: "NameTaken"},
+		"and looked for again where nobody answers": {answer: errAway, again: true, state: "Submitted", reason: "Submitted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plainCluster())
+			w.kube.PrependReactor("create", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				set := action.(clienttesting.CreateAction).GetObject().(*appsv1.StatefulSet).DeepCopy()
+				if set.Name != "c-worker" {
+					return false, nil, nil
+				}
+				test.existing.Namespace, test.existing.Name, test.existing.Labels = set.Namespace, set.Name, nil
+				test.existing.UID, test.existing.Annotations = "there", set.Annotations
+				set.ObjectMeta = test.existing
+				if err := w.kube.Tracker().Add(set); err != nil && !apierrors.IsAlreadyExists(err) {
+					t.Error(err)
+				}
+				return true, nil, quotaExceeded()
+			})
+			w.kube.PrependReactor("get", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return test.answer != nil, nil, test.answer
+			})
+			if err := w.r.ReconcileKind(w.ctx, w.now()); (err != nil) != test.again {
+				t.Errorf("it ends with %v", err)
+			}
+			c := w.now()
+			ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
+			if c.Status.CurrentState.CurrentStateSummary != test.state || ready.Reason != test.reason {
+				t.Errorf("it is %s, and told %+v", c.Status.CurrentState.CurrentStateSummary, ready)
+			}
+		})
+	}
+}
+
 func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.runs()
@@ -165,10 +210,11 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 	w.reconcile()
 	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c",
 		"delete services c-master-svc", "create services c-master-svc")
+	w.seen()
+	w.reconcile()
 	if w.masters.followed.Port != 80 {
 		t.Errorf("asks %+v", w.masters.followed)
 	}
-	w.seen()
 	w.refuse("delete", "services", errAway)
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.MasterSpec = nil })
 	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) || w.masters.followed.Port != 80 {
@@ -510,6 +556,8 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
+	w.until("see that it is there", func() bool { return w.r.estate.get(at) != nil })
 	if c := w.reconcile(); c.Status.CurrentState.CurrentStateSummary != "Submitted" {
 		t.Errorf("it is %+v", c.Status.CurrentState)
 	}
@@ -529,7 +577,6 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
 	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
 	w.forgetAsked()
 	c := w.reconcile()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	kubefake "k8s.io/client-go/kubernetes/fake"
@@ -52,6 +55,7 @@ func newWorld(t *testing.T, c *sparkv1.SparkCluster) *world {
 		T: t, kube: kubefake.NewClientset(), spark: sparkfake.NewSimpleClientset(c),
 		masters: &fakeMasters{}, relay: &fakeTeller{}, clock: clocktesting.NewFakePassiveClock(began), said: record.NewFakeRecorder(32),
 	}
+	w.kube.PrependReactor("*", "*", identities())
 	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.said)
 	instruments, err := NewInstruments(noop.NewMeterProvider(), nil)
 	if err != nil {
@@ -65,6 +69,25 @@ func newWorld(t *testing.T, c *sparkv1.SparkCluster) *world {
 	w.until("know what there is", w.r.estate.synced)
 	w.kube.ClearActions()
 	return w
+}
+
+// identities gives objects uids and resourceVersions, as an API server does and the fake one does not: by these they are told
+// from those before them.
+func identities() clienttesting.ReactionFunc {
+	var last atomic.Int64
+	return func(action clienttesting.Action) (bool, runtime.Object, error) {
+		carrier, is := action.(interface{ GetObject() runtime.Object })
+		if !is {
+			return false, nil, nil
+		}
+		o := carrier.GetObject().(metav1.Object)
+		version := strconv.FormatInt(last.Add(1), 10)
+		o.SetResourceVersion(version)
+		if o.GetUID() == "" {
+			o.SetUID(types.UID("uid-" + version))
+		}
+		return false, nil, nil
+	}
 }
 
 // plainCluster is one of two workers that nobody looked after.

@@ -108,6 +108,7 @@ func answer(w http.ResponseWriter, _ *http.Request, event cloudevents.Event) {
 	if strings.HasPrefix(event.ID(), forged) {
 		return
 	}
+	event = event.Clone() // the one that was kept stays as it came
 	event.SetID(forged + event.ID())
 	body, err := json.Marshal(event)
 	if err != nil {
