@@ -397,6 +397,35 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	}
 }
 
+// Another's write, as when the garbage collector removes its own finalizer, makes a conflict of the removal of Firesteel's.
+func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
+	const finalizer = "sparkclusters.spark.apache.org/finalizer"
+	for name, test := range map[string]struct {
+		version   string
+		finalizer string
+		waits     bool
+	}{
+		"as it was":                      {"7", finalizer, true},
+		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
+		"changed, and not let go of yet": {"8", finalizer, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plainCluster())
+			c := w.runs()
+			c.DeletionTimestamp, c.ResourceVersion = &metav1.Time{Time: began}, "7"
+			c.Finalizers = []string{finalizer, metav1.FinalizerOrphanDependents}
+			w.relay.progress.Acknowledged = 3
+			if err := w.r.FinalizeKind(w.ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			c.ResourceVersion, c.Finalizers = test.version, []string{test.finalizer}
+			if waits, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); waits != test.waits {
+				t.Errorf("it waits: %t", waits)
+			}
+		})
+	}
+}
+
 func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	w.reconcile()
