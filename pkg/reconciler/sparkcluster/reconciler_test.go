@@ -191,9 +191,30 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
 	w.reconcile()
-	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update statefulsets c-worker")
+	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 3 {
 		t.Errorf("it has %d workers", got)
+	}
+}
+
+// Who waits for UpToDate with the generation of an edit is not told of what was before it.
+func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	away := true
+	w.kube.PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) { return away, nil, errAway })
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
+	for range 2 {
+		if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
+			t.Errorf("it ends with %v", err)
+		}
+		if told := meta.FindStatusCondition(w.now().Status.Conditions, "UpToDate"); told.Reason != "RollingOut" || told.ObservedGeneration != 2 {
+			t.Errorf("it is told %+v", told)
+		}
+	}
+	away = false
+	if told := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); told.Status != metav1.ConditionTrue {
+		t.Errorf("once it is written, it is told %+v", told)
 	}
 }
 
@@ -207,7 +228,7 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 		}}
 	})
 	w.reconcile()
-	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete services c-master-svc", "create services c-master-svc")
 	w.seen()
 	w.reconcile()
@@ -253,7 +274,7 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	w.seen()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 2 })
 	w.reconcile()
-	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete horizontalpodautoscalers c-worker-hpa", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
@@ -316,7 +337,7 @@ func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5 })
 	w.reconcile()
-	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"update statefulsets c-worker", "create horizontalpodautoscalers c-worker-hpa")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
