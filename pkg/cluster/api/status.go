@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -49,10 +50,18 @@ func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 			Selector: labels.SelectorFromSet(resources.Selector(c.Name, resources.Worker)).String(),
 		}
 	}
+	if facts.Decision.Effect == cluster.Ensure && (status.ObservedGeneration != c.Generation || toldRollingOut(status.Conditions)) {
+		facts.Rollout = rollingOut // what an edit asks for is not even written yet
+	}
 	if c.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
 		status.ObservedGeneration = c.Generation
 	}
 	conclude(&status.Conditions, status.ObservedGeneration, record, facts)
+}
+
+func toldRollingOut(conditions []metav1.Condition) bool {
+	told := meta.FindStatusCondition(conditions, ConditionUpToDate)
+	return told != nil && told.Reason == rollingOut.Reason
 }
 
 // history holds the states of one attempt. Its keys count all transitions of the cluster, from "0".

@@ -81,7 +81,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.sightings.justParted(app.GetUID()) {
+	if r.sightings.justParted(app) {
 		return app, controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
 	}
 	app, err := r.advance(ctx, app)
@@ -105,7 +105,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	r.relay.Forget(app.GetUID())
 	r.written.forget(app)
-	r.sightings.sawParting(app.GetUID())
+	r.sightings.sawParting(app)
 	return app, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
@@ -157,9 +158,27 @@ func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.No
 
 func (s *sightings) justCreated(uid types.UID) bool { return s.justNow(s.creations, uid) }
 
-func (s *sightings) sawParting(uid types.UID) { s.partings.Add(uid, s.clock.Now()) }
+// parting is when an application was let go of, and its resourceVersion then.
+type parting struct {
+	at      time.Time
+	version string
+}
 
-func (s *sightings) justParted(uid types.UID) bool { return s.justNow(s.partings, uid) }
+func (s *sightings) sawParting(app dialect.Application) {
+	s.partings.Add(app.GetUID(), parting{at: s.clock.Now(), version: app.GetResourceVersion()})
+}
+
+// justParted says that an application was let go of a moment ago. One that still has the finalizer after another's write was
+// not: that write, such as the garbage collector's, came before, and made a conflict of it.
+func (s *sightings) justParted(app dialect.Application) bool {
+	known, parted := s.partings.Get(app.GetUID())
+	if !parted {
+		return false
+	}
+	last := known.(parting)
+	contested := latest.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
+	return s.clock.Since(last.at) < eventDelay && !contested
+}
 
 func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
 	at, known := instants.Get(uid)

@@ -321,16 +321,38 @@ func TestADriverIsReleasedOnceAnotherAttemptFollows(t *testing.T) {
 	}
 }
 
+// Another's write, as when the garbage collector removes its own finalizer, makes a conflict of the removal of Firesteel's.
+func TestAnApplicationThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		version, finalizer string
+		waits              bool
+	}{
+		"as it was":                      {"7", apache.API.Finalizer, true},
+		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
+		"changed, and not let go of yet": {"8", apache.API.Finalizer, false},
+	} {
+		s := newSightings(apache.API, clockAt(start))
+		app := pi().Obj()
+		app.ResourceVersion, app.Finalizers = "7", []string{apache.API.Finalizer, metav1.FinalizerOrphanDependents}
+		s.sawParting(app)
+		app.ResourceVersion, app.Finalizers = test.version, []string{test.finalizer}
+		if waits := s.justParted(app); waits != test.waits {
+			t.Errorf("%s: it waits: %t", name, waits)
+		}
+	}
+}
+
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(apache.API, clock)
-	if _, gone := s.deleted("driver"); gone || s.justCreated("driver") || s.justParted("app") {
+	app := pi().Obj()
+	if _, gone := s.deleted("driver"); gone || s.justCreated("driver") || s.justParted(app) {
 		t.Error("something was seen that was not")
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "driver"}}
 	s.sawDeletion(pod)
 	s.sawCreation("driver")
-	s.sawParting("app")
+	s.sawParting(app)
 	if last, gone := s.deleted("driver"); !gone || last != pod {
 		t.Errorf("the deleted Pod is %v, %t", last, gone)
 	}
@@ -339,7 +361,7 @@ func TestSightings(t *testing.T) {
 	}
 	for since, want := range map[time.Duration]bool{0: true, eventDelay - time.Nanosecond: true, eventDelay: false} {
 		clock.SetTime(start.Add(since))
-		if created, parted := s.justCreated("driver"), s.justParted("app"); created != want || parted != want {
+		if created, parted := s.justCreated("driver"), s.justParted(app); created != want || parted != want {
 			t.Errorf("after %s: just created %t, just parted %t, want %t", since, created, parted, want)
 		}
 	}

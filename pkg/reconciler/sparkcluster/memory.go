@@ -1,12 +1,14 @@
 package sparkcluster
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
@@ -24,7 +26,7 @@ type memory struct {
 	// missing are the StatefulSets that lack Pods, by cluster and name.
 	missing map[types.UID]map[string]missing
 	// parted are the clusters that were let go of, which the cache may not know yet.
-	parted map[types.UID]time.Time
+	parted map[types.UID]parting
 }
 
 // refused says why objects could not be had when they were last asked for.
@@ -36,10 +38,16 @@ type refused struct {
 	passing bool
 }
 
+// parting is when a cluster was let go of, and its resourceVersion then.
+type parting struct {
+	at      time.Time
+	version string
+}
+
 func newMemory() *memory {
 	return &memory{
 		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), wrote: map[types.UID]time.Time{},
-		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]time.Time{},
+		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]parting{},
 	}
 }
 
@@ -84,15 +92,17 @@ func (m *memory) part(c *sparkv1.SparkCluster, now time.Time) {
 	m.forget(c)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.parted[c.UID] = now
+	m.parted[c.UID] = parting{at: now, version: c.ResourceVersion}
 }
 
-// justParted says that a cluster was let go of a moment ago.
-func (m *memory) justParted(uid types.UID, now time.Time) bool {
+// justParted says that a cluster was let go of a moment ago. One that still has the finalizer after another's write was not:
+// that write, such as the garbage collector's, came before, and made a conflict of it.
+func (m *memory) justParted(c *sparkv1.SparkCluster, now time.Time) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	at, parted := m.parted[uid]
-	return parted && now.Sub(at) < seenWithin
+	last, parted := m.parted[c.UID]
+	contested := latest.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, api.Finalizer)
+	return parted && now.Sub(last.at) < seenWithin && !contested
 }
 
 // forget knows nothing of a cluster any more.

@@ -74,7 +74,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.memory.justParted(c.UID, r.clock.Now()) {
+	if r.memory.justParted(c, r.clock.Now()) {
 		return controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
 	}
 	current, err := r.advance(ctx, c)

@@ -192,9 +192,30 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
 	w.reconcile()
-	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update statefulsets c-worker")
+	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 3 {
 		t.Errorf("it has %d workers", got)
+	}
+}
+
+// Who waits for UpToDate with the generation of an edit is not told of what was before it.
+func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	away := true
+	w.kube.PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) { return away, nil, errAway })
+	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
+	for range 2 {
+		if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
+			t.Errorf("it ends with %v", err)
+		}
+		if told := meta.FindStatusCondition(w.now().Status.Conditions, "UpToDate"); told.Reason != "RollingOut" || told.ObservedGeneration != 2 {
+			t.Errorf("it is told %+v", told)
+		}
+	}
+	away = false
+	if told := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); told.Status != metav1.ConditionTrue {
+		t.Errorf("once it is written, it is told %+v", told)
 	}
 }
 
@@ -208,7 +229,7 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 		}}
 	})
 	w.reconcile()
-	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete services c-master-svc", "create services c-master-svc")
 	w.seen()
 	w.reconcile()
@@ -254,7 +275,7 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	w.seen()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 2 })
 	w.reconcile()
-	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete horizontalpodautoscalers c-worker-hpa", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
@@ -317,7 +338,7 @@ func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5 })
 	w.reconcile()
-	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c",
+	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"update statefulsets c-worker", "create horizontalpodautoscalers c-worker-hpa")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
@@ -416,6 +437,35 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	told := len(w.relay.told)
 	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.told) > told {
 		t.Error("it is told of once more, since the cache does not know that it is gone")
+	}
+}
+
+// Another's write, as when the garbage collector removes its own finalizer, makes a conflict of the removal of Firesteel's.
+func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
+	const finalizer = "sparkclusters.spark.apache.org/finalizer"
+	for name, test := range map[string]struct {
+		version   string
+		finalizer string
+		waits     bool
+	}{
+		"as it was":                      {"7", finalizer, true},
+		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
+		"changed, and not let go of yet": {"8", finalizer, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plainCluster())
+			c := w.runs()
+			c.DeletionTimestamp, c.ResourceVersion = &metav1.Time{Time: began}, "7"
+			c.Finalizers = []string{finalizer, metav1.FinalizerOrphanDependents}
+			w.relay.progress.Acknowledged = 3
+			if err := w.r.FinalizeKind(w.ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			c.ResourceVersion, c.Finalizers = test.version, []string{test.finalizer}
+			if waits, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); waits != test.waits {
+				t.Errorf("it waits: %t", waits)
+			}
+		})
 	}
 }
 
