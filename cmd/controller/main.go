@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"log"
-	"runtime/debug"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.opentelemetry.io/otel"
@@ -54,17 +53,13 @@ type environment struct {
 	ProbePort int `envconfig:"PROBE_PORT" default:"8080"`
 }
 
-// heapGrowth is how far the heap may grow before it is collected, in percent: a controller that is mostly at rest has
-// more use for the memory than for the CPU time. $GOGC would be overruled, $GOMEMLIMIT counts.
-const heapGrowth = 30
-
 func main() {
 	var env environment
 	if err := envconfig.Process("", &env); err != nil {
 		log.Fatal(err)
 	}
-	debug.SetGCPercent(heapGrowth)
 	ctx := filteredfactory.WithSelectors(signals.NewContext(), selectors()...)
+	go tuneCollector(ctx)
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {

@@ -44,7 +44,7 @@ func tooLong(text string) error { return fmt.Errorf("%q has too long an exponent
 // Texts that are no quantities, such as an application's arguments, have fewer.
 const digits = 6
 
-// mayHoldLongExponent is quick, since all that is read comes by here.
+// mayHoldLongExponent is quick, since all that is read comes by here. Many a name ends like an exponent: "pipe-20261122".
 func mayHoldLongExponent(data []byte) bool {
 	for rest := data; ; {
 		at := bytes.IndexByte(rest, '-')
@@ -52,12 +52,14 @@ func mayHoldLongExponent(data []byte) bool {
 			return false
 		}
 		after := rest[at+1:]
-		if at > 0 && rest[at-1]|0x20 == 'e' && len(after) >= digits && onlyDigits(after[:digits]) {
+		if at > 1 && rest[at-1]|0x20 == 'e' && ofNumber(rest[at-2]) && len(after) >= digits && onlyDigits(after[:digits]) {
 			return true
 		}
 		rest = after
 	}
 }
+
+func ofNumber(r byte) bool { return r == '.' || '0' <= r && r <= '9' }
 
 func onlyDigits(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })

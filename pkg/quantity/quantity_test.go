@@ -37,3 +37,10 @@ func TestCheck(t *testing.T) {
 		t.Errorf("the refusal does not name it: %v", err)
 	}
 }
+
+func TestNamesThatEndInDatesAreNotTakenForExponents(t *testing.T) {
+	data := []byte(`{"metadata":{"name":"pipe-20261122","uid":"3c0e-4711"},"spec":{"arguments":["one-000001"]}}`)
+	if times := testing.AllocsPerRun(10, func() { _ = quantity.Check(data) }); times > 0 {
+		t.Errorf("the JSON was decoded, with %v allocations", times)
+	}
+}

@@ -84,17 +84,19 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 }
 
 const (
-	// elections is how often replicas are started until each leads something: whoever comes first may lead all.
+	// elections is how often replicas are started until each leads something.
 	elections = 10
 	// electionTime is how long an election may take.
-	electionTime = 20 * time.Second
+	electionTime = time.Minute
+	// nobody holds the leases that were expired.
+	nobody = "nobody"
 )
 
 // startReplicas starts controllers until each of them leads some buckets.
 func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, error) {
 	var led map[string]int
 	for range elections {
-		if err := b.kube.CoordinationV1().Leases(systemNamespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		if err := b.expireLeases(ctx); err != nil {
 			return nil, err
 		}
 		var replicas []*controller
@@ -105,26 +107,44 @@ func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, er
 			}
 			replicas = append(replicas, c)
 		}
-		err := wait.PollUntilContextTimeout(ctx, poll, electionTime, true, func(ctx context.Context) (done bool, err error) {
+		err := wait.PollUntilContextTimeout(ctx, poll, electionTime, true, func(context.Context) (done bool, err error) {
 			led, err = b.led(ctx)
 			total := 0
 			for _, held := range led {
 				total += held
 			}
-			return total == buckets && len(led) == count, err
+			return total == buckets, err
 		})
-		if err == nil {
-			b.say("buckets led: %v", led)
+		if err != nil {
+			return replicas, fmt.Errorf("wait for %d buckets to be led, of which %v are: %w", buckets, led, err)
+		}
+		b.say("buckets led: %v", led)
+		if len(led) == count {
 			return replicas, nil
 		}
 		for _, c := range replicas {
 			c.Kill()
 		}
-		if !wait.Interrupted(err) || ctx.Err() != nil {
-			return nil, err
-		}
 	}
 	return nil, fmt.Errorf("%d replicas do not share the buckets: %v", count, led)
+}
+
+// expireLeases has the leases end at once that replicas left that were killed. They are not deleted: who starts first would
+// take all that nobody ever held, while all wait for those that are held, each for a time of its own.
+func (b *bench) expireLeases(ctx context.Context) error {
+	leases := b.kube.CoordinationV1().Leases(systemNamespace)
+	left, err := leases.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	holder, second, now := nobody, int32(1), metav1.NowMicro()
+	for _, lease := range left.Items {
+		lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds, lease.Spec.RenewTime = &holder, &second, &now
+		if _, err := leases.Update(ctx, &lease, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // led is how many buckets of Apache applications each replica leads.
@@ -135,7 +155,7 @@ func (b *bench) led(ctx context.Context) (map[string]int, error) {
 	}
 	led := map[string]int{}
 	for _, lease := range leases.Items {
-		if holder := lease.Spec.HolderIdentity; strings.Contains(lease.Name, ".sparkapplication.") && holder != nil && *holder != "" {
+		if holder := lease.Spec.HolderIdentity; strings.Contains(lease.Name, ".sparkapplication.") && holder != nil && *holder != "" && *holder != nobody {
 			led[*holder]++
 		}
 	}

@@ -72,6 +72,7 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
+	app.SetManagedFields(nil) // it is what the patch of the finalizer was answered with, where it was patched just now
 	_, err := r.advance(ctx, app)
 	return err
 }

@@ -47,8 +47,9 @@ func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 }
 
 // remember knows an application as it was written. What it was set aside for is over, but for a loss that came after the
-// write: its news may be here before the write's answer.
+// write: its news may be here before the write's answer. Nobody reads its managed fields, which the next write would carry.
 func (w *written) remember(app dialect.Application) {
+	app.SetManagedFields(nil)
 	w.Remember(app)
 	w.found(app)
 	w.mutex.Lock()
