@@ -178,6 +178,7 @@ func TestLeftoversOfAnEarlierLaunchAreReplaced(t *testing.T) {
 		old[stored.GetName()] = stored.GetUID()
 	}
 	s.create(App("pi").Spark("4.2.0").OnDemandClaim())
+	s.untilState("pi", "DriverRequested") // the claim goes in its time, and drivers that came before it is gone go with it
 	d := s.run("pi", 0)
 	if owned := s.ownedBy(d.Pod); len(owned) != len(old) {
 		t.Errorf("the driver has %v, want one object for each of %v", owned, old)
