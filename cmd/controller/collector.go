@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"time"
 )
 
 const (
@@ -19,24 +18,24 @@ const (
 	smallest = 4 << 20
 )
 
-// tuneCollector has the collector of garbage follow the size of the heap, until the context ends.
-func tuneCollector(ctx context.Context) {
+// tuneCollector has the collector of garbage follow the size of the heap, for good.
+func tuneCollector() {
 	debug.SetMemoryLimit(debug.SetMemoryLimit(-1) / 100 * memoryShare)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	ticks := time.NewTicker(time.Second)
-	defer ticks.Stop()
-	for percent := 0; ; {
+	tune := func() {
 		metrics.Read(live)
-		if now := growthPercent(live[0].Value.Uint64()); now != percent {
-			percent = now
-			debug.SetGCPercent(percent)
-		}
-		select {
-		case <-ticks.C:
-		case <-ctx.Done():
-			return
-		}
+		debug.SetGCPercent(growthPercent(live[0].Value.Uint64()))
 	}
+	tune()
+	afterEachCollection(tune)
+}
+
+// afterEachCollection calls a function each time that garbage was collected, since that takes what nobody holds.
+func afterEachCollection(act func()) {
+	runtime.AddCleanup(new([64]byte), func(act func()) {
+		act()
+		afterEachCollection(act)
+	}, act)
 }
 
 // growthPercent is how far a heap of a number of bytes may grow, in percent.

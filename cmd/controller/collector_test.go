@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+	"time"
+)
 
 func TestASmallHeapMayGrowMoreThanALargeOne(t *testing.T) {
 	for live, want := range map[uint64]int{
@@ -8,6 +12,25 @@ func TestASmallHeapMayGrowMoreThanALargeOne(t *testing.T) {
 	} {
 		if got := growthPercent(live); got != want {
 			t.Errorf("a heap of %d bytes may grow by %d %%, want %d %%", live, got, want)
+		}
+	}
+}
+
+func TestTheCollectorIsTunedAfterEachCollection(t *testing.T) {
+	tuned := make(chan struct{})
+	ctx := t.Context()
+	afterEachCollection(func() {
+		select {
+		case tuned <- struct{}{}:
+		case <-ctx.Done():
+		}
+	})
+	for times := 0; times < 3; {
+		runtime.GC()
+		select {
+		case <-tuned:
+			times++
+		case <-time.After(time.Millisecond): // it may begin to wait for the next one only now
 		}
 	}
 }

@@ -59,7 +59,7 @@ func main() {
 		log.Fatal(err)
 	}
 	ctx := filteredfactory.WithSelectors(signals.NewContext(), selectors()...)
-	go tuneCollector(ctx)
+	tuneCollector()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {
