@@ -65,7 +65,8 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	cluster.QPS = -1 // the API server's Priority and Fairness is the limit
+	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
+	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
 	handler, err := newHandler(ctx, cluster, env.Namespace, args)
 	if err != nil {
 		return err
