@@ -156,10 +156,10 @@ func (w *world) act() {
 	switch w.last.Effect {
 	case Ensure:
 		w.seen.Awaited, w.seen.Ensured = nil, true
-		switch {
-		case w.one(8):
+		switch awaited, refused := w.one(8), w.one(8); {
+		case awaited:
 			w.seen.Awaited, w.seen.TryAgain, w.seen.Ensured = w.cause(), w.now.Add(time.Second), false
-		case w.one(8):
+		case refused:
 			w.seen.Refused = w.cause()
 		case w.seen.Created.IsZero():
 			w.seen.Created, w.seen.Released = w.now, false
