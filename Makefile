@@ -81,7 +81,7 @@ test-bench: ## Run each part of the benchmarks with twenty applications, to see 
 
 # PARTS=throughput,cost measures those only, N=100 fewer applications, LARGE=yes 10,000 live ones too.
 .PHONY: bench
-bench: ## Measure Firesteel against what the API server alone can do, in less than half an hour; OUT (bench.json) keeps it.
+bench: ## Measure Firesteel against what the API server alone can do; OUT (bench.json) keeps it.
 	$(ASSETS) go run ./test/bench -out=$(or $(OUT),bench.json) $(PARTS:%=-parts=%) $(N:%=-n=%) $(if $(LARGE),-large) $(PROFILES:%=-profiles=%)
 
 # What differs by more than chance has a percentage; for that each side needs some reports: OLD="a.json b.json".

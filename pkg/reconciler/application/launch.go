@@ -226,7 +226,9 @@ func (r *Reconciler) launch(
 			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
 				return false, err
 			}
-			seen.Launched = uidOf(driver)
+			if driver != nil {
+				seen.Launched = driver.UID
+			}
 		}
 		seen.LaunchRefused = refused.cause(r.api.Fields)
 		return true, r.abandon(ctx, driver)
@@ -236,14 +238,6 @@ func (r *Reconciler) launch(
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
 	}
-}
-
-// uidOf is a driver's; empty where there is none.
-func uidOf(driver *corev1.Pod) types.UID {
-	if driver == nil {
-		return ""
-	}
-	return driver.UID
 }
 
 // accountDelay is how long a service account may come after an application that names it: the default one comes
