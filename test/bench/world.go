@@ -80,13 +80,9 @@ func (w *world) build(ctx context.Context) error {
 }
 
 func (w *world) startPlane(ctx context.Context) (err error) {
-	var manifests []string
-	for _, pattern := range installed {
-		files, err := filepath.Glob(filepath.Join(w.root, "config", pattern))
-		if err != nil {
-			return err
-		}
-		manifests = append(manifests, files...)
+	manifests, err := controlplane.Manifests(filepath.Join(w.root, "config"), installed...)
+	if err != nil {
+		return err
 	}
 	dir := filepath.Join(w.dir, "plane")
 	if err := os.Mkdir(dir, 0o700); err != nil {

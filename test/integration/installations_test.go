@@ -5,13 +5,14 @@ import (
 	"context"
 	"net/http"
 	"os"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 )
 
 // installation is a second Firesteel in the cluster, in a namespace of its own. It may change nothing outside the
@@ -29,15 +30,13 @@ func (s *scene) install(namespace string) *installation {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
 	s.must(err)
 	var manifests bytes.Buffer
-	for _, pattern := range []string{"200-*.yaml", "201-*.yaml", "400-*.yaml"} {
-		files, err := filepath.Glob(filepath.Join(configFolder, pattern))
+	files, err := controlplane.Manifests(configFolder, "200-*.yaml", "201-*.yaml", "400-*.yaml")
+	s.must(err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
 		s.must(err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			s.must(err)
-			for _, document := range bytes.Split(text, []byte("\n---\n")) {
-				s.translate(&manifests, document, namespace)
-			}
+		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+			s.translate(&manifests, document, namespace)
 		}
 	}
 	_, err = s.plane.Kubectl(s.Context(), manifests.String(), "apply", "-f", "-")

@@ -104,13 +104,9 @@ func (s *suite) start(ctx context.Context) error {
 
 // newPlane starts a control plane and applies files of config to it.
 func newPlane(ctx context.Context, dir string, patterns ...string) (*controlplane.ControlPlane, error) {
-	var manifests []string
-	for _, pattern := range patterns {
-		files, err := filepath.Glob(filepath.Join(configFolder, pattern))
-		if err != nil {
-			return nil, err
-		}
-		manifests = append(manifests, files...)
+	manifests, err := controlplane.Manifests(configFolder, patterns...)
+	if err != nil {
+		return nil, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err

@@ -57,6 +57,19 @@ func StartUnaudited(ctx context.Context, assets, dir string, manifests ...string
 	return start(ctx, &ControlPlane{Dir: dir, assets: assets, unaudited: true}, manifests)
 }
 
+// Manifests are the files of a folder that any of some patterns matches, in the order of the patterns.
+func Manifests(folder string, patterns ...string) ([]string, error) {
+	var manifests []string
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, files...)
+	}
+	return manifests, nil
+}
+
 func start(ctx context.Context, c *ControlPlane, manifests []string) (*ControlPlane, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
