@@ -111,7 +111,7 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 				its := firstTaken(heard, bad)
 				return len(its) > 0 && its[len(its)-1].Attributes["sparkfinal"] == "true"
 			})
-			s.noDriverOf("bad")
+			s.untilNoDriverOf("bad")
 
 			s.run("good", 0).succeed()
 			s.untilState("good", "ResourceReleased")
@@ -219,13 +219,21 @@ func (s *scene) foreignService(name string) {
 	s.must(err)
 }
 
-// noDriverOf checks that an application has no driver, and that what is somebody else's is still there.
-func (s *scene) noDriverOf(app string) {
+// untilNoDriverOf waits until an application has no driver: one that has stopped is released before its Pod is gone.
+func (s *scene) untilNoDriverOf(app string) {
 	s.Helper()
-	pods, err := s.kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: driverSelector + ",spark.operator/spark-app-name=" + app})
-	s.must(err)
-	for _, pod := range pods.Items {
-		s.Errorf("there is a driver %s", pod.Name)
+	selector := metav1.ListOptions{LabelSelector: driverSelector + ",spark.operator/spark-app-name=" + app}
+	var left []corev1.Pod
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		pods, err := s.kube.CoreV1().Pods(s.ns).List(ctx, selector)
+		if err != nil {
+			return false, nil
+		}
+		left = pods.Items
+		return len(left) == 0, nil
+	})
+	if err != nil {
+		s.Errorf("its drivers stay: %s", described(left))
 	}
 }
 

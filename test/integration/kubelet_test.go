@@ -92,9 +92,11 @@ func (k *kubelet) see(ctx context.Context, object any) {
 }
 
 func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) {
-	_ = k.kube.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
-	}, metav1.CreateOptions{})
+	_ = insist(ctx, func() error {
+		return k.kube.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
+		}, metav1.CreateOptions{})
+	})
 }
 
 // end has a Pod's containers exit with a code. A Pod that is gone is nobody's concern.
@@ -107,18 +109,25 @@ func (k *kubelet) remove(ctx context.Context, pod *corev1.Pod) {
 		k.end(ctx, pod, 143)
 	}
 	now := int64(0)
-	_ = k.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+	_ = insist(ctx, func() error {
+		return k.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
+		})
 	})
 }
 
-// setStatus changes the status of this Pod, not of a namesake. As a kubelet does it tries again where its connection fails:
-// a busy API server may reset a stream.
-func setStatus(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod, change func(*corev1.PodStatus)) error {
+// insist tries a write again, as a kubelet does, where another was faster or the connection failed: a busy API server may
+// reset a stream.
+func insist(ctx context.Context, write func() error) error {
 	again := func(err error) bool {
-		return apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && ctx.Err() == nil
+		return ctx.Err() == nil && (apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown)
 	}
-	return retry.OnError(retry.DefaultRetry, again, func() error {
+	return retry.OnError(retry.DefaultBackoff, again, write)
+}
+
+// setStatus changes the status of this Pod, not of a namesake.
+func setStatus(ctx context.Context, kube kubernetes.Interface, pod *corev1.Pod, change func(*corev1.PodStatus)) error {
+	return insist(ctx, func() error {
 		live, err := kube.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 		if err != nil || live.UID != pod.UID {
 			return err
