@@ -10,6 +10,7 @@ import (
 	"github.com/kelseyhightower/envconfig"
 	"go.opentelemetry.io/otel"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -24,6 +25,7 @@ import (
 	"knative.dev/pkg/signals"
 	"knative.dev/pkg/system"
 
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
@@ -37,6 +39,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
@@ -65,6 +68,7 @@ func main() {
 	if config.QPS == 0 {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	application.WithoutHiddenCreates(config)
 	counted, err := metrics.CountRequests(otel.GetMeterProvider())
 	if err != nil {
@@ -78,6 +82,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	injection.Default.RegisterClient(withClients)
 	fetch := remote.New().Fetch
 	process := setup.NewProcess(env.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
@@ -92,6 +97,31 @@ func main() {
 	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
+}
+
+// clientset are Firesteel's own clients as informers and reconcilers want them.
+type clientset struct {
+	objects.Clients
+	discovery discovery.DiscoveryInterface
+}
+
+func (c clientset) Discovery() discovery.DiscoveryInterface { return c.discovery }
+
+// withClients has informers and reconcilers use Firesteel's own clients, in the place of the generated ones: what is
+// registered last is used.
+func withClients(ctx context.Context, cluster *rest.Config) context.Context {
+	connections, err := rest.HTTPClientFor(cluster)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var its clientset
+	if its.Clients, err = objects.NewClients(cluster, connections); err != nil {
+		log.Fatal(err)
+	}
+	if its.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, connections); err != nil {
+		log.Fatal(err)
+	}
+	return context.WithValue(ctx, sparkclient.Key{}, versioned.Interface(its))
 }
 
 // readerOfMasters asks the masters of clusters themselves where this process is in the cluster, and else through the API

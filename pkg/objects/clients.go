@@ -4,49 +4,63 @@ import (
 	"fmt"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
-	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
-	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	typedfiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
+	typedsparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
+	typedv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
 )
 
 // Clients are the generated clients of all kinds. versioned.Interface has them, too.
 type Clients interface {
-	SparkV1() sparkv1.SparkV1Interface
-	SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface
-	FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface
+	SparkV1() typedsparkv1.SparkV1Interface
+	SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1beta2Interface
+	FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface
 }
 
 // NewClients makes clients that share connections. versioned.NewForConfig would link discovery, and with it all types of
-// Kubernetes, which takes memory.
+// Kubernetes, which takes memory, and would decode each object several times over.
 func NewClients(cluster *rest.Config, connections *http.Client) (Clients, error) {
-	var c clients
-	var err error
-	if c.spark, err = sparkv1.NewForConfigAndClient(cluster, connections); err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+	if cluster.QPS > 0 && cluster.RateLimiter == nil { // one for all groups
+		cluster = rest.CopyConfig(cluster)
+		cluster.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(cluster.QPS, cluster.Burst)
 	}
-	if c.sparkoperator, err = sparkoperatorv1beta2.NewForConfigAndClient(cluster, connections); err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+	groups := map[schema.GroupVersion]rest.Interface{}
+	for _, version := range []schema.GroupVersion{
+		sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion,
+	} {
+		config := rest.CopyConfig(cluster)
+		config.GroupVersion, config.APIPath, config.NegotiatedSerializer = &version, "/apis", newCodec()
+		client, err := rest.RESTClientForConfigAndClient(config, connections)
+		if err != nil {
+			return nil, fmt.Errorf("make client of %s: %w", version, err)
+		}
+		groups[version] = client
 	}
-	if c.firesteel, err = firesteelv1alpha1.NewForConfigAndClient(cluster, connections); err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
-	}
-	return &c, nil
+	return &clients{
+		spark:         typedsparkv1.New(groups[sparkv1.SchemeGroupVersion]),
+		sparkoperator: typedv1beta2.New(groups[v1beta2.SchemeGroupVersion]),
+		firesteel:     typedfiresteelv1alpha1.New(groups[firesteelv1alpha1.SchemeGroupVersion]),
+	}, nil
 }
 
 type clients struct {
-	spark         *sparkv1.SparkV1Client
-	sparkoperator *sparkoperatorv1beta2.SparkoperatorV1beta2Client
-	firesteel     *firesteelv1alpha1.FiresteelV1alpha1Client
+	spark         *typedsparkv1.SparkV1Client
+	sparkoperator *typedv1beta2.SparkoperatorV1beta2Client
+	firesteel     *typedfiresteelv1alpha1.FiresteelV1alpha1Client
 }
 
-func (c *clients) SparkV1() sparkv1.SparkV1Interface { return c.spark }
+func (c *clients) SparkV1() typedsparkv1.SparkV1Interface { return c.spark }
 
-func (c *clients) SparkoperatorV1beta2() sparkoperatorv1beta2.SparkoperatorV1beta2Interface {
+func (c *clients) SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1beta2Interface {
 	return c.sparkoperator
 }
 
-func (c *clients) FiresteelV1alpha1() firesteelv1alpha1.FiresteelV1alpha1Interface {
+func (c *clients) FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface {
 	return c.firesteel
 }

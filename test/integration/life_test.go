@@ -47,6 +47,11 @@ func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
 	if diff := cmp.Diff(plainLife, history(released)); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
+	for _, entry := range released.ManagedFields {
+		if entry.Subresource == "status" && entry.Manager != "controller" || entry.Manager == "Go-http-client" {
+			t.Errorf("%q wrote %s%s, and does not say who it is", entry.Manager, entry.FieldsV1, entry.Subresource)
+		}
+	}
 	condition := s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
 	if condition.ObservedGeneration != released.Generation || condition.Message == "" {
 		t.Errorf("condition %+v does not speak of generation %d", condition, released.Generation)

@@ -1,0 +1,163 @@
+package objects_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	"github.com/firesteel-dev/firesteel/pkg/objects"
+)
+
+// both are Firesteel's clients and the generated ones, of a server that answers all with the same.
+func both(t testing.TB, status int, answer string) map[string]objects.Clients {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		w.WriteHeader(status)
+		fmt.Fprint(w, answer)
+	}))
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL}
+	ours, err := objects.NewClients(config, server.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]objects.Clients{"Firesteel's": ours, "generated": versioned.NewForConfigOrDie(config)}
+}
+
+// of is an application of a version, with JSON in the place of its spec.
+func of(version, spec string) string {
+	return `{"apiVersion":"` + version + `","kind":"SparkApplication","metadata":{"annotations":{"kind":"}, {"},"name":"pi"},"spec":` + spec + `}`
+}
+
+var answers = map[string]string{
+	"as the API server writes it": of("spark.apache.org/v1", `{"mainClass":"Main"}`),
+	"with its kind behind":        `{"metadata":{"name":"pi"},"kind":"SparkApplication","spec":{"mainClass":"Main"},"apiVersion":"spark.apache.org/v1"}`,
+	"with blanks":                 "{ \"apiVersion\": \"spark.apache.org/v1\",\n\"kind\": \"SparkApplication\", \"metadata\": {\"name\": \"pi\"}}\n",
+	"undecodable":                 of("spark.apache.org/v1", `{"mainClass":7}`),
+	"with unknown fields":         of("spark.apache.org/v1", `{"mainclass":"Main"}`),
+	"of a version that is none":   of("spark.apache.org/v7", `{}`),
+	"without metadata":            `{"apiVersion":"spark.apache.org/v1","kind":"SparkApplication","metadata":7}`,
+	"cut off":                     of("spark.apache.org/v1", `{"mainClass":"Ma`)[:120],
+	"a Status":                    `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"gone","reason":"Expired","code":410}`,
+	"nothing":                     ``,
+}
+
+func TestAnswersAreDecodedAsByGeneratedClients(t *testing.T) {
+	for name, answer := range answers {
+		for _, status := range []int{http.StatusOK, http.StatusGone} {
+			t.Run(fmt.Sprintf("%s, %d", name, status), func(t *testing.T) {
+				got := map[string]any{}
+				for name, clients := range both(t, status, answer) {
+					app, err := clients.SparkV1().SparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+					got[name] = outcome{app, err != nil, apierrors.ReasonForError(err)}
+				}
+				if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+func TestListsAreDecodedAsByGeneratedClients(t *testing.T) {
+	items := strings.Join([]string{answers["as the API server writes it"], answers["undecodable"], answers["with unknown fields"]}, ",")
+	list := `{"apiVersion":"spark.apache.org/v1","items":[` + items + `],"kind":"SparkApplicationList","metadata":{"resourceVersion":"7"}}`
+	got := map[string]*sparkv1.SparkApplicationList{}
+	for name, clients := range both(t, http.StatusOK, list) {
+		var err error
+		if got[name], err = clients.SparkV1().SparkApplications("team-a").List(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" || len(got["generated"].Items) != 3 {
+		t.Error(diff)
+	}
+}
+
+// outcome is what came of a request.
+type outcome struct {
+	App    *sparkv1.SparkApplication
+	Failed bool
+	Reason metav1.StatusReason
+}
+
+func TestWatchesAreDecodedAsByGeneratedClients(t *testing.T) {
+	status := answers["a Status"]
+	for name, frames := range map[string][]string{
+		"each kind of event": {
+			event(watch.Added, answers["as the API server writes it"]), event(watch.Modified, answers["undecodable"]),
+			event(watch.Modified, answers["with its kind behind"]), event(watch.Bookmark, of("spark.apache.org/v1", `{}`)),
+			event(watch.Deleted, answers["with unknown fields"]), event(watch.Error, status),
+		},
+		"blanks":             {`{ "type": "ADDED", "object": ` + answers["with blanks"] + `}`, event(watch.Added, answers["as the API server writes it"])},
+		"another order":      {`{"object":` + answers["as the API server writes it"] + `,"type":"ADDED"}`},
+		"a field more":       {`{"type":"ADDED","object":` + answers["as the API server writes it"] + `,"more":{}}`},
+		"no such type":       {event("SEEN", answers["as the API server writes it"])},
+		"another's object":   {event(watch.Added, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pi"}}`)},
+		"no object":          {`{"type":"ADDED"}`},
+		"a text as object":   {event(watch.Added, `"pi"`)},
+		"undecodable before": {event(watch.Added, answers["without metadata"]), event(watch.Added, answers["as the API server writes it"])},
+		"nothing":            {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string][]string{}
+			for name, clients := range both(t, http.StatusOK, strings.Join(frames, "\n")) {
+				watching, err := clients.SparkV1().SparkApplications("team-a").Watch(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for seen := range watching.ResultChan() {
+					text, err := json.Marshal(seen.Object)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got[name] = append(got[name], fmt.Sprintf("%s %T %s", seen.Type, seen.Object, text))
+				}
+			}
+			if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func event(name watch.EventType, object string) string {
+	return fmt.Sprintf(`{"type":%q,"object":%s}`, name, object)
+}
+
+// BenchmarkWatch is what each change of an application costs a client.
+func BenchmarkWatch(b *testing.B) {
+	app, err := os.ReadFile("testdata/application.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	frame := event(watch.Modified, strings.TrimSpace(string(app))) + "\n"
+	for _, name := range []string{"generated", "Firesteel's"} {
+		b.Run(name, func(b *testing.B) {
+			clients := both(b, http.StatusOK, strings.Repeat(frame, b.N))[name]
+			watching, err := clients.SparkV1().SparkApplications("team-a").Watch(b.Context(), metav1.ListOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(frame)))
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range watching.ResultChan() {
+			}
+		})
+	}
+}
