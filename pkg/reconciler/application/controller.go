@@ -24,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // workers is the number of applications that are reconciled at once.
@@ -174,7 +175,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	setup.Must(ctx, informer.SetTransform(stripDriver))
+	setup.Must(ctx, informer.SetTransform(stripDriver(r.api.API)))
 	setup.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
 	arrived := func(object any) {
 		pod, ok := object.(*corev1.Pod)
@@ -245,10 +246,11 @@ func unfinished(object any, d dialect.Dialect) bool {
 	return !done || d.Policy(app).TTL >= 0
 }
 
-// stripApplication drops what the reconciler does not read.
+// stripApplication drops what the reconciler does not read, and makes what it does small.
 func stripApplication(object any) (any, error) {
 	if app, ok := object.(dialect.Application); ok {
 		app.SetManagedFields(nil)
+		app.Compact()
 	}
 	return object, nil
 }
@@ -259,17 +261,33 @@ const maxTrace = 16 << 10
 
 // stripDriver keeps of a driver Pod what the lifecycle reads: its identity, its status and the exception that it ended
 // with.
-func stripDriver(object any) (any, error) {
-	if pod, ok := object.(*corev1.Pod); ok {
-		trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]
-		pod.ManagedFields, pod.Annotations = nil, nil
-		pod.Spec = corev1.PodSpec{}
-		if len(trace) > maxTrace {
-			trace = trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
+func stripDriver(api *dialect.API) cache.TransformFunc {
+	isRead := func(label string) bool {
+		return label == labelLaunch || label == submission.LabelApplicationID || label == api.LabelApplication
+	}
+	return func(object any) (any, error) {
+		if pod, ok := object.(*corev1.Pod); ok {
+			trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]
+			pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
+			pod.Labels = only(pod.Labels, isRead)
+			if len(trace) > maxTrace {
+				trace = trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
+			}
+			if trace != "" {
+				pod.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: trace}
+			}
 		}
-		if trace != "" {
-			pod.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: trace}
+		return object, nil
+	}
+}
+
+// only is a map with the keys that are kept. It is a new one: a map keeps the room of what is deleted from it.
+func only(all map[string]string, kept func(key string) bool) map[string]string {
+	some := map[string]string{}
+	for key, value := range all {
+		if kept(key) {
+			some[key] = value
 		}
 	}
-	return object, nil
+	return some
 }

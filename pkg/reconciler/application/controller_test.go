@@ -17,16 +17,16 @@ import (
 func TestStripDriverKeepsWhatTheLifecycleReads(t *testing.T) {
 	kept := metav1.ObjectMeta{
 		Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
-		Labels:            map[string]string{"spark-role": "driver"},
+		Labels:            map[string]string{"spark-app-selector": "pi-0", labelLaunch: "first", apache.API.LabelApplication: "pi"},
 		Annotations:       map[string]string{"spark.exit-exception": "java.lang.Error: no"},
 		OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
 		DeletionTimestamp: &metav1.Time{Time: start},
 	}
 	status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
 	pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
-	pod.Annotations["large"] = "text"
+	pod.Annotations["large"], pod.Labels["spark-role"] = "text", "driver"
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-	got, err := stripDriver(pod)
+	got, err := stripDriver(apache.API)(pod)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestStripDriverKeepsTheEndsOfATrace(t *testing.T) {
 		Name: "spark-kubernetes-driver", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}},
 	}}}
 	want := lifecycle.ObserveDriver(pod.DeepCopy(), "").End
-	if _, err := stripDriver(pod); err != nil {
+	if _, err := stripDriver(apache.API)(pod); err != nil {
 		t.Fatal(err)
 	}
 	if kept := len(pod.Annotations["spark.exit-exception"]); kept > maxTrace+16 {
@@ -57,7 +57,7 @@ func TestStripDriverKeepsTheEndsOfATrace(t *testing.T) {
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
 	for name, strip := range map[string]cache.TransformFunc{
-		"drivers": stripDriver, "executors": stripExecutor, "applications": stripApplication,
+		"drivers": stripDriver(apache.API), "executors": keepExecutor, "applications": stripApplication,
 	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {

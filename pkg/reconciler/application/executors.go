@@ -5,7 +5,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -39,9 +38,9 @@ func newExecutors() *executors {
 
 // note takes news of a Pod: what it was, and what it is; either may be nil. It says whether an executor became ready,
 // or ceased to be.
-func (e *executors) note(before, after *corev1.Pod) bool {
-	was, is := readyPod(before), readyPod(after)
-	if was && is && before.GetUID() == after.GetUID() || !was && !is {
+func (e *executors) note(before, after *executorPod) bool {
+	was, is := before != nil && before.ready, after != nil && after.ready
+	if was && is && before.UID == after.UID || !was && !is {
 		return false
 	}
 	e.mutex.Lock()
@@ -55,15 +54,15 @@ func (e *executors) note(before, after *corev1.Pod) bool {
 	return true
 }
 
-func (e *executors) add(pod *corev1.Pod) {
-	id, owner := applicationIDOf(pod), ownerOfExecutor(pod)
+func (e *executors) add(pod *executorPod) {
+	id := pod.application()
 	if e.crews[id] == nil {
 		e.crews[id] = map[types.UID]*crew{}
 	}
-	its := e.crews[id][owner.UID]
+	its := e.crews[id][pod.owner]
 	if its == nil {
-		its = &crew{ofPod: owner.Kind == "Pod", since: pod.CreationTimestamp.Time, ready: map[types.UID]struct{}{}}
-		e.crews[id][owner.UID] = its
+		its = &crew{ofPod: pod.ofPod, since: pod.CreationTimestamp.Time, ready: map[types.UID]struct{}{}}
+		e.crews[id][pod.owner] = its
 	}
 	if pod.CreationTimestamp.Time.Before(its.since) {
 		its.since = pod.CreationTimestamp.Time
@@ -71,14 +70,14 @@ func (e *executors) add(pod *corev1.Pod) {
 	its.ready[pod.UID] = struct{}{}
 }
 
-func (e *executors) remove(pod *corev1.Pod) {
-	id, owner := applicationIDOf(pod), ownerOfExecutor(pod)
-	its := e.crews[id][owner.UID]
+func (e *executors) remove(pod *executorPod) {
+	id := pod.application()
+	its := e.crews[id][pod.owner]
 	if its == nil {
 		return
 	}
 	if delete(its.ready, pod.UID); len(its.ready) == 0 {
-		delete(e.crews[id], owner.UID)
+		delete(e.crews[id], pod.owner)
 	}
 	if len(e.crews[id]) == 0 {
 		delete(e.crews, id)
@@ -100,26 +99,6 @@ func (e *executors) count(namespace string, launch *v1alpha1.Launch, driver *cor
 	return count
 }
 
-func applicationIDOf(pod *corev1.Pod) applicationID {
-	return applicationID{pod.Namespace, pod.Labels[submission.LabelApplicationID]}
-}
-
-func ownerOfExecutor(pod *corev1.Pod) metav1.OwnerReference {
-	if owner := metav1.GetControllerOf(pod); owner != nil {
-		return *owner
-	}
-	return metav1.OwnerReference{}
-}
-
-// readyPod is what the Apache operator counts: a Pod that runs and is ready.
-func readyPod(pod *corev1.Pod) bool {
-	if pod == nil || pod.Status.Phase != corev1.PodRunning {
-		return false
-	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+func applicationIDOf(driver *corev1.Pod) applicationID {
+	return applicationID{driver.Namespace, driver.Labels[submission.LabelApplicationID]}
 }

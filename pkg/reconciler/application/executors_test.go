@@ -13,6 +13,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -62,7 +63,10 @@ func (e *executor) In(phase corev1.PodPhase, ready corev1.ConditionStatus) *exec
 	return e
 }
 
-func (e *executor) Obj() *corev1.Pod { return e.pod.DeepCopy() }
+func (e *executor) Obj() *executorPod {
+	kept, _ := keepExecutor(e.pod.DeepCopy())
+	return kept.(*executorPod)
+}
 
 var firstLaunch = &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "driver-0"}
 
@@ -103,7 +107,7 @@ func TestExecutorsComeAndGo(t *testing.T) {
 	ready, pending := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
 	other := anExecutor("b").Ready().Obj()
 	for i, step := range []struct {
-		before, after *corev1.Pod
+		before, after *executorPod
 		news          bool
 		want          int
 	}{
@@ -143,17 +147,24 @@ func TestAThousandExecutorsAreOneCrew(t *testing.T) {
 	}
 }
 
-// What is stripped counts as it did.
-func TestStripExecutorKeepsWhatIsCounted(t *testing.T) {
-	whole := anExecutor("a").Ready().Obj()
-	whole.Labels["spark-role"], whole.Annotations, whole.Spec.NodeName = "executor", map[string]string{"large": "text"}, "n"
-	whole.Status.PodIP = "10.0.0.1"
-	got, err := stripExecutor(whole)
-	if err != nil {
-		t.Fatal(err)
+func TestWhatIsKeptOfAnExecutor(t *testing.T) {
+	e := anExecutor("a").Ready().Exited(executorContainer, 7)
+	e.pod.Labels[submission.LabelExecutorID], e.pod.ResourceVersion = "12", "5"
+	e.pod.Annotations, e.pod.Spec.NodeName, e.pod.Status.PodIP = map[string]string{"large": "text"}, "n", "10.0.0.1"
+	code := int32(7)
+	want := &executorPod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: "exec-a", UID: "a", ResourceVersion: "5", CreationTimestamp: metav1.NewTime(start),
+		},
+		applicationID: "pi-0", owner: "driver-0", ofPod: true, ready: true,
+		shown: dialect.Executor{ID: "12", Phase: corev1.PodRunning, ExitCode: &code, Reason: "Error"},
 	}
-	if diff := cmp.Diff(any(anExecutor("a").Ready().Obj()), got); diff != "" {
-		t.Errorf("Pod (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, e.Obj(), cmp.AllowUnexported(executorPod{})); diff != "" {
+		t.Errorf("it is (-want +got):\n%s", diff)
+	}
+	again, err := keepExecutor(want)
+	if err != nil || again != any(want) {
+		t.Errorf("what is kept of it is %v, %v", again, err)
 	}
 }
 

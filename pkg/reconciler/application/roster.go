@@ -5,13 +5,11 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -60,12 +58,12 @@ func newRoster(clock clock.PassiveClock) *roster {
 }
 
 // note takes news of a Pod: what it was, and what it is; either may be nil. It says whether there is anything to tell.
-func (r *roster) note(before, after *corev1.Pod) bool {
+func (r *roster) note(before, after *executorPod) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.forgetGone()
 	pod := cmp.Or(after, before)
-	id, is := applicationIDOf(pod), memberOf(pod)
+	id, is := pod.application(), memberOf(pod)
 	was, known := r.members[id][pod.Name]
 	if after == nil {
 		if !known || was.uid != pod.UID {
@@ -137,36 +135,8 @@ func (r *roster) forget(app types.UID) {
 	delete(r.gathered, app)
 }
 
-func memberOf(pod *corev1.Pod) member {
-	owner := ownerOfExecutor(pod)
-	return member{
-		Executor: executorOf(pod), uid: pod.UID, owner: owner.UID, ofPod: owner.Kind == "Pod",
-		since: pod.CreationTimestamp.Time,
-	}
-}
-
-func executorOf(pod *corev1.Pod) dialect.Executor {
-	executor := dialect.Executor{ID: pod.Labels[submission.LabelExecutorID], Phase: pod.Status.Phase}
-	if ended := endOfExecutor(pod.Status.ContainerStatuses); ended != nil {
-		executor.ExitCode, executor.Reason = &ended.ExitCode, ended.Reason
-	}
-	return executor
-}
-
-// executorContainer is Spark's name for the container of an executor, where its template names none.
-const executorContainer = "spark-kubernetes-executor"
-
-// endOfExecutor is how the Spark container ended; nil where it did not. Where none has Spark's name, it is the first.
-func endOfExecutor(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
-	for _, status := range statuses {
-		if status.Name == executorContainer {
-			return status.State.Terminated
-		}
-	}
-	if len(statuses) == 0 {
-		return nil
-	}
-	return statuses[0].State.Terminated
+func memberOf(pod *executorPod) member {
+	return member{Executor: pod.shown, uid: pod.UID, owner: pod.owner, ofPod: pod.ofPod, since: pod.CreationTimestamp.Time}
 }
 
 func same(a, b dialect.Executor) bool {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Phase is what became of an executor.
@@ -93,7 +92,7 @@ func TestWhatIsNewsOfAnExecutor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoster(clockAt(start))
 			r.note(nil, pending().Obj())
-			var after *corev1.Pod
+			var after *executorPod
 			if test.after != nil {
 				after = test.after.Obj()
 			}
@@ -177,22 +176,6 @@ func TestGatheringsEndWithTheirApplications(t *testing.T) {
 	r.forget("uid-of-pi")
 	if len(r.gathered) > 0 {
 		t.Errorf("%d are kept", len(r.gathered))
-	}
-}
-
-func TestStripShownExecutorKeepsWhatIsShown(t *testing.T) {
-	whole := anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, 7).Obj()
-	whole.Labels[submission.LabelExecutorID], whole.Labels["large"], whole.Spec.NodeName = "12", "text", "n"
-	got, err := stripShownExecutor(whole.DeepCopy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := got.(*corev1.Pod)
-	if diff := cmp.Diff(executorOf(whole), executorOf(kept)); diff != "" || executorOf(kept).ID != "12" {
-		t.Errorf("executor (-whole +kept):\n%s", diff)
-	}
-	if len(kept.Labels) != 2 || kept.Spec.NodeName != "" || len(kept.Status.ContainerStatuses) != 1 {
-		t.Errorf("more is kept than is shown: %+v", kept)
 	}
 }
 

@@ -89,6 +89,7 @@ type ScheduleStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Firesteel is the record from which the fields above are projected.
 	// +optional
+	// +structType=atomic
 	Firesteel *ScheduleRecord `json:"firesteel,omitempty"`
 }
 

@@ -312,16 +312,20 @@ const (
 	RetainNever     RetainPolicy = "Never"
 )
 
-// ApplicationStatus is what the Apache operator's clients read, and Firesteel's record beside it.
+// ApplicationStatus is what the Apache operator's clients read, and Firesteel's record beside it. What nobody writes by
+// parts is atomic: the API server would note who wrote each of its fields, in every object, and compare them with each write.
 type ApplicationStatus struct {
 	// +optional
 	CurrentState *ApplicationState `json:"currentState,omitempty"`
 	// StateTransitionHistory holds the states since the attempt began; the keys count up over all attempts.
 	// +optional
+	// +mapType=atomic
 	StateTransitionHistory map[string]ApplicationState `json:"stateTransitionHistory,omitempty"`
 	// +optional
+	// +structType=atomic
 	CurrentAttemptSummary *AttemptSummary `json:"currentAttemptSummary,omitempty"`
 	// +optional
+	// +structType=atomic
 	PreviousAttemptSummary *AttemptSummary `json:"previousAttemptSummary,omitempty"`
 	// ObservedGeneration is the generation of the spec that the conditions speak of.
 	// +optional
@@ -332,6 +336,7 @@ type ApplicationStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Firesteel is the record from which the fields above are projected.
 	// +optional
+	// +structType=atomic
 	Firesteel *firesteelv1alpha1.Record `json:"firesteel,omitempty"`
 }
 
@@ -357,6 +362,7 @@ type AttemptSummary struct {
 	// +optional
 	AttemptInfo *AttemptInfo `json:"attemptInfo,omitempty"`
 	// +optional
+	// +mapType=atomic
 	StateTransitionHistory map[string]ApplicationState `json:"stateTransitionHistory,omitempty"`
 }
 

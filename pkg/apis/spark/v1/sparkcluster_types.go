@@ -157,10 +157,13 @@ type ClusterStatus struct {
 	CurrentState *ClusterState `json:"currentState,omitempty"`
 	// StateTransitionHistory holds the states since the attempt began; the keys count up over all attempts.
 	// +optional
+	// +mapType=atomic
 	StateTransitionHistory map[string]ClusterState `json:"stateTransitionHistory,omitempty"`
 	// +optional
+	// +structType=atomic
 	CurrentAttemptSummary *ClusterAttemptSummary `json:"currentAttemptSummary,omitempty"`
 	// +optional
+	// +structType=atomic
 	PreviousAttemptSummary *ClusterAttemptSummary `json:"previousAttemptSummary,omitempty"`
 	// Workers counts the workers.
 	// +optional
@@ -174,6 +177,7 @@ type ClusterStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Firesteel is the record from which the fields above are projected.
 	// +optional
+	// +structType=atomic
 	Firesteel *firesteelv1alpha1.Record `json:"firesteel,omitempty"`
 }
 
@@ -193,6 +197,7 @@ type ClusterAttemptSummary struct {
 	// +optional
 	AttemptInfo *ClusterAttemptInfo `json:"attemptInfo,omitempty"`
 	// +optional
+	// +mapType=atomic
 	StateTransitionHistory map[string]ClusterState `json:"stateTransitionHistory,omitempty"`
 }
 

@@ -14,3 +14,9 @@ func (a *SparkApplication) GetConditions() []metav1.Condition { return a.Status.
 
 // GetUndecodable says why all but the metadata could not be decoded; empty where it could.
 func (a *SparkApplication) GetUndecodable() string { return a.Undecodable }
+
+// Compact has the status take as little memory as it can be kept in. It says the same afterwards.
+func (a *SparkApplication) Compact() {
+	a.Status.Conditions = firesteelv1alpha1.CompactConditions(a.Status.Conditions)
+	a.Status.Firesteel.Compact()
+}

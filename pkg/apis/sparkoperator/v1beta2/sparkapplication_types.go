@@ -557,7 +557,9 @@ type DynamicAllocation struct {
 	ShuffleTrackingTimeout *int64 `json:"shuffleTrackingTimeout,omitempty"`
 }
 
-// SparkApplicationStatus is what the Kubeflow operator's clients read, and Firesteel's record beside it.
+// SparkApplicationStatus is what the Kubeflow operator's clients read, and Firesteel's record beside it. What nobody writes
+// by parts is atomic: the API server would note who wrote each of its fields, in every object, and compare them with each
+// write.
 type SparkApplicationStatus struct {
 	// SparkApplicationID is Spark's own id of the application.
 	// +optional
@@ -577,6 +579,7 @@ type SparkApplicationStatus struct {
 	AppState ApplicationState `json:"applicationState,omitempty"`
 	// ExecutorState holds the executors' states by the names of their pods.
 	// +optional
+	// +mapType=atomic
 	ExecutorState map[string]ExecutorState `json:"executorState,omitempty"`
 	// ExecutionAttempts counts the submissions that succeeded.
 	// +optional
@@ -593,6 +596,7 @@ type SparkApplicationStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Firesteel is the record from which the fields above are projected.
 	// +optional
+	// +structType=atomic
 	Firesteel *firesteelv1alpha1.Record `json:"firesteel,omitempty"`
 }
 
