@@ -68,7 +68,7 @@ func wantedFigures() (names []string) {
 	want(partMemory, all, "resident", "heap", "heap, each")
 	want(partMemory, all+", after a restart", "resident", "heap")
 	for _, of := range []string{fmt.Sprintf("%d applications", few), all} {
-		want(partGrowth, of, "CPU of the controller", "allocated", "requests of everybody")
+		want(partGrowth, of, "CPU of the controller", "CPU of the controller, of the API server's", "allocated", "requests of everybody")
 	}
 	return names
 }

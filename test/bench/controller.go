@@ -134,26 +134,19 @@ func (w *world) controllerConfig(ctx context.Context) (*rest.Config, error) {
 	return w.plane.Config(answer.Status.Token), nil
 }
 
-// usage is what a process has used.
-type usage struct {
-	cpu time.Duration
-	// allocated is in bytes; 0 where nobody can tell.
-	allocated float64
+// allocated is what the controller has allocated until now, in bytes.
+func (c *controller) allocated(ctx context.Context) (float64, error) {
+	memory, err := c.memory(ctx, false)
+	return memory["TotalAlloc"], err
 }
 
-// usage is what the controller has used until now.
-func (c *controller) usage(ctx context.Context) (usage, error) {
-	memory, err := c.memory(ctx)
-	if err != nil {
-		return usage{}, err
+// memory is what the Go runtime says of the controller's memory, in bytes, after a collection if that is asked for.
+func (c *controller) memory(ctx context.Context, collected bool) (map[string]float64, error) {
+	url := c.profiles + "heap?debug=1"
+	if collected {
+		url += "&gc=1"
 	}
-	cpu, err := cpuOf(c.Pid())
-	return usage{cpu: cpu, allocated: memory["TotalAlloc"]}, err
-}
-
-// memory is what the Go runtime says of the controller's memory, in bytes, after a collection.
-func (c *controller) memory(ctx context.Context) (map[string]float64, error) {
-	text, err := fetch(ctx, c.profiles+"heap?debug=1&gc=1")
+	text, err := fetch(ctx, url)
 	if err != nil {
 		return nil, err
 	}

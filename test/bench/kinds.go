@@ -46,6 +46,8 @@ type kind struct {
 	informer func(externalversions.SharedInformerFactory) cache.SharedIndexInformer
 	// finished says that all is done that follows from the end of its driver.
 	finished func(dialect.Application) bool
+	// keepsPods says that its Pods stay once it has finished.
+	keepsPods bool
 }
 
 var apacheKind = kind{
@@ -74,7 +76,7 @@ var apacheKind = kind{
 }
 
 var kubeflowKind = kind{
-	name: "Kubeflow",
+	name: "Kubeflow", keepsPods: true,
 	create: func(ctx context.Context, clients versioned.Interface, namespace, name string, its fate) (dialect.Application, error) {
 		app := &v1beta2.SparkApplication{
 			ObjectMeta: metav1.ObjectMeta{Name: name},

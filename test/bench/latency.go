@@ -49,6 +49,9 @@ func (b *bench) measureLatency(ctx context.Context) error {
 	return nil
 }
 
+// lives is the number of lives that are timed.
+func (b *bench) lives() int { return max(b.count*3/10, 1) }
+
 // rawLatencies are what the API server alone needs for the same writes.
 func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
 	y, err := b.yardstick(ctx, k)

@@ -80,10 +80,14 @@ func run() error {
 			return err
 		}
 	}
-	if err := b.measure(ctx, *root, wanted); err != nil {
+	err = b.measure(ctx, *root, wanted)
+	if b.Report == nil || len(b.Figures) == 0 {
 		return err
 	}
-	return errors.Join(b.Write(*out), b.Table(os.Stdout))
+	if err != nil { // what was measured before is worth as much
+		b.Settings["failed"] = err.Error()
+	}
+	return errors.Join(err, b.Write(*out), b.Table(os.Stdout))
 }
 
 // names are those of all parts.

@@ -16,6 +16,9 @@ const (
 	buckets = 10
 )
 
+// shared is the number of applications that replicas share: half as many show it as well.
+func (b *bench) shared() int { return max(b.count/2, 1) }
+
 // measureReplicas is the part that has two controllers share the applications.
 func (b *bench) measureReplicas(ctx context.Context) error {
 	if err := b.configure(ctx, "config-leader-election", map[string]string{"buckets": fmt.Sprint(buckets)}); err != nil {
@@ -30,9 +33,9 @@ func (b *bench) measureReplicas(ctx context.Context) error {
 		of := fmt.Sprintf("%d replicas", count)
 		b.say("%s: %s", of, p)
 		if count == 1 {
-			one = p.rates(b.count)
+			one = p.rates(b.shared())
 		}
-		for s, its := range p.rates(b.count) {
+		for s, its := range p.rates(b.shared()) {
 			figure := b.Add(partReplicas, of, stageNames[s], rate, its)
 			figure.Higher = true
 			if count > 1 {
@@ -40,7 +43,7 @@ func (b *bench) measureReplicas(ctx context.Context) error {
 			}
 		}
 		for i, its := range cpu {
-			b.Add(partReplicas, of, fmt.Sprintf("CPU of controller %d", i+1), "ms/application", float64(its.Microseconds())/1000/float64(b.count))
+			b.Add(partReplicas, of, fmt.Sprintf("CPU of controller %d", i+1), "ms/application", milliseconds(its)/float64(b.shared()))
 		}
 	}
 	return nil
@@ -69,7 +72,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 			return pace{}, nil, err
 		}
 	}
-	p, err := crowd.run(ctx, b.count)
+	p, err := crowd.run(ctx, b.shared())
 	if err != nil {
 		return p, nil, fmt.Errorf("%w\n%s", err, replicas[0].Tail(20))
 	}

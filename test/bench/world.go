@@ -134,14 +134,21 @@ func (w *world) namespace(ctx context.Context) (string, error) {
 	})
 }
 
+// untilNoPods waits until no Pod is left in a namespace.
+func (w *world) untilNoPods(ctx context.Context, namespace string) error {
+	return until(ctx, "the Pods of "+namespace+" to go", func() (bool, error) {
+		pods, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		return err == nil && len(pods.Items) == 0, err
+	})
+}
+
 // untilEmpty waits until nothing is left of the applications in a namespace.
 func (w *world) untilEmpty(ctx context.Context, namespace string) error {
+	if err := w.untilNoPods(ctx, namespace); err != nil {
+		return err
+	}
 	return until(ctx, namespace+" to be empty", func() (bool, error) {
 		few := metav1.ListOptions{Limit: 2}
-		pods, err := w.kube.CoreV1().Pods(namespace).List(ctx, few)
-		if err != nil || len(pods.Items) > 0 {
-			return false, err
-		}
 		services, err := w.kube.CoreV1().Services(namespace).List(ctx, few)
 		if err != nil || len(services.Items) > 0 {
 			return false, err

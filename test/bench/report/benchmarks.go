@@ -25,10 +25,9 @@ func (r *Report) Benchmarks(w io.Writer) error {
 		fmt.Fprintf(&text, "Unit %s better=%s\n", unit, better[unit])
 	}
 	for _, figure := range r.Figures {
-		yardstick := Quantile(figure.Yardstick, 0.5)
-		for _, sample := range figure.Samples {
+		for i, sample := range figure.Samples {
 			fmt.Fprintf(&text, "BenchmarkFiresteel/%s/%s/%s 1 %g %s", part(figure.Part), part(figure.Case), part(figure.Name), sample, word(figure.Unit))
-			if yardstick != 0 {
+			if yardstick := figure.against(i); yardstick != 0 {
 				fmt.Fprintf(&text, " %g ratio:%s", sample/yardstick, word(figure.Unit))
 			}
 			text.WriteString("\n")

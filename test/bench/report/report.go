@@ -55,14 +55,23 @@ type Goal struct {
 }
 
 // Value is the median of the samples.
-func (f *Figure) Value() float64 { return Quantile(f.Samples, 0.5) }
+func (f *Figure) Value() float64 { return median(f.Samples) }
 
 // Ratio is the value by the yardstick's; 0 where there is none.
 func (f *Figure) Ratio() float64 {
-	if len(f.Yardstick) == 0 || Quantile(f.Yardstick, 0.5) == 0 {
+	if median(f.Yardstick) == 0 {
 		return 0
 	}
-	return f.Value() / Quantile(f.Yardstick, 0.5)
+	return f.Value() / median(f.Yardstick)
+}
+
+// against is what a sample is held against: the yardstick's of the same batch where there is one for each, and else its
+// median.
+func (f *Figure) against(sample int) float64 {
+	if len(f.Yardstick) == len(f.Samples) {
+		return f.Yardstick[sample]
+	}
+	return median(f.Yardstick)
 }
 
 // Below sets the goal of at most that much.
@@ -134,6 +143,15 @@ func Milliseconds(times []time.Duration) []float64 {
 		samples = append(samples, float64(t.Microseconds())/1000)
 	}
 	return samples
+}
+
+// median is the middle of the samples, or between the middle two; 0 where there is none.
+func median(samples []float64) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(samples))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // Quantile is the sample that the share q of all does not exceed; 0 where there is none.

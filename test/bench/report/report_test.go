@@ -105,7 +105,7 @@ func TestTimesAreSaidByTheirQuantiles(t *testing.T) {
 		times = append(times, time.Duration(100-i)*time.Millisecond)
 	}
 	p50, p90, p99 := (&Report{}).AddTimes("latency", "Apache", "driver Pod", times)
-	for want, figure := range map[float64]*Figure{51: p50, 91: p90, 100: p99} {
+	for want, figure := range map[float64]*Figure{50.5: p50, 91: p90, 100: p99} {
 		if figure.Value() != want {
 			t.Errorf("%s is %g, want %g", figure.Name, figure.Value(), want)
 		}

@@ -73,7 +73,7 @@ func (f *Figure) yardstick() string {
 	if len(f.Yardstick) == 0 {
 		return ""
 	}
-	return number(Quantile(f.Yardstick, 0.5))
+	return number(median(f.Yardstick))
 }
 
 func (f *Figure) ratio() string {

@@ -203,8 +203,8 @@ func (c *ControlPlane) writeFiles() error {
 	)
 }
 
-// environment has the programs trade memory for speed.
-var environment = []string{"GOGC=400"}
+// environment has the programs trade memory for speed, as long as there is some.
+var environment = []string{"GOGC=400", "GOMEMLIMIT=12GiB"}
 
 // run starts one of the programs.
 func (c *ControlPlane) run(program string, arguments ...string) error {
