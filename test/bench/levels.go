@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 )
@@ -18,6 +19,8 @@ const (
 	// growthGoal bounds the cost of a life among many others by that among few.
 	growthGoal = 1.2
 	few        = 10
+	// atOnce is the most applications that are started at once.
+	atOnce = 1000
 )
 
 // measureLevels is both parts that need applications that are there already: how much memory they take, and what they make
@@ -33,6 +36,12 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 		return err
 	}
 	defer crowd.close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	executors, err := crowd.runningExecutors(ctx)
+	if err != nil {
+		return err
+	}
 	levels := []int{few, b.count}
 	if b.large {
 		levels = append(levels, veryMany)
@@ -47,7 +56,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 	there := 0
 	var first []spent
 	for _, level := range levels {
-		if err := crowd.populate(ctx, there, level); err != nil {
+		if err := b.populate(ctx, crowd, executors, there, level); err != nil {
 			return fmt.Errorf("%w\n%s", err, c.Tail(20))
 		}
 		there = level
@@ -56,7 +65,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 		if err != nil {
 			return err
 		}
-		b.say("%s live: %.0f MiB are resident", of, now.resident)
+		b.say("%.0f MiB of the controller are resident", now.resident)
 		if memory && level > few {
 			b.addFootprint(of, now)
 			b.Add(partMemory, of, "resident, each", "KiB/application", (now.resident-empty.resident)*1024/float64(level))
@@ -136,29 +145,52 @@ func (b *bench) addFootprint(of string, its footprint) {
 	b.Add(partMemory, of, "heap", "MiB", its.heap)
 }
 
-// populate has a crowd grow from one number of applications to another, and waits until all run, and their executors.
-func (c *crowd) populate(ctx context.Context, from, to int) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var count atomic.Int64 // those that were there before are seen as well
-	executors := c.pods(c.namespace, metav1.ListOptions{LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running"})
-	counting := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { count.Add(1) }}
-	if _, err := executors.AddEventHandler(counting); err != nil {
-		return err
+// runningExecutors counts the executors of a crowd that run, from now on until the context ends. One that stops stays counted.
+func (c *crowd) runningExecutors(ctx context.Context) (*atomic.Int64, error) {
+	var count atomic.Int64
+	informer := c.pods(c.namespace, metav1.ListOptions{LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running"})
+	if err := informer.SetTransform(withoutContent); err != nil {
+		return nil, err
 	}
-	go executors.RunWithContext(ctx)
-	if err := c.create(ctx, namesFrom(from, to-from)); err != nil {
-		return err
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { count.Add(1) }})
+	go informer.RunWithContext(ctx)
+	return &count, err
+}
+
+// withoutContent leaves of a Pod what tells it from others.
+func withoutContent(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+		}}, nil
 	}
-	if _, err := c.untilAll(ctx, namesFrom(from, to-from), running); err != nil {
-		return err
-	}
-	return until(ctx, fmt.Sprintf("the executors of %d applications to run", to), func() (bool, error) {
-		select {
-		case <-c.broken:
-			return false, c.failed
-		default:
-			return count.Load() >= int64(executorsEach*to), nil
+	return object, nil
+}
+
+// populate has a crowd grow from one number of applications to another, and waits until all run, and their executors. It
+// grows by steps: the API server keeps each change of the last minute or so in memory.
+func (b *bench) populate(ctx context.Context, c *crowd, executors *atomic.Int64, from, to int) error {
+	for there := from; there < to; {
+		more := namesFrom(there, min(to-there, atOnce))
+		if err := c.create(ctx, more); err != nil {
+			return err
 		}
-	})
+		if _, err := c.untilAll(ctx, more, running); err != nil {
+			return err
+		}
+		there += len(more)
+		err := until(ctx, fmt.Sprintf("the executors of %d applications to run", there), func() (bool, error) {
+			select {
+			case <-c.broken:
+				return false, c.failed
+			default:
+				return executors.Load() >= int64(executorsEach*there), nil
+			}
+		})
+		if err != nil {
+			return err
+		}
+		b.say("%d of %d applications run", there, to)
+	}
+	return nil
 }
