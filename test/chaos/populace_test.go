@@ -102,7 +102,7 @@ func (p *populace) bear(ctx context.Context) error {
 }
 
 func (p *populace) create(ctx context.Context, app dialect.Application) error {
-	made, err := p.post(ctx, app)
+	made, err := p.post(context.WithoutCancel(ctx), app) // one whose answer is lost would be nobody's
 	if err != nil {
 		return fmt.Errorf("create application %s: %w", app.GetName(), err)
 	}

@@ -168,6 +168,32 @@ func (s *scene) limit(kind corev1.ResourceName, count string) {
 		}
 		return counted, nil
 	}))
+	if kind == corev1.ResourceServices {
+		s.untilRefused("exceeded quota", func(ctx context.Context, tried metav1.CreateOptions) error {
+			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "one-more"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
+			_, err := s.kube.CoreV1().Services(s.ns).Create(ctx, service, tried)
+			return err
+		})
+		return
+	}
+	s.untilRefused("exceeded quota", s.creating("one-more"))
+}
+
+// creating tries to create a Pod.
+func (s *scene) creating(pod string) func(context.Context, metav1.CreateOptions) error {
+	return func(ctx context.Context, tried metav1.CreateOptions) error {
+		_, err := s.kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), tried)
+		return err
+	}
+}
+
+// untilRefused waits until the API server, which caches quotas and policies, refuses what is tried without effect.
+func (s *scene) untilRefused(because string, create func(context.Context, metav1.CreateOptions) error) {
+	s.Helper()
+	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		err := create(ctx, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return err != nil && strings.Contains(err.Error(), because), nil
+	}))
 }
 
 // forbid has an admission policy refuse a Pod of that name, and waits until it does.
@@ -191,10 +217,7 @@ metadata: {name: %[1]s}
 spec: {policyName: %[1]s, validationActions: [Deny]}
 `, s.ns, pod, because), "create", "-f", "-")
 	s.must(err)
-	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := s.kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return err != nil, nil
-	}))
+	s.untilRefused(because, s.creating(pod))
 }
 
 func plainPod(name string) *corev1.Pod {

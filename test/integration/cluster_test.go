@@ -90,8 +90,8 @@ func TestAClusterCostsFewWrites(t *testing.T) {
 	s, _, c := runningCluster(t, Cluster("c"))
 	s.clusterToldOf(c, "Submitted", "RunningHealthy")
 	s.untilKubeEvent("c", corev1.EventTypeNormal, "RunningHealthy")
-	rests := int(time.Since(c.CreationTimestamp.Time) / (30 * time.Second))
 	requests := slices.DeleteFunc(s.requestsAtRest(), func(r controlplane.Request) bool { return r.Kind() == "get services/proxy" })
+	rests := int(time.Since(c.CreationTimestamp.Time) / (30 * time.Second))
 	s.within(budget{
 		"patch sparkclusters": 1, "update sparkclusters/status": 2 + rests, "create services": 2, "create statefulsets": 2,
 		"create networkpolicies": 1, "create poddisruptionbudgets": 1, "create events": 1,

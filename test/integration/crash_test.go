@@ -263,14 +263,14 @@ func TestEachWriteMayFailOnce(t *testing.T) {
 // A quota that has room for one driver refuses it the second time, when the answer to the first was lost. The application
 // has its driver all the same.
 func TestALostAnswerIsNoRefusal(t *testing.T) {
-	driver := slices.Index(writesOf(t, restarted), "POST pods") + 1
+	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
 	m := newMortal(t)
 	_, err := m.kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
 	m.must(err)
 	until(m.scene, m.kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
 	var lost atomic.Bool
 	m.proxy.set(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
-	m.live(restarted, m.name)
+	m.live(cutShort, m.name)
 	if !lost.Load() {
 		t.Error("no answer was lost")
 	}

@@ -26,7 +26,7 @@ func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
 	untilGone(s, s.apps(), "pi")
 	s.empty()
 	for _, request := range s.requestsAtRest() {
-		if request.Code >= 400 {
+		if request.Code >= 400 && request.Kind() != "get pods" { // it may look whether its driver is gone indeed
 			t.Errorf("refused: %s", request)
 		}
 	}
@@ -200,9 +200,12 @@ func (s *scene) untilTerminating(pod string) *corev1.Pod {
 	return until(s, s.kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
+// deletionGrace is how long events that nobody takes hold a deletion: short enough that a test can see it pass, and longer than
+// what has to be done in it where a test has events taken late.
+const deletionGrace = 20 * time.Second
+
 func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 	t.Parallel()
-	const grace = 5 * time.Second // as the suite sets it
 	t.Run("that passes", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t).sharesController()
@@ -212,16 +215,19 @@ func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 		released := s.untilState("pi", "ResourceReleased").Status.Firesteel
 		s.delete("pi")
 		untilGone(s, s.apps(), "pi")
-		if waited := time.Since(released.Transitions[len(released.Transitions)-1].Time.Time); waited < grace {
-			t.Errorf("it went %s after its release, want at least %s", waited, grace)
+		if waited := time.Since(released.Transitions[len(released.Transitions)-1].Time.Time); waited < deletionGrace {
+			t.Errorf("it went %s after its release, want at least %s", waited, deletionGrace)
 		}
 	})
 	t.Run("or until they are delivered", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t).sharesController()
-		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
 		app := s.create(App("pi"))
 		s.run("pi", 0)
+		s.untilDelivered("all until the deletion", func(heard []delivery) bool {
+			return len(firstTaken(heard, app)) == len(cutShort.states)-1
+		})
+		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
 		s.delete("pi")
 		s.untilState("pi", "ResourceReleased")
 		s.sink.answer(s.ns, taking)

@@ -79,7 +79,7 @@ func (s *scene) waitFor(name, condition string) {
 func TestExecutorsThatDoNotComeInTimeEndTheAttempt(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(4*time.Second).
+	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(15*time.Second).
 		Restart(sparkv1.RestartOnInfrastructureFailure, 1, 0))
 	d := s.runUnto("DriverReady", "pi", 0)
 	d.executor(1).start().ready()

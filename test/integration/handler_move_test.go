@@ -209,7 +209,7 @@ func (s *scene) startedOnce(name string, period time.Duration, runs *register) {
 		return s.Firesteel != nil && s.Firesteel.SettledUntil.After(until)
 	}).GetScheduleStatus()
 	instants, started := 0, 0
-	for at := created.Add(period); !at.After(status.Firesteel.SettledUntil.Time); at = at.Add(period) {
+	for at := created.Add(period); !at.After(until); at = at.Add(period) { // later ones may be seen to be settled first
 		instants++
 		switch count := runs.count(name, at); count {
 		case 0:

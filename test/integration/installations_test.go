@@ -91,7 +91,9 @@ func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
 	second.mayServe(a.ns)
 	second.mayServe(b.ns)
 	a.must(a.configure(t.Context(), "config-events", "deletion-grace", "1h"))
-	t.Cleanup(func() { a.must(a.configure(context.Background(), "config-events", "deletion-grace", "5s")) })
+	t.Cleanup(func() {
+		a.must(a.configure(context.Background(), "config-events", "deletion-grace", deletionGrace.String()))
+	})
 	a.ownController(controller{sink: a.sink.url()})
 	b.ownController(controller{sink: b.sink.url(), namespace: second.namespace})
 

@@ -128,7 +128,7 @@ func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 		`application_running_count team="ml"`: "0", `executor_running_count team="ml"`: "0",
 	})
 	s.configured("config-kubeflow", "metrics-labels", "team, namespace")
-	s.untilLogged(second.Process, `begin at zero`)
+	s.untilLogged(second.Process, `"labels":["team","namespace"]`)
 	s.createKubeflow(kubeflowPi("later", etl))
 	if _, page := s.fetch(second.metrics); !strings.Contains(page,
 		fmt.Sprintf("\ndata_spark_application_submit_count{namespace=%q,team=\"etl\"} 1\n", s.ns)) {

@@ -89,6 +89,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			d := s.kubeflowDriver("spark-pi")
 			d.start().ready()
 			s.untilShown("spark-pi", v1beta2.RunningState)
+			change := time.Now()
 			executors := []*driver{d.kubeflowExecutor(1), d.kubeflowExecutor(2)}
 			for _, executor := range executors {
 				executor.start().ready()
@@ -97,6 +98,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 				states := app.Status.ExecutorState
 				return states[executors[0].Name] == v1beta2.ExecutorRunningState && states[executors[1].Name] == v1beta2.ExecutorRunningState
 			})
+			changing := time.Since(change)
 			wantRunning(s, running, d)
 			d.succeed()
 			completed := s.untilShown("spark-pi", v1beta2.CompletedState)
@@ -120,7 +122,8 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			if policies > 0 {
 				allowed["create networkpolicies"] = policies
 			}
-			allowed["update sparkapplications/status"] += int(time.Since(began) / (30 * time.Second)) // a cursor, on a slow machine
+			// On a slow machine the executors are told of more than once, and a cursor.
+			allowed["update sparkapplications/status"] += int(changing/time.Second) + int(time.Since(began)/(30*time.Second))
 			s.within(allowed, s.requestsAtRest())
 		})
 	}
@@ -145,6 +148,7 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 	s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 	_, err = s.kubectl(sparkPi("4.1.0"), "create", "--filename=-")
 	s.must(err)
+	s.untilShown("spark-pi", v1beta2.SubmittedState) // a driver that was made before all else could be goes again
 	second := until(s, s.kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
 		return pod.UID != first.UID && pod.Spec.NodeName != ""
 	})

@@ -47,7 +47,14 @@ func (k *kubelet) pause(namespace string) { k.setPaused(namespace, true) }
 // resume brings the node back.
 func (k *kubelet) resume(ctx context.Context, namespace string) {
 	k.setPaused(namespace, false)
-	pods, _ := k.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: driverSelector})
+	var pods *corev1.PodList
+	err := insist(ctx, func() (err error) {
+		pods, err = k.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: driverSelector})
+		return err
+	})
+	if err != nil {
+		return
+	}
 	for i := range pods.Items {
 		k.see(ctx, &pods.Items[i])
 	}

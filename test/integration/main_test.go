@@ -122,8 +122,7 @@ func (s *suite) connect(ctx context.Context) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	// Short, so that a test can see it pass.
-	if err := s.configure(ctx, "config-events", "deletion-grace", "5s"); err != nil {
+	if err := s.configure(ctx, "config-events", "deletion-grace", deletionGrace.String()); err != nil {
 		return err
 	}
 	if err := s.letAskMasters(ctx); err != nil {

@@ -42,10 +42,10 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 
 	before.configured("config-scope", "watched-namespaces", listed.ns)
 	before.untilLogged(process, "Updating operator namespaces to ["+listed.ns+"]")
-	third := listed.run("pi", 0)
 
 	before.enabled("null")
 	left := before.get("pi")
+	third := listed.run("pi", 0)
 	d.succeed()
 	running.succeed() // and is heard of later than the other
 	kubeflow.succeed()

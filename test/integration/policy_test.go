@@ -41,7 +41,7 @@ func TestRetainedResourcesStayUntilTheirTimeIsOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const limit = 3 * time.Second
+			const limit = 10 * time.Second
 			s := newScene(t).sharesController()
 			app := s.create(App("pi").Retain(c.policy).RetainFor(limit))
 			d := s.run("pi", 0)

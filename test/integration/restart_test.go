@@ -73,7 +73,7 @@ func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 
 func TestARestartWaitsForItsBackoffAndNotLonger(t *testing.T) {
 	t.Parallel()
-	const backoff, late = 2 * time.Second, 2 * time.Second
+	const backoff, late = 2 * time.Second, 15 * time.Second
 	s := newScene(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, backoff))
 	s.run("pi", 0).exit(1)
@@ -105,7 +105,7 @@ func TestRestartPoliciesTellEndsApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
-			s.create(App("pi").Restart(c.policy, 1, 0).DriverStartsWithin(4 * time.Second))
+			s.create(App("pi").Restart(c.policy, 1, 0).DriverStartsWithin(15 * time.Second))
 			c.end(s)
 			if c.restart {
 				s.driver("pi", 1)
@@ -128,7 +128,7 @@ func waiting(s *scene)    { s.untilState("pi", "DriverStartTimedOut") }
 func TestARestartWaitsForALostDriver(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(time.Second).ForceGoneWithin(3 * time.Second))
+	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(4 * time.Second).ForceGoneWithin(6 * time.Second))
 	lost := s.driver("pi", 0)
 	s.kubelet.pause(s.ns)
 	s.untilState("pi", "DriverStartTimedOut")
@@ -142,7 +142,7 @@ func TestARestartWaitsForALostDriver(t *testing.T) {
 
 func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
 	t.Parallel()
-	const ttl, late = 2 * time.Second, 3 * time.Second
+	const ttl, late = 2 * time.Second, 15 * time.Second
 	s := newScene(t).sharesController()
 	app := s.create(App("pi").TTL(ttl))
 	s.run("pi", 0).succeed()

@@ -112,8 +112,8 @@ restartConfig: {restartPolicy: OnFailure, maxRestartAttempts: 1, restartBackoffM
 applicationTimeoutConfig: {driverStartTimeoutMillis: 1}
 ttlAfterStopMillis: 0
 `)
-	untilGone(s, s.apps(), "over")
 	s.untilState("slow", "DriverStartTimedOut")
+	untilGone(s, s.apps(), "over")
 	s.configured("config-defaults", tolerations, "restartConfig: {restartPolicy: OnFailure, restartBackoffMillis: 0}")
 
 	running := s.untilState("pi", "RunningHealthy")

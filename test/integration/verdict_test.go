@@ -51,10 +51,6 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
 
-	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"))
-	s.runPi().exit(1)
-	s.untilShown("spark-pi", v1beta2.FailedState)
-
 	before := s.get("evicted")
 	heard, _ := s.sink.heard(s.ns)
 	for _, d := range heard {
@@ -67,6 +63,9 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	if after := s.get("evicted"); after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("a duplicate changed\n%s", described(after))
 	}
+	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"))
+	s.runPi().exit(1)
+	s.untilShown("spark-pi", v1beta2.FailedState)
 	s.untilState("evicted", "DriverRequested")
 	requests, err := s.plane.Audit(userOf("verdict")).Requests()
 	s.must(err)
