@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	quickjson "github.com/go-json-experiment/json"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 
@@ -24,6 +25,9 @@ type Findings struct {
 // Decode decodes an object into its type, or rather into one that has the same fields and no UnmarshalJSON of its own.
 // It fails where not even the metadata can be decoded. templates are the names of the fields that hold pod templates.
 func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error) {
+	if object, is := quickly[Plain](data); is {
+		return object, Findings{}, nil
+	}
 	var object Plain
 	unknown, err := strictly(data, &object)
 	if err == nil {
@@ -40,6 +44,17 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 // begin with a small letter.
 var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
+// quickly decodes an object in half the time that Kubernetes' decoder takes, where there is nothing to find. It refuses
+// whatever that decoder refuses and some more, such as a name that an object has twice, and does not tell of all of it.
+func quickly[Plain any](data []byte) (object Plain, is bool) {
+	if quantity.Check(data) != nil {
+		return object, false
+	}
+	err := quickjson.Unmarshal(data, &object, quickjson.RejectUnknownMembers(true))
+	return object, err == nil
+}
+
+// strictly decodes an object as the API server does, and tells of all that is wrong with it.
 func strictly(data []byte, object any) (unknown []error, err error) {
 	if err := quantity.Check(data); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -73,7 +74,7 @@ func cutEvent(data []byte) (name string, object []byte, is bool) {
 		return "", nil, false
 	}
 	object, is = bytes.CutSuffix(object, []byte("}"))
-	return string(text), object, is && json.Valid(object) // and not with another field behind it
+	return string(text), object, is && jsontext.Value(object).IsValid() // and not with another field behind it
 }
 
 // cutKind reads the kind of an object whose JSON begins with it.
