@@ -46,6 +46,9 @@ func keepExecutor(object any) (any, error) {
 // application is what the executor has in common with others of its attempt.
 func (p *executorPod) application() applicationID { return applicationID{p.Namespace, p.applicationID} }
 
+// crew is what it has in common with those of the same owner.
+func (p *executorPod) crew() crewID { return crewID{p.application(), p.owner} }
+
 // readyPod is what the Apache operator counts: a Pod that runs and is ready.
 func readyPod(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning {

@@ -1,6 +1,7 @@
 package application
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,10 @@ import (
 // them: what one Pod's news costs does not depend on how many there are.
 type executors struct {
 	mutex sync.Mutex
-	crews map[applicationID]map[types.UID]*crew
+	ready map[types.UID]struct{}
+	crews map[crewID]crew
+	// allocators are the owners that are no Pods, of each attempt that has any.
+	allocators map[applicationID][]types.UID
 }
 
 // applicationID is what the executors of an attempt have in common. A user may give the same to several attempts.
@@ -23,65 +27,78 @@ type applicationID struct{ namespace, id string }
 
 func (a applicationID) String() string { return a.namespace + "/" + a.id }
 
-// crew are the ready executors of one owner: a driver Pod or, where the driver leaves their making to an allocator, the
+// crewID names the executors of one owner: a driver Pod or, where the driver leaves their making to an allocator, the
 // StatefulSet or ReplicaSet that it has them from.
+type crewID struct {
+	applicationID
+	owner types.UID
+}
+
+// crew are the ready executors of one owner.
 type crew struct {
-	ofPod bool
 	// since is when the first of them was created.
 	since time.Time
-	ready map[types.UID]struct{}
+	ready int
 }
 
 func newExecutors() *executors {
-	return &executors{crews: map[applicationID]map[types.UID]*crew{}}
+	return &executors{
+		ready: map[types.UID]struct{}{}, crews: map[crewID]crew{}, allocators: map[applicationID][]types.UID{},
+	}
 }
 
 // note takes news of a Pod: what it was, and what it is; either may be nil. It says whether an executor became ready,
 // or ceased to be.
-func (e *executors) note(before, after *executorPod) bool {
-	was, is := before != nil && before.ready, after != nil && after.ready
-	if was && is && before.UID == after.UID || !was && !is {
-		return false
-	}
+func (e *executors) note(before, after *executorPod) (changed bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if was {
-		e.remove(before)
+	if before != nil && (after == nil || !after.ready || after.UID != before.UID || after.crew() != before.crew()) {
+		changed = e.remove(before)
 	}
-	if is {
-		e.add(after)
+	if after != nil && after.ready {
+		changed = e.add(after) || changed
 	}
+	return changed
+}
+
+func (e *executors) add(pod *executorPod) bool {
+	if _, known := e.ready[pod.UID]; known {
+		return false
+	}
+	e.ready[pod.UID] = struct{}{}
+	id := pod.crew()
+	its, known := e.crews[id]
+	if !known && !pod.ofPod {
+		e.allocators[id.applicationID] = append(e.allocators[id.applicationID], pod.owner)
+	}
+	if !known || pod.CreationTimestamp.Time.Before(its.since) {
+		its.since = pod.CreationTimestamp.Time
+	}
+	its.ready++
+	e.crews[id] = its
 	return true
 }
 
-func (e *executors) add(pod *executorPod) {
-	id := pod.application()
-	if e.crews[id] == nil {
-		e.crews[id] = map[types.UID]*crew{}
+func (e *executors) remove(pod *executorPod) bool {
+	if _, known := e.ready[pod.UID]; !known {
+		return false
 	}
-	its := e.crews[id][pod.owner]
-	if its == nil {
-		its = &crew{ofPod: pod.ofPod, since: pod.CreationTimestamp.Time, ready: map[types.UID]struct{}{}}
-		e.crews[id][pod.owner] = its
+	delete(e.ready, pod.UID)
+	id := pod.crew()
+	its := e.crews[id]
+	if its.ready--; its.ready > 0 {
+		e.crews[id] = its
+		return true
 	}
-	if pod.CreationTimestamp.Time.Before(its.since) {
-		its.since = pod.CreationTimestamp.Time
+	delete(e.crews, id)
+	if pod.ofPod {
+		return true
 	}
-	its.ready[pod.UID] = struct{}{}
-}
-
-func (e *executors) remove(pod *executorPod) {
-	id := pod.application()
-	its := e.crews[id][pod.owner]
-	if its == nil {
-		return
+	others := slices.DeleteFunc(e.allocators[id.applicationID], func(owner types.UID) bool { return owner == pod.owner })
+	if e.allocators[id.applicationID] = others; len(others) == 0 {
+		delete(e.allocators, id.applicationID)
 	}
-	if delete(its.ready, pod.UID); len(its.ready) == 0 {
-		delete(e.crews[id], pod.owner)
-	}
-	if len(e.crews[id]) == 0 {
-		delete(e.crews, id)
-	}
+	return true
 }
 
 // count is the number of a launch's ready executors. Those that an allocator made are its own where they are not older
@@ -89,11 +106,11 @@ func (e *executors) remove(pod *executorPod) {
 func (e *executors) count(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	count := 0
-	for owner, its := range e.crews[applicationID{namespace, launch.ApplicationID}] {
-		allocated := !its.ofPod && (driver == nil || !its.since.Before(driver.CreationTimestamp.Time))
-		if allocated || owner == launch.DriverUID {
-			count += len(its.ready)
+	id := applicationID{namespace, launch.ApplicationID}
+	count := e.crews[crewID{id, launch.DriverUID}].ready
+	for _, owner := range e.allocators[id] {
+		if its := e.crews[crewID{id, owner}]; driver == nil || !its.since.Before(driver.CreationTimestamp.Time) {
+			count += its.ready
 		}
 	}
 	return count

@@ -114,13 +114,19 @@ func TestExecutorsComeAndGo(t *testing.T) {
 		{nil, pending, false, 0},
 		{pending, ready, true, 1},
 		{ready, ready, false, 1},
-		{nil, ready, true, 1}, // told once more, after the watch began anew
+		{nil, ready, false, 1}, // told once more, after the watch began anew
 		{nil, other, true, 2},
 		{ready, pending, true, 1},
 		{pending, nil, false, 1},
 		{other, anExecutor("c").Ready().Obj(), true, 1}, // of the same name, and another Pod
 		{anExecutor("c").Ready().Obj(), nil, true, 0},
-		{anExecutor("c").Ready().Obj(), nil, true, 0},
+		{anExecutor("c").Ready().Obj(), nil, false, 0},
+		{pending, ready, true, 1},
+		{ready, anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), true, 0}, // somebody labelled it anew
+		{anExecutor("a").Ready().Of("team-a", "pi-1").Obj(), ready, true, 1},
+		{pending, nil, true, 0}, // as it last was, which nobody was told of
+		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1},
+		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0},
 	} {
 		if news := e.note(step.before, step.after); news != step.news {
 			t.Errorf("step %d is news: %t, want %t", i, news, step.news)
@@ -129,8 +135,8 @@ func TestExecutorsComeAndGo(t *testing.T) {
 			t.Errorf("after step %d there are %d, want %d", i, got, step.want)
 		}
 	}
-	if len(e.crews) > 0 {
-		t.Errorf("executors that are gone are remembered: %v", e.crews)
+	if len(e.ready)+len(e.crews)+len(e.allocators) > 0 {
+		t.Errorf("executors that are gone are remembered: %v, %v, %v", e.ready, e.crews, e.allocators)
 	}
 }
 
@@ -138,7 +144,7 @@ func TestAThousandExecutorsAreOneCrew(t *testing.T) {
 	e := newExecutors()
 	for i := range 1000 {
 		e.note(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
-		if crews := len(e.crews[applicationID{"team-a", "pi-0"}]); crews != 1 {
+		if crews := len(e.crews); crews != 1 {
 			t.Fatalf("to count %d executors, %d crews are gone through", i+1, crews)
 		}
 	}
