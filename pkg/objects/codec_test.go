@@ -135,6 +135,41 @@ func TestWatchesAreDecodedAsByGeneratedClients(t *testing.T) {
 	}
 }
 
+// What a watch has sent is not held back until it sends more, and what it was cut off in is not seen.
+func TestEachChangeIsSeenAsSoonAsItIsSent(t *testing.T) {
+	seen := make(chan struct{})
+	frame := event(watch.Modified, answers["as the API server writes it"]) + "\n"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+		for _, part := range []string{frame[:40], frame[40:]} {
+			fmt.Fprint(w, part)
+			w.(http.Flusher).Flush()
+		}
+		select {
+		case <-seen:
+		case <-r.Context().Done():
+		}
+		fmt.Fprint(w, frame[:40])
+	}))
+	t.Cleanup(server.Close)
+	clients, err := objects.NewClients(&rest.Config{Host: server.URL}, server.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching, err := clients.SparkV1().SparkApplications("team-a").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(watching.Stop)
+	if first := <-watching.ResultChan(); first.Type != watch.Modified {
+		t.Fatalf("saw %v", first)
+	}
+	close(seen)
+	for more := range watching.ResultChan() {
+		t.Errorf("saw %v", more)
+	}
+}
+
 func event(name watch.EventType, object string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`, name, object)
 }
