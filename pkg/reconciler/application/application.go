@@ -10,8 +10,6 @@ import (
 	"go.uber.org/zap"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
@@ -37,11 +35,9 @@ type Reconciler struct {
 	api     *applications.API
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
-	drivers corev1listers.PodLister
-	// owned finds the driver Pods of an application.
-	owned cache.Indexer
-	relay telling.Teller
-	clock clock.PassiveClock
+	drivers drivers
+	relay   telling.Teller
+	clock   clock.PassiveClock
 	// enqueueAfter has an application looked at again.
 	enqueueAfter func(app any, after time.Duration)
 	// resync has all applications looked at that a change of the settings concerns.

@@ -24,7 +24,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // workers is the number of applications that are reconciled at once.
@@ -61,13 +60,11 @@ func (a Awaited) in(ctx context.Context, changed func(app types.NamespacedName))
 
 // newReconciler makes the reconciler, but for what it needs of its controller.
 func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reconciler {
-	pods := podinformer.Get(ctx, kind.API.DriverSelector)
 	r := &Reconciler{
 		api:       kind.API,
 		kube:      kubeclient.Get(ctx),
 		dynamic:   dynamicclient.Get(ctx),
-		drivers:   pods.Lister(),
-		owned:     pods.Informer().GetIndexer(),
+		drivers:   drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
 		clock:     clock.RealClock{},
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		arrivals:  newArrivals(clock.RealClock{}),
@@ -175,10 +172,10 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	setup.Must(ctx, informer.SetTransform(stripDriver(r.api.API)))
-	setup.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}))
+	setup.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
+	setup.Must(ctx, informer.AddIndexers(driverIndexers))
 	arrived := func(object any) {
-		pod, ok := object.(*corev1.Pod)
+		pod, ok := lastKnownDriver(object)
 		if !ok {
 			return
 		}
@@ -191,9 +188,10 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 		AddFunc:    arrived,
 		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
-			if pod, ok := setup.LastKnown(object).(*corev1.Pod); ok {
+			last := setup.LastKnown(object)
+			if pod, ok := lastKnownDriver(last); ok {
 				r.sightings.sawDeletion(pod)
-				arrived(pod)
+				arrived(last)
 			}
 		},
 	})
@@ -253,41 +251,4 @@ func stripApplication(object any) (any, error) {
 		app.Compact()
 	}
 	return object, nil
-}
-
-// maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the
-// cause is, as its beginning.
-const maxTrace = 16 << 10
-
-// stripDriver keeps of a driver Pod what the lifecycle reads: its identity, its status and the exception that it ended
-// with.
-func stripDriver(api *dialect.API) cache.TransformFunc {
-	isRead := func(label string) bool {
-		return label == labelLaunch || label == submission.LabelApplicationID || label == api.LabelApplication
-	}
-	return func(object any) (any, error) {
-		if pod, ok := object.(*corev1.Pod); ok {
-			trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]
-			pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
-			pod.Labels = only(pod.Labels, isRead)
-			if len(trace) > maxTrace {
-				trace = trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
-			}
-			if trace != "" {
-				pod.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: trace}
-			}
-		}
-		return object, nil
-	}
-}
-
-// only is a map with the keys that are kept. It is a new one: a map keeps the room of what is deleted from it.
-func only(all map[string]string, kept func(key string) bool) map[string]string {
-	some := map[string]string{}
-	for key, value := range all {
-		if kept(key) {
-			some[key] = value
-		}
-	}
-	return some
 }

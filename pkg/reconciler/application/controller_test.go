@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestStripDriverKeepsWhatTheLifecycleReads(t *testing.T) {
+func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 	kept := metav1.ObjectMeta{
 		Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
 		Labels:            map[string]string{"spark-app-selector": "pi-0", labelLaunch: "first", apache.API.LabelApplication: "pi"},
@@ -26,26 +26,21 @@ func TestStripDriverKeepsWhatTheLifecycleReads(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
 	pod.Annotations["large"], pod.Labels["spark-role"] = "text", "driver"
 	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-	got, err := stripDriver(apache.API)(pod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, got); diff != "" {
+	cached := cachedDrivers(t, pod)
+	if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, cached.get("team-a", "pi-0-driver")); diff != "" {
 		t.Errorf("Pod (-want +got):\n%s", diff)
 	}
 }
 
 // A trace has what happened at its top, and why at its bottom.
-func TestStripDriverKeepsTheEndsOfATrace(t *testing.T) {
+func TestOfADriverAreKeptTheEndsOfItsTrace(t *testing.T) {
 	trace := "java.lang.Error: no\n" + strings.Repeat("\tat frame\n", 6000) + "Caused by: somebody"
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"spark.exit-exception": trace}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-0-driver", Annotations: map[string]string{"spark.exit-exception": trace}}}
 	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{
 		Name: "spark-kubernetes-driver", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}},
 	}}}
 	want := lifecycle.ObserveDriver(pod.DeepCopy(), "").End
-	if _, err := stripDriver(apache.API)(pod); err != nil {
-		t.Fatal(err)
-	}
+	pod = cachedDrivers(t, pod).get("", pod.Name)
 	if kept := len(pod.Annotations["spark.exit-exception"]); kept > maxTrace+16 {
 		t.Errorf("%d bytes of the trace are kept", kept)
 	}
@@ -57,7 +52,7 @@ func TestStripDriverKeepsTheEndsOfATrace(t *testing.T) {
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
 	for name, strip := range map[string]cache.TransformFunc{
-		"drivers": stripDriver(apache.API), "executors": keepExecutor, "applications": stripApplication,
+		"drivers": keepDriver(apache.API), "executors": keepExecutor, "applications": stripApplication,
 	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {

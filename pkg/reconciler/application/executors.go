@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // executors counts the ready executors of each driver, as the watch tells of their Pods, so that nobody has to list
@@ -114,8 +113,4 @@ func (e *executors) count(namespace string, launch *v1alpha1.Launch, driver *cor
 		}
 	}
 	return count
-}
-
-func applicationIDOf(driver *corev1.Pod) applicationID {
-	return applicationID{driver.Namespace, driver.Labels[submission.LabelApplicationID]}
 }

@@ -210,16 +210,13 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 }
 
 func TestDriversOfAnExecutorAreFoundByTheirApplicationID(t *testing.T) {
-	drivers := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byApplicationID: indexApplicationID})
+	drivers := cachedDrivers(t)
 	for _, id := range []applicationID{{"team-a", "pi-0"}, {"team-a", "pi-1"}, {"team-b", "pi-0"}} {
-		err := drivers.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		drivers.add(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: id.namespace, Name: id.id + "-driver", Labels: map[string]string{submission.LabelApplicationID: id.id},
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
-	found := driversOf(drivers, anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
+	found := drivers.of(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
 	if len(found) != 1 || found[0].Namespace != "team-a" || found[0].Name != "pi-0-driver" {
 		t.Errorf("its drivers are %v", found)
 	}

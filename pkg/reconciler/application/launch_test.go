@@ -18,9 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -183,7 +181,7 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			clock := clockAt(start)
 			r := &Reconciler{
 				kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
-				drivers: corev1listers.NewPodLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)), enqueueAfter: func(any, time.Duration) {},
+				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
 				templates: podtemplate.NewKeeper(t.Context(), nil, nil),
 			}
 			var seen lifecycle.Observation

@@ -87,14 +87,13 @@ func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alp
 	if last, deleted := r.sightings.deleted(launch.DriverUID); deleted {
 		return last, true, nil
 	}
-	pod, err := r.drivers.Pods(namespace).Get(launch.DriverPod)
-	if err == nil && pod.UID == launch.DriverUID {
+	if pod := r.drivers.get(namespace, launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
 		return pod, false, nil
 	}
 	if r.sightings.justCreated(launch.DriverUID) {
 		return nil, false, nil
 	}
-	pod, err = r.kube.CoreV1().Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	pod, err := r.kube.CoreV1().Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), err == nil && pod.UID != launch.DriverUID:
 		return nil, true, nil

@@ -6,8 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
@@ -37,15 +35,10 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			record := &v1alpha1.Record{Launch: firstLaunch, Attempt: v1alpha1.Attempt{Since: metav1.NewMicroTime(start)}}
 			app := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi"}}
 			app.Status.Firesteel, app.Status.ExecutorState = record, test.shown
-			pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-			if err := pods.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID,
-			}}); err != nil {
-				t.Fatal(err)
-			}
+			driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID}}
 			api := applications.Kubeflow(nil)
 			r := &Reconciler{
-				api: api, drivers: corev1listers.NewPodLister(pods), roster: newRoster(clockAt(start)),
+				api: api, drivers: cachedDrivers(t, driver), roster: newRoster(clockAt(start)),
 				sightings: newSightings(api.API, clockAt(start)), executorsSynced: func() bool { return !test.unsynced },
 			}
 			for _, e := range test.executors {

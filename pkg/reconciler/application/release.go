@@ -86,14 +86,14 @@ func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid
 // hurry forces an earlier launch's driver out of the way of the next, where it was deleted and does not go. What such a
 // driver did is over: its attempt ended, and its containers with it, or it was given up.
 func (r *Reconciler) hurry(ctx context.Context, app dialect.Application, next *corev1.Pod) error {
-	pod, err := r.drivers.Pods(next.Namespace).Get(next.Name)
-	if err != nil || !r.earlierLaunch(pod, next) {
+	pod := r.drivers.get(next.Namespace, next.Name)
+	if pod == nil || !r.earlierLaunch(pod, next) {
 		return nil // nothing that is known to be in the way
 	}
 	driver, limit := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination
 	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.TerminatingSince.Add(limit)) {
 		return nil
 	}
-	_, err = r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
+	_, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
 	return err
 }

@@ -11,9 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -122,12 +120,9 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, drivers := fake.NewClientset(test.pod), cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-			if err := drivers.Add(test.pod); err != nil {
-				t.Fatal(err)
-			}
+			client := fake.NewClientset(test.pod)
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: client, drivers: corev1listers.NewPodLister(drivers), clock: clocktesting.NewFakePassiveClock(start.Add(test.after)),
+				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clocktesting.NewFakePassiveClock(start.Add(test.after)),
 			}
 			app := with(pi(), func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{

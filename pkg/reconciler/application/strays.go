@@ -2,10 +2,10 @@ package application
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
@@ -14,17 +14,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// byOwner is the index of driver Pods by the uid of the application that owns them.
-const byOwner = "owner"
-
-func indexOwner(object any) ([]string, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok || metav1.GetControllerOf(pod) == nil {
-		return nil, nil
-	}
-	return []string{string(metav1.GetControllerOf(pod).UID)}, nil
-}
-
 // strays are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
 // was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
 // the Pod of it go, and moved on. What is known to be released is none, though the cache may not know yet that it is going.
@@ -32,17 +21,9 @@ func (r *Reconciler) strays(app dialect.Application, record *v1alpha1.Record) []
 	if record == nil {
 		return nil
 	}
-	owned, err := r.owned.ByIndex(byOwner, string(app.GetUID()))
-	if err != nil {
-		return nil // there is that index
-	}
-	var strays []*corev1.Pod
-	for _, object := range owned {
-		if pod := object.(*corev1.Pod); stray(pod, record.Launch) && !r.sightings.released(pod.UID) {
-			strays = append(strays, pod)
-		}
-	}
-	return strays
+	return slices.DeleteFunc(r.drivers.ownedBy(app.GetUID()), func(pod *corev1.Pod) bool {
+		return !stray(pod, record.Launch) || r.sightings.released(pod.UID)
+	})
 }
 
 func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {

@@ -45,6 +45,26 @@ func (d *driver) Going() *driver {
 
 func (d *driver) Obj() *corev1.Pod { return d.pod.DeepCopy() }
 
+func cachedDrivers(t *testing.T, pods ...*corev1.Pod) drivers {
+	t.Helper()
+	cached := drivers{cache.NewIndexer(cache.MetaNamespaceKeyFunc, driverIndexers)}
+	for _, pod := range pods {
+		cached.add(t, pod)
+	}
+	return cached
+}
+
+func (d drivers) add(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	kept, err := keepDriver(apache.API)(pod.DeepCopy())
+	if err == nil {
+		err = d.Add(kept)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestStray(t *testing.T) {
 	waiting := (*v1alpha1.Launch)(nil)
 	fenced := &v1alpha1.Launch{ID: "this"}
@@ -114,13 +134,11 @@ func TestDismissStrays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset()
-			owned := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byOwner: indexOwner})
+			cached := cachedDrivers(t)
 			for i, driver := range test.drivers {
 				pod := driver.Obj()
 				pod.Name = string(rune('a' + i))
-				if err := owned.Add(pod); err != nil {
-					t.Fatal(err)
-				}
+				cached.add(t, pod)
 				if err := kube.Tracker().Add(pod); err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +150,7 @@ func TestDismissStrays(t *testing.T) {
 			var again time.Duration
 			clock := clockAt(start.Add(test.now))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(spark), owned: owned, clock: clock, sightings: newSightings(apache.API, clock),
+				kube: kube, api: applications.Apache(spark), drivers: cached, clock: clock, sightings: newSightings(apache.API, clock),
 				enqueueAfter: func(_ any, after time.Duration) { again = after },
 			}
 			for _, uid := range test.restarted {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	podinformer "knative.dev/pkg/client/injection/kube/informers/core/v1/pod/filtered"
@@ -15,20 +14,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
-// byApplicationID is the index of driver Pods by namespace and spark.app.id.
-const byApplicationID = "applicationID"
-
 // watchExecutors counts executors, and has an application looked at where their number matters to it and changed. Where
 // the API shows each of them, it has it looked at as well once their news is gathered.
 func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf, speak func() dialect.Dialect) {
-	drivers := podinformer.Get(ctx, r.api.DriverSelector).Informer().GetIndexer()
 	note := func(before, after *executorPod) {
 		counted := r.executors.note(before, after)
 		listed := r.roster != nil && r.roster.note(before, after)
 		if !counted && !listed {
 			return
 		}
-		for _, driver := range driversOf(drivers, cmp.Or(after, before)) {
+		for _, driver := range r.drivers.of(cmp.Or(after, before)) {
 			name, known := applicationOf(r.api.API, driver)
 			if known && counted && countsExecutors(apps, name, speak()) {
 				impl.EnqueueKey(name)
@@ -51,30 +46,9 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, a
 	}).HasSynced
 }
 
-// driversOf are the drivers that an executor may belong to.
-func driversOf(drivers cache.Indexer, executor *executorPod) []*corev1.Pod {
-	found, err := drivers.ByIndex(byApplicationID, executor.application().String())
-	if err != nil {
-		return nil // there is such an index
-	}
-	pods := make([]*corev1.Pod, 0, len(found))
-	for _, object := range found {
-		pods = append(pods, object.(*corev1.Pod))
-	}
-	return pods
-}
-
 // countsExecutors says that an application asks for a number of executors and is in a state in which that matters. Where
 // the cache is behind, it is looked at anyway when the cache catches up.
 func countsExecutors(apps shelf, name types.NamespacedName, d dialect.Dialect) bool {
 	app, known := apps.get(name)
 	return known && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), d.Policy(app))
-}
-
-func indexApplicationID(object any) ([]string, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return nil, nil
-	}
-	return []string{applicationIDOf(pod).String()}, nil
 }

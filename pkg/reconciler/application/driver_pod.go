@@ -1,0 +1,165 @@
+package application
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// driverPod is what is kept of a driver Pod, which is what the lifecycle reads: its identity, its status and the exception
+// that it ended with. A Pod with nothing else in it takes twice the memory.
+type driverPod struct {
+	// ObjectMeta is its identity, without the labels.
+	metav1.ObjectMeta
+	labels []label
+	status corev1.PodStatus
+}
+
+type label struct{ key, value string }
+
+// pod is the driver as a Pod, with what is kept of it.
+func (p *driverPod) pod() *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Status: p.status}
+	if len(p.labels) > 0 {
+		pod.Labels = make(map[string]string, len(p.labels))
+	}
+	for _, its := range p.labels {
+		pod.Labels[its.key] = its.value
+	}
+	return pod
+}
+
+// lastKnownDriver is the Pod that a watch tells of.
+func lastKnownDriver(object any) (*corev1.Pod, bool) {
+	kept, is := object.(*driverPod)
+	if !is {
+		return nil, false
+	}
+	return kept.pod(), true
+}
+
+// keepDriver keeps of a Pod what is known of an API's driver.
+func keepDriver(api *dialect.API) cache.TransformFunc {
+	read := []string{labelLaunch, submission.LabelApplicationID, api.LabelApplication}
+	return func(object any) (any, error) {
+		pod, is := object.(*corev1.Pod)
+		if !is {
+			return object, nil
+		}
+		kept := &driverPod{ObjectMeta: pod.ObjectMeta, status: pod.Status}
+		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
+		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
+			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: endsOf(trace)}
+		}
+		for _, key := range read {
+			if value, labelled := pod.Labels[key]; labelled {
+				kept.labels = append(kept.labels, label{key, value})
+			}
+		}
+		kept.compact()
+		return kept, nil
+	}
+}
+
+// compact has it share the texts that it has in common with others.
+func (p *driverPod) compact() {
+	p.Namespace = v1alpha1.Shared(p.Namespace)
+	for i := range p.OwnerReferences {
+		owner := &p.OwnerReferences[i]
+		owner.APIVersion, owner.Kind = v1alpha1.Shared(owner.APIVersion), v1alpha1.Shared(owner.Kind)
+	}
+	for i := range p.status.Conditions {
+		c := &p.status.Conditions[i]
+		c.Type = corev1.PodConditionType(v1alpha1.Shared(string(c.Type)))
+		c.Status = corev1.ConditionStatus(v1alpha1.Shared(string(c.Status)))
+		c.Reason, c.Message = v1alpha1.Shared(c.Reason), v1alpha1.Shared(c.Message)
+	}
+	for i := range p.status.ContainerStatuses {
+		s := &p.status.ContainerStatuses[i]
+		s.Name, s.Image, s.ImageID = v1alpha1.Shared(s.Name), v1alpha1.Shared(s.Image), v1alpha1.Shared(s.ImageID)
+	}
+	p.status.Phase = corev1.PodPhase(v1alpha1.Shared(string(p.status.Phase)))
+	p.status.QOSClass = corev1.PodQOSClass(v1alpha1.Shared(string(p.status.QOSClass)))
+	p.status.HostIP = v1alpha1.Shared(p.status.HostIP)
+}
+
+// maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the
+// cause is, as its beginning.
+const maxTrace = 16 << 10
+
+func endsOf(trace string) string {
+	if len(trace) <= maxTrace {
+		return trace
+	}
+	return trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
+}
+
+// drivers finds the driver Pods that the cache has.
+type drivers struct{ cache.Indexer }
+
+const (
+	// byOwner is the index of driver Pods by the uid of the application that owns them.
+	byOwner = "owner"
+	// byApplicationID is the index of driver Pods by namespace and spark.app.id.
+	byApplicationID = "applicationID"
+)
+
+var driverIndexers = cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}
+
+func indexOwner(object any) ([]string, error) {
+	pod, is := object.(*driverPod)
+	if !is || metav1.GetControllerOfNoCopy(pod) == nil {
+		return nil, nil
+	}
+	return []string{string(metav1.GetControllerOfNoCopy(pod).UID)}, nil
+}
+
+func indexApplicationID(object any) ([]string, error) {
+	pod, is := object.(*driverPod)
+	if !is {
+		return nil, nil
+	}
+	for _, its := range pod.labels {
+		if its.key == submission.LabelApplicationID {
+			return []string{applicationID{pod.Namespace, its.value}.String()}, nil
+		}
+	}
+	return nil, nil
+}
+
+// get returns a driver Pod; nil where the cache has none of that name.
+func (d drivers) get(namespace, name string) *corev1.Pod {
+	found, known, err := d.GetByKey(cache.NewObjectName(namespace, name).String())
+	if err != nil || !known {
+		return nil
+	}
+	pod, _ := lastKnownDriver(found)
+	return pod
+}
+
+// ownedBy are the driver Pods of an application.
+func (d drivers) ownedBy(app types.UID) []*corev1.Pod { return d.by(byOwner, string(app)) }
+
+// of are the driver Pods that an executor may belong to.
+func (d drivers) of(executor *executorPod) []*corev1.Pod {
+	return d.by(byApplicationID, executor.application().String())
+}
+
+func (d drivers) by(index, value string) (pods []*corev1.Pod) {
+	found, err := d.ByIndex(index, value)
+	if err != nil {
+		return nil // there is such an index
+	}
+	for _, object := range found {
+		if pod, is := lastKnownDriver(object); is {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
