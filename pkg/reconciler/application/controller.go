@@ -247,7 +247,6 @@ func unfinished(object any, d dialect.Dialect) bool {
 // stripApplication drops what the reconciler does not read, and makes what it does small.
 func stripApplication(object any) (any, error) {
 	if app, ok := object.(dialect.Application); ok {
-		app.SetManagedFields(nil)
 		app.Compact()
 	}
 	return object, nil

@@ -3,6 +3,7 @@ package v1alpha1
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
 )
@@ -10,8 +11,9 @@ import (
 const (
 	// longestShared is the length in bytes of a text that is worth sharing: what is longer is one application's own.
 	longestShared = 128
-	// mostShared is how many texts are shared. There are fewer than a hundred that statuses have in common.
-	mostShared = 1024
+	// mostShared is how many texts are shared. There are fewer than a hundred that statuses have in common; specs have some
+	// for each team.
+	mostShared = 4096
 )
 
 var texts = lru.New(mostShared)
@@ -27,6 +29,29 @@ func Shared(text string) string {
 	}
 	texts.Add(text, text)
 	return text
+}
+
+// CompactMeta has the metadata of an object take less memory. Of the annotations, what kubectl remembers of the manifest
+// goes, which is as large as the object and which nobody reads in a cache.
+func CompactMeta(meta *metav1.ObjectMeta) {
+	meta.ManagedFields = nil
+	delete(meta.Annotations, corev1.LastAppliedConfigAnnotation)
+	meta.Namespace = Shared(meta.Namespace)
+	for i, finalizer := range meta.Finalizers {
+		meta.Finalizers[i] = Shared(finalizer)
+	}
+}
+
+// CompactTexts returns texts by their keys, such as Spark properties, in less memory: many applications have the same.
+func CompactTexts(texts map[string]string) map[string]string {
+	if texts == nil {
+		return nil
+	}
+	shared := make(map[string]string, len(texts))
+	for key, value := range texts {
+		shared[Shared(key)] = Shared(value)
+	}
+	return shared
 }
 
 // CompactConditions returns conditions in as little memory as they can be kept in.

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -20,17 +22,25 @@ func TestWhatIsCompactSaysTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, app := range map[string]interface{ Compact() }{
+	for name, app := range map[string]interface {
+		metav1.Object
+		Compact()
+	}{
 		"Apache": &sparkv1.SparkApplication{}, "Kubeflow": &v1beta2.SparkApplication{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := json.Unmarshal(text, app); err != nil {
 				t.Fatal(err)
 			}
+			managed := app.GetManagedFields()
+			app.SetManagedFields(nil)
+			app.SetAnnotations(map[string]string{"team": "a"})
 			before, err := json.Marshal(app)
 			if err != nil {
 				t.Fatal(err)
 			}
+			app.SetManagedFields(managed)
+			app.GetAnnotations()[corev1.LastAppliedConfigAnnotation] = string(text)
 			app.Compact()
 			after, err := json.Marshal(app)
 			if diff := cmp.Diff(string(before), string(after)); err != nil || diff != "" {

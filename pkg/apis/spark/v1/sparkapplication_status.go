@@ -15,8 +15,15 @@ func (a *SparkApplication) GetConditions() []metav1.Condition { return a.Status.
 // GetUndecodable says why all but the metadata could not be decoded; empty where it could.
 func (a *SparkApplication) GetUndecodable() string { return a.Undecodable }
 
-// Compact has the status take as little memory as it can be kept in. It says the same afterwards.
+// Compact has the application take as little memory as it can be kept in. It says the same afterwards, but for what nobody
+// reads in a cache: its managed fields, and what kubectl remembers.
 func (a *SparkApplication) Compact() {
+	firesteelv1alpha1.CompactMeta(&a.ObjectMeta)
+	spec := &a.Spec
+	for _, text := range []*string{&spec.MainClass, &spec.Jars, &spec.PyFiles, &spec.RuntimeVersions.SparkVersion} {
+		*text = firesteelv1alpha1.Shared(*text)
+	}
+	spec.SparkConf = firesteelv1alpha1.CompactTexts(spec.SparkConf)
 	a.Status.Conditions = firesteelv1alpha1.CompactConditions(a.Status.Conditions)
 	a.Status.Firesteel.Compact()
 	for number, state := range a.Status.StateTransitionHistory {
