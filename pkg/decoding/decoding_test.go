@@ -54,6 +54,9 @@ func as[Plain any](t *testing.T) {
 		t.Fatal(err)
 	}
 	same[Plain](t, text)
+	if !decoding.IsQuick[Plain](text) {
+		t.Error("what has nothing wrong is not decoded quickly")
+	}
 	var fields any
 	if err := stdjson.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)

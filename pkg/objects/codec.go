@@ -118,7 +118,7 @@ func (f *frames) Read(buffer []byte) (int, error) {
 	if len(f.rest) == 0 {
 		value, err := f.values.ReadValue()
 		if err != nil {
-			return 0, cmp.Or(errors.Unwrap(err), err) // who watches knows the stream's own errors
+			return 0, ofStream(err)
 		}
 		f.rest = value
 	}
@@ -127,4 +127,13 @@ func (f *frames) Read(buffer []byte) (int, error) {
 		return count, io.ErrShortBuffer
 	}
 	return count, nil
+}
+
+// ofStream is the stream's own error, which whoever watches knows, without what a decoder says of where it came.
+func ofStream(err error) error {
+	var where *jsontext.SyntacticError
+	if errors.As(err, &where) {
+		err = cmp.Or(where.Err, err)
+	}
+	return cmp.Or(errors.Unwrap(err), err)
 }

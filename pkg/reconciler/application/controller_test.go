@@ -10,25 +10,35 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
-	kept := metav1.ObjectMeta{
-		Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
-		Labels:            map[string]string{"spark-app-selector": "pi-0", labelLaunch: "first", apache.API.LabelApplication: "pi"},
-		Annotations:       map[string]string{"spark.exit-exception": "java.lang.Error: no"},
-		OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
-		DeletionTimestamp: &metav1.Time{Time: start},
-	}
-	status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
-	pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
-	pod.Annotations["large"], pod.Labels["spark-role"] = "text", "driver"
-	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-	cached := cachedDrivers(t, pod)
-	if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, cached.get("team-a", "pi-0-driver")); diff != "" {
-		t.Errorf("Pod (-want +got):\n%s", diff)
+	for _, api := range []*dialect.API{apache.API, kubeflow.API} {
+		t.Run(api.Group, func(t *testing.T) {
+			kept := metav1.ObjectMeta{
+				Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
+				Labels:            map[string]string{"spark-app-selector": "pi-0", labelLaunch: "first", api.LabelApplication: "pi"},
+				Annotations:       map[string]string{"spark.exit-exception": "java.lang.Error: no"},
+				OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
+				DeletionTimestamp: &metav1.Time{Time: start},
+			}
+			status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
+			pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
+			pod.Annotations["large"], pod.Labels["spark-role"] = "text", "driver"
+			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+			object, err := keepDriver(api)(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := lastKnownDriver(object)
+			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, got); diff != "" {
+				t.Errorf("Pod (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

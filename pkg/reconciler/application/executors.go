@@ -15,7 +15,8 @@ import (
 // them: what one Pod's news costs does not depend on how many there are.
 type executors struct {
 	mutex sync.Mutex
-	ready map[types.UID]struct{}
+	// ready are those that are counted, and where.
+	ready map[types.UID]crewID
 	crews map[crewID]crew
 	// allocators are the owners that are no Pods, of each attempt that has any.
 	allocators map[applicationID][]types.UID
@@ -35,6 +36,7 @@ type crewID struct {
 
 // crew are the ready executors of one owner.
 type crew struct {
+	ofPod bool
 	// since is when the first of them was created.
 	since time.Time
 	ready int
@@ -42,7 +44,7 @@ type crew struct {
 
 func newExecutors() *executors {
 	return &executors{
-		ready: map[types.UID]struct{}{}, crews: map[crewID]crew{}, allocators: map[applicationID][]types.UID{},
+		ready: map[types.UID]crewID{}, crews: map[crewID]crew{}, allocators: map[applicationID][]types.UID{},
 	}
 }
 
@@ -52,7 +54,7 @@ func (e *executors) note(before, after *executorPod) (changed bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if before != nil && (after == nil || !after.ready || after.UID != before.UID || after.crew() != before.crew()) {
-		changed = e.remove(before)
+		changed = e.remove(before.UID)
 	}
 	if after != nil && after.ready {
 		changed = e.add(after) || changed
@@ -64,36 +66,37 @@ func (e *executors) add(pod *executorPod) bool {
 	if _, known := e.ready[pod.UID]; known {
 		return false
 	}
-	e.ready[pod.UID] = struct{}{}
 	id := pod.crew()
+	e.ready[pod.UID] = id
 	its, known := e.crews[id]
 	if !known && !pod.ofPod {
-		e.allocators[id.applicationID] = append(e.allocators[id.applicationID], pod.owner)
+		e.allocators[id.applicationID] = append(e.allocators[id.applicationID], id.owner)
 	}
 	if !known || pod.CreationTimestamp.Time.Before(its.since) {
 		its.since = pod.CreationTimestamp.Time
 	}
+	its.ofPod = pod.ofPod
 	its.ready++
 	e.crews[id] = its
 	return true
 }
 
-func (e *executors) remove(pod *executorPod) bool {
-	if _, known := e.ready[pod.UID]; !known {
+func (e *executors) remove(pod types.UID) bool {
+	id, known := e.ready[pod]
+	if !known {
 		return false
 	}
-	delete(e.ready, pod.UID)
-	id := pod.crew()
+	delete(e.ready, pod)
 	its := e.crews[id]
 	if its.ready--; its.ready > 0 {
 		e.crews[id] = its
 		return true
 	}
 	delete(e.crews, id)
-	if pod.ofPod {
+	if its.ofPod {
 		return true
 	}
-	others := slices.DeleteFunc(e.allocators[id.applicationID], func(owner types.UID) bool { return owner == pod.owner })
+	others := slices.DeleteFunc(e.allocators[id.applicationID], func(owner types.UID) bool { return owner == id.owner })
 	if e.allocators[id.applicationID] = others; len(others) == 0 {
 		delete(e.allocators, id.applicationID)
 	}

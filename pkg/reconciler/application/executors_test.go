@@ -145,7 +145,7 @@ func TestAThousandExecutorsAreOneCrew(t *testing.T) {
 	for i := range 1000 {
 		e.note(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
 		if crews := len(e.crews); crews != 1 {
-			t.Fatalf("to count %d executors, %d crews are gone through", i+1, crews)
+			t.Fatalf("%d executors are %d crews", i+1, crews)
 		}
 	}
 	if got := e.count("team-a", firstLaunch, driverCreated(start)); got != 1000 {

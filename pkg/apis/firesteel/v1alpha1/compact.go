@@ -3,7 +3,6 @@ package v1alpha1
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
 )
@@ -31,11 +30,11 @@ func Shared(text string) string {
 	return text
 }
 
-// CompactMeta has the metadata of an object take less memory. Of the annotations, what kubectl remembers of the manifest
-// goes, which is as large as the object and which nobody reads in a cache.
+// CompactMeta has the metadata of an object take less memory, and drops its managed fields, which nobody reads in a cache.
+// All else has to stay: the API server takes what a written object lacks away from those who manage it, even where the
+// write is of the status alone.
 func CompactMeta(meta *metav1.ObjectMeta) {
 	meta.ManagedFields = nil
-	delete(meta.Annotations, corev1.LastAppliedConfigAnnotation)
 	meta.Namespace = Shared(meta.Namespace)
 	for i, finalizer := range meta.Finalizers {
 		meta.Finalizers[i] = Shared(finalizer)

@@ -15,8 +15,8 @@ func (a *SparkApplication) GetConditions() []metav1.Condition { return a.Status.
 // GetUndecodable says why all but the metadata could not be decoded; empty where it could.
 func (a *SparkApplication) GetUndecodable() string { return a.Undecodable }
 
-// Compact has the application take as little memory as it can be kept in. It says the same afterwards, but for what nobody
-// reads in a cache: its managed fields, and what kubectl remembers.
+// Compact has the application take as little memory as it can be kept in. It says the same afterwards, but for its managed
+// fields.
 func (a *SparkApplication) Compact() {
 	firesteelv1alpha1.CompactMeta(&a.ObjectMeta)
 	spec := &a.Spec
