@@ -14,7 +14,7 @@ const (
 	// each application that lives, and one of ten thousand applications for every 25 of them at 30 %, which was four tenths
 	// of all CPU time. $GOGC is overruled.
 	leastGrowth  = 32 << 20
-	leastPercent = 70
+	leastPercent = 60
 	// smallest is a heap that is never smaller.
 	smallest = 4 << 20
 )
