@@ -134,10 +134,10 @@ func (w *world) controllerConfig(ctx context.Context) (*rest.Config, error) {
 	return w.plane.Config(answer.Status.Token), nil
 }
 
-// allocated is what the controller has allocated until now, in bytes.
-func (c *controller) allocated(ctx context.Context) (float64, error) {
+// allocated is what the controller has allocated until now, in bytes, and how often it collected garbage.
+func (c *controller) allocated(ctx context.Context) (bytes, collections float64, err error) {
 	memory, err := c.memory(ctx, false)
-	return memory["TotalAlloc"], err
+	return memory["TotalAlloc"], memory["NumGC"], err
 }
 
 // memory is what the Go runtime says of the controller's memory, in bytes, after a collection if that is asked for.

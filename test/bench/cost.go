@@ -32,7 +32,9 @@ type spent struct {
 	// cpu is the time that each process was busy, by its program's name.
 	cpu       map[string]time.Duration
 	allocated float64
-	events    float64
+	// collections are the times that garbage was collected.
+	collections float64
+	events      float64
 	// requests are those of everybody, and own those of the controller, where it counts them.
 	requests, own map[string]float64
 }
@@ -145,7 +147,7 @@ func (c *crowd) live(ctx context.Context, name string) error {
 func (b *bench) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
 	questions := []func() error{
 		func() error { return b.countRequests(ctx, c, &a) },
-		func() error { a.allocated, err = c.allocated(ctx); return err },
+		func() error { a.allocated, a.collections, err = c.allocated(ctx); return err },
 		func() error { a.cpu, err = b.processorTimes(c); return err },
 	}
 	if !begins {
@@ -244,7 +246,8 @@ func (s spent) since(before spent, count int) spent {
 		cpu[program] = (busy - before.cpu[program]) / time.Duration(count)
 	}
 	return spent{
-		cpu: cpu, allocated: (s.allocated - before.allocated) / float64(count), events: (s.events - before.events) / float64(count),
+		cpu: cpu, allocated: (s.allocated - before.allocated) / float64(count),
+		collections: (s.collections - before.collections) / float64(count), events: (s.events - before.events) / float64(count),
 		requests: each(s.requests, before.requests), own: each(s.own, before.own),
 	}
 }

@@ -115,6 +115,11 @@ func (b *bench) addGrowth(of string, its, first []spent) {
 			figure.Against(samples(first, measured.of)...).RatioBelow(growthGoal)
 		}
 	}
+	var collections float64 // all in one: a batch may have none
+	for _, each := range its {
+		collections += each.collections
+	}
+	b.Add(partGrowth, of, "collections of garbage", "collections/1000 applications", 1000*collections/float64(len(its)))
 }
 
 // samples are what is asked of each batch.

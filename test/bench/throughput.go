@@ -226,7 +226,7 @@ func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p
 }
 
 // profileLength is how long a profile takes.
-const profileLength = 10 * time.Second
+const profileLength = 30 * time.Second
 
 // profile has a profile made of the controller, from now on, where profiles are asked for.
 func (b *bench) profile(ctx context.Context, c *controller, name string) {
