@@ -5,7 +5,6 @@ import (
 	"reflect"
 
 	"go.opentelemetry.io/otel"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -175,7 +174,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 	setup.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
 	setup.Must(ctx, informer.AddIndexers(driverIndexers))
 	arrived := func(object any) {
-		pod, ok := lastKnownDriver(object)
+		pod, ok := object.(*driverPod)
 		if !ok {
 			return
 		}
@@ -188,10 +187,9 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 		AddFunc:    arrived,
 		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
-			last := setup.LastKnown(object)
-			if pod, ok := lastKnownDriver(last); ok {
-				r.sightings.sawDeletion(pod)
-				arrived(last)
+			if pod, ok := setup.LastKnown(object).(*driverPod); ok {
+				r.sightings.sawDeletion(pod.pod())
+				arrived(pod)
 			}
 		},
 	})
@@ -200,7 +198,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 // applicationOf names the application of an API that a driver Pod is of. The Apache operator names it as an owner that is
 // no controller. The garbage collector takes the owner away where the application is deleted and its dependents are to be
 // orphaned: then the label says whose it was.
-func applicationOf(api *dialect.API, pod *corev1.Pod) (types.NamespacedName, bool) {
+func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool) {
 	for _, owner := range pod.OwnerReferences {
 		switch kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind); {
 		case kind.GroupKind() == api.GroupKind():
@@ -209,7 +207,7 @@ func applicationOf(api *dialect.API, pod *corev1.Pod) (types.NamespacedName, boo
 			return types.NamespacedName{}, false // whatever its labels say, it is another API's
 		}
 	}
-	name, labelled := pod.Labels[api.LabelApplication]
+	name, labelled := pod.label(api.LabelApplication)
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 

@@ -34,8 +34,7 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := lastKnownDriver(object)
-			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, got); diff != "" {
+			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, object.(*driverPod).pod()); diff != "" {
 				t.Errorf("Pod (-want +got):\n%s", diff)
 			}
 		})
@@ -135,7 +134,11 @@ func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners, Labels: test.labels}}
-			app, known := applicationOf(apache.API, pod)
+			kept, err := keepDriver(apache.API)(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			app, known := applicationOf(apache.API, kept.(*driverPod))
 			if known != test.want || known && app.String() != "team-a/pi" {
 				t.Errorf("its application is %s, %t", app, known)
 			}

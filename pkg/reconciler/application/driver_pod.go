@@ -23,6 +23,16 @@ type driverPod struct {
 
 type label struct{ key, value string }
 
+// label is the value of a label that is kept, and whether the Pod has it.
+func (p *driverPod) label(key string) (string, bool) {
+	for _, its := range p.labels {
+		if its.key == key {
+			return its.value, true
+		}
+	}
+	return "", false
+}
+
 // pod is the driver as a Pod, with what is kept of it.
 func (p *driverPod) pod() *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Status: p.status}
@@ -33,15 +43,6 @@ func (p *driverPod) pod() *corev1.Pod {
 		pod.Labels[its.key] = its.value
 	}
 	return pod
-}
-
-// lastKnownDriver is the Pod that a watch tells of.
-func lastKnownDriver(object any) (*corev1.Pod, bool) {
-	kept, is := object.(*driverPod)
-	if !is {
-		return nil, false
-	}
-	return kept.pod(), true
 }
 
 // keepDriver keeps of a Pod what is known of an API's driver.
@@ -125,12 +126,11 @@ func indexApplicationID(object any) ([]string, error) {
 	if !is {
 		return nil, nil
 	}
-	for _, its := range pod.labels {
-		if its.key == submission.LabelApplicationID {
-			return []string{applicationID{pod.Namespace, its.value}.String()}, nil
-		}
+	id, labelled := pod.label(submission.LabelApplicationID)
+	if !labelled {
+		return nil, nil
 	}
-	return nil, nil
+	return []string{applicationID{pod.Namespace, id}.String()}, nil
 }
 
 // get returns a driver Pod; nil where the cache has none of that name.
@@ -139,27 +139,29 @@ func (d drivers) get(namespace, name string) *corev1.Pod {
 	if err != nil || !known {
 		return nil
 	}
-	pod, _ := lastKnownDriver(found)
-	return pod
+	return found.(*driverPod).pod()
 }
 
 // ownedBy are the driver Pods of an application.
-func (d drivers) ownedBy(app types.UID) []*corev1.Pod { return d.by(byOwner, string(app)) }
+func (d drivers) ownedBy(app types.UID) (pods []*corev1.Pod) {
+	for _, driver := range d.by(byOwner, string(app)) {
+		pods = append(pods, driver.pod())
+	}
+	return pods
+}
 
 // of are the driver Pods that an executor may belong to.
-func (d drivers) of(executor *executorPod) []*corev1.Pod {
+func (d drivers) of(executor *executorPod) []*driverPod {
 	return d.by(byApplicationID, executor.application().String())
 }
 
-func (d drivers) by(index, value string) (pods []*corev1.Pod) {
+func (d drivers) by(index, value string) (pods []*driverPod) {
 	found, err := d.ByIndex(index, value)
 	if err != nil {
 		return nil // there is such an index
 	}
 	for _, object := range found {
-		if pod, is := lastKnownDriver(object); is {
-			pods = append(pods, pod)
-		}
+		pods = append(pods, object.(*driverPod))
 	}
 	return pods
 }
