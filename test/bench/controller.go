@@ -114,7 +114,7 @@ func (w *world) launchController(ctx context.Context, s setup) (*controller, err
 		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
 		fmt.Sprintf("PROBE_PORT=%d", ports[2]),
 		"K_SINK=" + s.sink,
-	}, filepath.Join(w.dir, "controller"), arguments...)
+	}, w.program, arguments...)
 	return &controller{
 		Process:  process,
 		profiles: fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports[0]),

@@ -97,34 +97,55 @@ func (b *bench) costOf(ctx context.Context, k kind, s setup, of string) ([]spent
 	return all, nil
 }
 
-// spend has batches of applications live, a few at a time, and says what a life cost in each.
-func (b *bench) spend(ctx context.Context, c *controller, k kind) ([]spent, error) {
-	crowd, err := b.newCrowd(ctx, k, ends, nil)
+// spend has batches of applications live, and says what a life cost in each.
+func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, err error) {
+	lives, err := b.newLives(ctx, c, k)
 	if err != nil {
 		return nil, err
 	}
-	defer crowd.close()
-	count := max(b.count/5/batches, livesAtOnce) // fewer use less than the clock of processes can tell
-	var all []spent
-	for i := range batches {
-		before, err := b.account(ctx, c, true)
+	defer lives.crowd.close()
+	for range batches {
+		its, err := lives.batch(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if err := each(ctx, namesFrom(i*count, count), livesAtOnce, crowd.live); err != nil {
-			return nil, err
-		}
-		if err := b.untilEmpty(ctx, crowd.namespace); err != nil {
-			return nil, err
-		}
-		after, err := b.account(ctx, c, false)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, after.since(before, count))
+		all = append(all, its)
 	}
 	dropRare(all)
 	return all, nil
+}
+
+// lives are applications of a controller that live by batches, a few at a time.
+type lives struct {
+	*world
+	controller *controller
+	crowd      *crowd
+	// each is the number in a batch, and begun that of all until now.
+	each, begun int
+}
+
+func (b *bench) newLives(ctx context.Context, c *controller, k kind) (*lives, error) {
+	crowd, err := b.newCrowd(ctx, k, ends, nil)
+	each := max(b.count/5/batches, livesAtOnce) // fewer use less than the clock of processes can tell
+	return &lives{world: b.world, controller: c, crowd: crowd, each: each}, err
+}
+
+// batch has a batch live, until nothing is left of it, and says what a life cost.
+func (l *lives) batch(ctx context.Context) (spent, error) {
+	before, err := l.account(ctx, l.controller, true)
+	if err != nil {
+		return spent{}, err
+	}
+	names := namesFrom(l.begun, l.each)
+	l.begun += l.each
+	if err := each(ctx, names, livesAtOnce, l.crowd.live); err != nil {
+		return spent{}, err
+	}
+	if err := l.untilEmpty(ctx, l.crowd.namespace); err != nil {
+		return spent{}, err
+	}
+	after, err := l.account(ctx, l.controller, false)
+	return after.since(before, l.each), err
 }
 
 // live has an application live from its creation until nothing is left of it.
@@ -144,11 +165,11 @@ func (c *crowd) live(ctx context.Context, name string) error {
 
 // account is what was spent until now. To ask for it costs as well: what that takes is asked for first where something
 // begins, and last where it ends.
-func (b *bench) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
+func (w *world) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
 	questions := []func() error{
-		func() error { return b.countRequests(ctx, c, &a) },
+		func() error { return w.countRequests(ctx, c, &a) },
 		func() error { a.allocated, a.collections, err = c.allocated(ctx); return err },
-		func() error { a.cpu, err = b.processorTimes(c); return err },
+		func() error { a.cpu, err = w.processorTimes(c); return err },
 	}
 	if !begins {
 		slices.Reverse(questions)
@@ -158,17 +179,17 @@ func (b *bench) account(ctx context.Context, c *controller, begins bool) (a spen
 			return a, err
 		}
 	}
-	a.events = float64(b.sink.taken.Load())
+	a.events = float64(w.sink.taken.Load())
 	return a, nil
 }
 
 // processorTimes are how long each program has been busy.
-func (b *bench) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
+func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
 	cpu = map[string]time.Duration{}
 	if cpu["controller"], err = cpuOf(c.Pid()); err != nil {
 		return nil, err
 	}
-	for program, pid := range b.plane.Pids() {
+	for program, pid := range w.plane.Pids() {
 		if cpu[program], err = cpuOf(pid); err != nil {
 			return nil, err
 		}
@@ -176,8 +197,8 @@ func (b *bench) processorTimes(c *controller) (cpu map[string]time.Duration, err
 	return cpu, nil
 }
 
-func (b *bench) countRequests(ctx context.Context, c *controller, a *spent) error {
-	page, err := b.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+func (w *world) countRequests(ctx context.Context, c *controller, a *spent) error {
+	page, err := w.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		return fmt.Errorf("metrics of the API server: %w", err)
 	}

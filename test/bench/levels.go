@@ -26,100 +26,124 @@ const (
 // measureLevels is both parts that need applications that are there already: how much memory they take, and what they make
 // of the cost of others.
 func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
-	c, err := b.startController(ctx, setup{})
+	its, err := b.newPopulace(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { c.Kill() }()
-	crowd, err := b.newCrowd(ctx, apacheKind, runs, nil)
-	if err != nil {
-		return err
-	}
-	defer crowd.close()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	executors, err := crowd.runningExecutors(ctx)
-	if err != nil {
-		return err
-	}
-	levels := []int{few, b.count}
+	defer its.close()
+	levels := []int{b.count}
 	if b.large {
 		levels = append(levels, veryMany)
 	}
-	empty, err := b.footprint(ctx, c)
+	empty, err := b.footprint(ctx, its.controller)
 	if err != nil {
 		return err
 	}
 	if memory {
 		b.addFootprint("no applications", empty)
 	}
-	there := 0
-	var first []spent
 	for _, level := range levels {
-		if err := b.populate(ctx, crowd, executors, there, level); err != nil {
-			return fmt.Errorf("%w\n%s", err, c.Tail(20))
+		if err := its.grow(ctx, level); err != nil {
+			return err
 		}
-		there = level
 		of := fmt.Sprintf("%d applications", level)
-		now, err := b.footprint(ctx, c)
+		now, err := b.footprint(ctx, its.controller)
 		if err != nil {
 			return err
 		}
 		b.say("%.0f MiB of the controller are resident", now.resident)
-		if memory && level > few {
+		if memory {
 			b.addFootprint(of, now)
 			b.Add(partMemory, of, "resident, each", "KiB/application", (now.resident-empty.resident)*1024/float64(level))
 			b.Add(partMemory, of, "heap, each", "KiB/application", (now.heap-empty.heap)*1024/float64(level))
 		}
-		if !growth {
-			continue
-		}
-		b.profile(ctx, c, fmt.Sprintf("%s-%d", partGrowth, level))
-		its, err := b.spend(ctx, c, apacheKind)
-		if err != nil {
-			return fmt.Errorf("%w\n%s", err, c.Tail(20))
-		}
-		b.addGrowth(of, its, first)
-		if level == few {
-			first = its
+		if growth {
+			if err := b.measureGrowth(ctx, its, of); err != nil {
+				return err
+			}
 		}
 	}
 	if !memory {
 		return nil
 	}
-	c.Kill()
-	if c, err = b.startController(ctx, setup{}); err != nil {
+	its.controller.Kill()
+	if its.controller, err = b.startController(ctx, setup{}); err != nil {
 		return err
 	}
-	again, err := b.footprint(ctx, c)
+	again, err := b.footprint(ctx, its.controller)
 	if err == nil {
-		b.addFootprint(fmt.Sprintf("%d applications, after a restart", there), again)
+		b.addFootprint(fmt.Sprintf("%d applications, after a restart", its.there), again)
 	}
 	return err
 }
 
-func (b *bench) addGrowth(of string, its, first []spent) {
+// measureGrowth says what a life costs a controller that has many applications already, against one that has a few on a
+// control plane of its own. Their batches take turns, so that nothing else tells one from the other: within minutes the
+// speed of a machine may change by more than what is asked for.
+func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) error {
+	aside := *b
+	var err error
+	if aside.world, err = b.another(ctx, fmt.Sprintf("beside-%d", many.there)); err != nil {
+		return err
+	}
+	defer aside.close()
+	fewer, err := aside.newPopulace(ctx)
+	if err != nil {
+		return err
+	}
+	defer fewer.close()
+	if err := fewer.grow(ctx, few); err != nil {
+		return err
+	}
+	var spentOf [2][]spent
+	var livesOf [2]*lives
+	for i, p := range []*populace{fewer, many} {
+		if livesOf[i], err = p.newLives(ctx, p.controller, apacheKind); err != nil {
+			return err
+		}
+		defer livesOf[i].crowd.close()
+		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
+	}
+	for range batches {
+		for i, lives := range livesOf {
+			its, err := lives.batch(ctx)
+			if err != nil {
+				return fmt.Errorf("%w\n%s", err, lives.controller.Tail(20))
+			}
+			spentOf[i] = append(spentOf[i], its)
+		}
+	}
+	for _, its := range spentOf {
+		dropRare(its)
+	}
+	b.say("%s: measured in %d batches", of, batches)
+	b.addGrowth(of, spentOf[1], spentOf[0])
+	return nil
+}
+
+func (b *bench) addGrowth(of string, its, amongFew []spent) {
 	for _, measured := range []struct {
 		name, unit string
 		of         func(spent) float64
 	}{
 		{"CPU of the controller", "ms/application", func(s spent) float64 { return milliseconds(s.cpu["controller"]) }},
-		{"CPU of the controller, of the API server's", "%", func(s spent) float64 {
-			return 100 * s.cpu["controller"].Seconds() / max(s.cpu["kube-apiserver"].Seconds(), tick.Seconds())
-		}},
 		{"allocated", "KiB/application", func(s spent) float64 { return s.allocated / 1024 }},
 		{"requests of everybody", "requests/application", func(s spent) float64 { return sum(s.requests) }},
 	} {
-		figure := b.Add(partGrowth, of, measured.name, measured.unit, samples(its, measured.of)...)
-		if first != nil {
-			figure.Against(samples(first, measured.of)...).RatioBelow(growthGoal)
-		}
+		b.Add(partGrowth, of, measured.name, measured.unit, samples(its, measured.of)...).
+			Against(samples(amongFew, measured.of)...).RatioBelow(growthGoal)
 	}
-	var collections float64 // all in one: a batch may have none
-	for _, each := range its {
-		collections += each.collections
+	b.Add(partGrowth, of, "collections of garbage", collectionsUnit, collections(its)).Against(collections(amongFew))
+}
+
+const collectionsUnit = "collections/1000 applications"
+
+// collections says how often garbage is collected in a thousand lives. It is of all batches: one may have none.
+func collections(batches []spent) (all float64) {
+	for _, its := range batches {
+		all += its.collections
 	}
-	b.Add(partGrowth, of, "collections of garbage", "collections/1000 applications", 1000*collections/float64(len(its)))
+	return 1000 * all / float64(len(batches))
 }
 
 // samples are what is asked of each batch.
@@ -172,30 +196,62 @@ func withoutContent(object any) (any, error) {
 	return object, nil
 }
 
-// populate has a crowd grow from one number of applications to another, and waits until all run, and their executors. It
-// grows by steps: the API server keeps each change of the last minute or so in memory.
-func (b *bench) populate(ctx context.Context, c *crowd, executors *atomic.Int64, from, to int) error {
-	for there := from; there < to; {
-		more := namesFrom(there, min(to-there, atOnce))
-		if err := c.create(ctx, more); err != nil {
+// populace is a controller's crowd that runs on, with executors.
+type populace struct {
+	*bench
+	controller *controller
+	crowd      *crowd
+	// executors counts those that run, and there the applications.
+	executors *atomic.Int64
+	there     int
+}
+
+// newPopulace is of nobody yet.
+func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
+	c, err := b.startController(ctx, setup{})
+	if err != nil {
+		return nil, err
+	}
+	p := &populace{bench: b, controller: c}
+	if p.crowd, err = b.newCrowd(ctx, apacheKind, runs, nil); err == nil {
+		p.executors, err = p.crowd.runningExecutors(ctx)
+	}
+	if err != nil {
+		c.Kill()
+	}
+	return p, err
+}
+
+// close ends the controller, and nobody watches the crowd any more.
+func (p *populace) close() {
+	p.crowd.close()
+	p.controller.Kill()
+}
+
+// grow has the crowd grow to a number of applications, and waits until all run, and their executors. It grows by steps: the
+// API server keeps each change of the last minute or so in memory.
+func (p *populace) grow(ctx context.Context, to int) error {
+	for p.there < to {
+		more := namesFrom(p.there, min(to-p.there, atOnce))
+		if err := p.crowd.create(ctx, more); err != nil {
 			return err
 		}
-		if _, err := c.untilAll(ctx, more, running); err != nil {
-			return err
+		if _, err := p.crowd.untilAll(ctx, more, running); err != nil {
+			return fmt.Errorf("%w\n%s", err, p.controller.Tail(20))
 		}
-		there += len(more)
-		err := until(ctx, fmt.Sprintf("the executors of %d applications to run", there), func() (bool, error) {
+		p.there += len(more)
+		err := until(ctx, fmt.Sprintf("the executors of %d applications to run", p.there), func() (bool, error) {
 			select {
-			case <-c.broken:
-				return false, c.failed
+			case <-p.crowd.broken:
+				return false, p.crowd.failed
 			default:
-				return executors.Load() >= int64(executorsEach*there), nil
+				return p.executors.Load() >= int64(executorsEach*p.there), nil
 			}
 		})
 		if err != nil {
 			return err
 		}
-		b.say("%d of %d applications run", there, to)
+		p.say("%d of %d applications run", p.there, to)
 	}
 	return nil
 }

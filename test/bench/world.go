@@ -37,18 +37,20 @@ var installed = []string{"1*.yaml", "2*.yaml", "3*.yaml", "4*.yaml"}
 
 // world is all that a run takes place in: a control plane, a scheduler and nodes that are simulated.
 type world struct {
-	// root is the folder of the source, and dir that of all files of the run.
+	// root is the folder of the source, and dir that of all files of the world.
 	root, dir string
-	plane     *controlplane.ControlPlane
-	kube      kubernetes.Interface
-	spark     versioned.Interface
-	sink      *sink
+	// program is the file of the controller.
+	program string
+	plane   *controlplane.ControlPlane
+	kube    kubernetes.Interface
+	spark   versioned.Interface
+	sink    *sink
 
 	namespaces, controllers int
 }
 
 func newWorld(ctx context.Context, root, dir string) (*world, error) {
-	w := &world{root: root, dir: dir}
+	w := &world{root: root, dir: dir, program: filepath.Join(dir, "controller")}
 	group, starting := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.build(starting) })
 	group.Go(func() error { return w.startPlane(starting) })
@@ -58,6 +60,19 @@ func newWorld(ctx context.Context, root, dir string) (*world, error) {
 	}
 	w.sink = newSink()
 	return w, nil
+}
+
+// another is a world beside a world, with a control plane and nodes of its own.
+func (w *world) another(ctx context.Context, name string) (*world, error) {
+	other := &world{root: w.root, dir: filepath.Join(w.dir, name), program: w.program, sink: newSink()}
+	err := os.Mkdir(other.dir, 0o700)
+	if err == nil {
+		err = other.startPlane(ctx)
+	}
+	if err != nil {
+		other.close()
+	}
+	return other, err
 }
 
 func (w *world) close() {
@@ -71,7 +86,7 @@ func (w *world) close() {
 
 // build builds the controller as ko does.
 func (w *world) build(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", w.dir+"/", "./cmd/controller")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", w.program, "./cmd/controller")
 	cmd.Dir, cmd.Env = w.root, append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, output)
