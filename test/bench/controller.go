@@ -134,10 +134,16 @@ func (w *world) controllerConfig(ctx context.Context) (*rest.Config, error) {
 	return w.plane.Config(answer.Status.Token), nil
 }
 
-// allocated is what the controller has allocated until now, in bytes, and how often it collected garbage.
-func (c *controller) allocated(ctx context.Context) (bytes, collections float64, err error) {
+// allocated is what the controller has allocated until now, in bytes, and how often it collected garbage. An answer takes
+// memory itself, the more the larger the heap is, and does not count that; where something begins, what the answer before
+// took is added for it.
+func (c *controller) allocated(ctx context.Context, begins bool) (bytes, collections float64, err error) {
 	memory, err := c.memory(ctx, false)
-	return memory["TotalAlloc"], memory["NumGC"], err
+	if err != nil || !begins {
+		return memory["TotalAlloc"], memory["NumGC"], err
+	}
+	again, err := c.memory(ctx, false)
+	return again["TotalAlloc"] + again["TotalAlloc"] - memory["TotalAlloc"], again["NumGC"], err
 }
 
 // memory is what the Go runtime says of the controller's memory, in bytes, after a collection if that is asked for.

@@ -168,7 +168,7 @@ func (c *crowd) live(ctx context.Context, name string) error {
 func (w *world) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
 	questions := []func() error{
 		func() error { return w.countRequests(ctx, c, &a) },
-		func() error { a.allocated, a.collections, err = c.allocated(ctx); return err },
+		func() error { a.allocated, a.collections, err = c.allocated(ctx, begins); return err },
 		func() error { a.cpu, err = w.processorTimes(c); return err },
 	}
 	if !begins {

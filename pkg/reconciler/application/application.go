@@ -38,8 +38,9 @@ type Reconciler struct {
 	drivers drivers
 	relay   telling.Teller
 	clock   clock.PassiveClock
-	// enqueueAfter has an application looked at again.
+	// enqueueAfter has an application looked at again, by then at the latest.
 	enqueueAfter func(app any, after time.Duration)
+	deadlines    *deadlines
 	// resync has all applications looked at that a change of the settings concerns.
 	resync func(concerned func(app any) bool)
 	// lookInto has all applications of a namespace looked at.
@@ -148,6 +149,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		record = app.GetRecord().DeepCopy()
 		r.tell(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
+			r.deadlines.clear(keyOf(app))
 			r.lookAgain(app, decision)
 			return app, r.layToRest(ctx, app, policy)
 		}
@@ -219,7 +221,7 @@ func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decis
 		}
 	}
 	if !due.IsZero() {
-		r.enqueueAfter(app, max(due.Sub(r.clock.Now()), 0))
+		r.deadlines.set(keyOf(app), due.Sub(r.clock.Now()))
 	}
 }
 

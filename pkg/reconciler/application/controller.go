@@ -107,6 +107,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		}
 	})
 	impl.Concurrency = workers
+	r.deadlines = newDeadlines(impl.EnqueueKey)
 	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
 		impl.FilteredGlobalResync(concerned, kind.Informer)
 	}
@@ -159,6 +160,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			if app, ok := setup.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.written.forget(app)
+				r.deadlines.clear(keyOf(app))
 				census.look(keyOf(app))
 				r.templates.Forget(app.GetUID())
 				if r.roster != nil {

@@ -1,0 +1,67 @@
+package application
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestOnlyTheLastDeadlineOfAnApplicationHasItLookedAt(t *testing.T) {
+	one, other := types.NamespacedName{Name: "one"}, types.NamespacedName{Name: "other"}
+	for _, test := range []struct {
+		name string
+		set  func(*deadlines)
+		// want are those that are looked at, and when.
+		want []string
+	}{
+		{"it is due", func(d *deadlines) { d.set(one, 3*time.Second) }, []string{"one at 3s"}},
+		{"it was due before", func(d *deadlines) { d.set(one, -time.Second) }, []string{"one at 0s"}},
+		{"a later one follows", func(d *deadlines) {
+			d.set(one, 2*time.Second)
+			d.set(one, 4*time.Second)
+		}, []string{"one at 4s"}},
+		{"a sooner one follows", func(d *deadlines) {
+			d.set(one, 4*time.Second)
+			d.set(one, 2*time.Second)
+		}, []string{"one at 2s"}},
+		{"none follows", func(d *deadlines) {
+			d.set(one, 2*time.Second)
+			d.clear(one)
+		}, nil},
+		{"another follows one that came", func(d *deadlines) {
+			d.set(one, 2*time.Second)
+			time.Sleep(3 * time.Second)
+			d.set(one, 2*time.Second)
+		}, []string{"one at 2s", "one at 5s"}},
+		{"another application has one", func(d *deadlines) {
+			d.set(one, 2*time.Second)
+			d.set(other, 3*time.Second)
+			d.clear(one)
+		}, []string{"other at 3s"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				looked := make(chan string, 8)
+				d := newDeadlines(func(app types.NamespacedName) {
+					looked <- fmt.Sprintf("%s at %s", app.Name, time.Since(begin))
+				})
+				test.set(d)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				close(looked)
+				var got []string
+				for app := range looked {
+					got = append(got, app)
+				}
+				if !slices.Equal(got, test.want) || len(d.next) > 0 {
+					t.Errorf("looked at %q, want %q; %d deadlines are left", got, test.want, len(d.next))
+				}
+			})
+		})
+	}
+}
