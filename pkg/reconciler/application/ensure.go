@@ -73,6 +73,8 @@ func (r *Reconciler) takeRefused(
 		return nil, refused
 	case err != nil:
 		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
+	case ofEarlierDriver(existing, object):
+		return nil, errGoing
 	case !sameLaunch(existing, object):
 		return nil, refused
 	case existing.GetDeletionTimestamp() != nil:
@@ -90,7 +92,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	asWanted := sameLaunch(existing, object) || unchanged(existing, object)
+	asWanted := !ofEarlierDriver(existing, object) && (sameLaunch(existing, object) || unchanged(existing, object))
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
 	case asWanted && !going:
@@ -118,6 +120,16 @@ func sameLaunch(existing, wanted submission.Object) bool {
 	}
 	owner := metav1.GetControllerOf(wanted)
 	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+}
+
+// ofEarlierDriver says that an existing object belongs to another driver of the wanted one's launch, which could not be
+// completed: the garbage collector takes it after that driver, however late.
+func ofEarlierDriver(existing, wanted submission.Object) bool {
+	if existing.GetLabels()[labelLaunch] == "" || existing.GetLabels()[labelLaunch] != wanted.GetLabels()[labelLaunch] {
+		return false
+	}
+	before, after := metav1.GetControllerOf(existing), metav1.GetControllerOf(wanted)
+	return before != nil && after != nil && after.Kind == "Pod" && sameKind(*before, *after) && before.UID != after.UID
 }
 
 // unchanged says that an earlier attempt of the same application made a config map that is just like the wanted one.

@@ -86,6 +86,12 @@ func TestEnsure(t *testing.T) {
 		"takes what this launch made": {
 			existing: ofLaunch("this"), asks: "create get",
 		},
+		"takes what this launch made for the same driver": {
+			existing: ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new"), asks: "create get",
+		},
+		"replaces what goes with a driver of this launch that could not be completed": {
+			existing: ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("old"), asks: "create get delete create",
+		},
 		"waits for what this launch made and somebody deletes": {
 			existing: ofLaunch("this").Going(), asks: "create get", going: true,
 		},
@@ -198,7 +204,11 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 		err      error
 		want     string
 	}{
-		"a quota refuses for good":              {nil, "create", apierrors.NewForbidden(services, "", errors.New("exceeded quota")), refused},
+		"a quota refuses for good": {nil, "create", apierrors.NewForbidden(services, "", errors.New("exceeded quota")), refused},
+		"a quota passes that counts what goes with an earlier driver": {
+			ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("old"), "create",
+			apierrors.NewForbidden(services, "", errors.New("exceeded quota")), going,
+		},
 		"an overload passes":                    {nil, "create", apierrors.NewTooManyRequests("later", 1), retried},
 		"what went in between is tried again":   {nil, "create", exists, going},
 		"a look that fails is retried":          {ofLaunch("earlier"), "get", apierrors.NewInternalError(errors.New("oh")), retried},
@@ -214,7 +224,8 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 			client.PrependReactor(test.verb, "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, test.err
 			})
-			_, err := (&Reconciler{api: applications.Apache(nil), kube: client}).ensure(context.Background(), ofLaunch("this").Obj())
+			_, err := (&Reconciler{api: applications.Apache(nil), kube: client}).
+				ensure(context.Background(), ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj())
 			got, last := retried, new(refusedError)
 			switch {
 			case err == nil:

@@ -109,6 +109,7 @@ func causeOf(err error, d dialect.Dialect, app dialect.Application) *lifecycle.C
 // would be made now.
 func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
 	var existing submission.Object
+	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
 		object.SetNamespace(objects.Driver.Namespace)
 		verbs, err := r.verbsFor(object)
@@ -124,8 +125,15 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 		case existing.GetLabels()[labelLaunch] != fenced.ID && !unchanged(existing, object), existing.GetDeletionTimestamp() != nil:
 			return "", nil
 		}
+		if owner := metav1.GetControllerOf(existing); owner != nil && owner.Kind == "Pod" {
+			owners[owner.UID] = true
+		}
 	}
-	return existing.GetUID(), nil // the driver's: it is the last
+	driver := existing.GetUID() // it is the last
+	if delete(owners, driver); len(owners) > 0 {
+		return "", nil // what an earlier driver of this launch left, and the garbage collector is about to take
+	}
+	return driver, nil
 }
 
 func (r *Reconciler) build(

@@ -48,6 +48,12 @@ func TestLaunched(t *testing.T) {
 		"not where its Service is missing":     {[]runtime.Object{driver("this")}, nil, "", false},
 		"not where one is an earlier launch's": {[]runtime.Object{driver("this"), ofLaunch("earlier").Obj()}, nil, "", false},
 		"not where one is going":               {[]runtime.Object{driver("this"), ofLaunch("this").Going().Obj()}, nil, "", false},
+		"where its Service is its own": {
+			[]runtime.Object{driver("this"), ofLaunch("this").OwnedBy("Pod", "pi-0-driver").UIDOfOwner("uid-of-driver").Obj()}, nil, "uid-of-driver", false,
+		},
+		"not where one goes with an earlier driver": {
+			[]runtime.Object{driver("this"), ofLaunch("this").OwnedBy("Pod", "pi-0-driver").UIDOfOwner("old").Obj()}, nil, "", false,
+		},
 		"not where one may not be looked at": {
 			[]runtime.Object{driver("this")}, apierrors.NewForbidden(corev1.Resource("services"), "pi-0-driver-svc", nil), "", false,
 		},
