@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -200,22 +201,18 @@ func (r *run) settle() {
 	for _, p := range r.wild {
 		_ = r.kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
 	}
-	for _, p := range r.everybody {
-		for _, app := range p.present() {
-			p.resume(ctx, app)
-		}
-	}
+	r.doToAll("resumed", (*populace).resume, func(dialect.Application) bool { return true })
 	calmed := time.Now()
 	r.until("what starts over to do so", func() ([]string, error) {
 		return r.ofEverybody(func(p *populace) ([]string, error) { return p.stuck(ctx, calmed) })
 	})
-	r.removeAll(func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
+	r.doToAll("deleted", (*populace).remove, func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
 	r.until("all applications to come to rest", func() ([]string, error) {
 		restless, err := r.ofEverybody(func(p *populace) ([]string, error) { return p.restless(ctx) })
 		return append(restless, r.court.Undelivered()...), err
 	})
 	r.say("all applications are at rest")
-	r.removeAll(func(dialect.Application) bool { return true })
+	r.doToAll("deleted", (*populace).remove, func(dialect.Application) bool { return true })
 	r.until("nothing to be left", func() ([]string, error) {
 		left, err := r.left(ctx)
 		return append(left, r.court.Undelivered()...), err
@@ -236,15 +233,25 @@ func (r *run) ofEverybody(find func(*populace) ([]string, error)) ([]string, err
 	return all, nil
 }
 
-// removeAll deletes all applications of some sort.
-func (r *run) removeAll(sort func(dialect.Application) bool) {
-	for _, p := range r.everybody {
-		for _, app := range p.present() {
-			if sort(app) {
-				p.remove(r.Context(), app)
+// doToAll does something to all applications of some sort that are there, until each was done or is gone.
+func (r *run) doToAll(
+	done string, do func(*populace, context.Context, dialect.Application) bool, sort func(dialect.Application) bool,
+) {
+	did := map[types.UID]bool{}
+	r.until("all applications to be "+done, func() (left []string, err error) {
+		for _, p := range r.everybody {
+			for _, app := range p.present() {
+				switch {
+				case did[app.GetUID()], !sort(app):
+				case do(p, r.Context(), app):
+					did[app.GetUID()] = true
+				default:
+					left = append(left, p.namespace+"/"+app.GetName())
+				}
 			}
 		}
-	}
+		return left, nil
+	})
 }
 
 // until waits until there are no more obstacles.
