@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
@@ -58,7 +59,7 @@ func main() {
 func run() error {
 	b := &bench{began: time.Now(), yardsticks: map[string]*yardstick{}}
 	chosen := flag.String("parts", "", "the parts to run, separated by commas; all by default: "+strings.Join(names(), ", "))
-	flag.IntVar(&b.count, "n", 1000, "the number of applications")
+	flag.IntVar(&b.count, "n", 1000, fmt.Sprintf("the number of applications, at least %d", fewest))
 	flag.BoolVar(&b.large, "large", false, "measure with 10,000 live applications too")
 	flag.StringVar(&b.profiles, "profiles", "", "the folder for profiles of the controller; none by default")
 	root := flag.String("root", ".", "the folder of Firesteel's source")
@@ -68,6 +69,12 @@ func run() error {
 	flag.Parse()
 	if *show || *benchmarks {
 		return showAll(flag.Args(), *benchmarks)
+	}
+	switch {
+	case flag.NArg() > 0:
+		return fmt.Errorf("%q is no option: quote a value that has spaces", flag.Arg(0))
+	case b.count < fewest:
+		return fmt.Errorf("-n=%d: %d is the smallest number of applications that can be measured", b.count, fewest)
 	}
 	wanted, err := find(*chosen)
 	if err != nil {
@@ -80,14 +87,38 @@ func run() error {
 			return err
 		}
 	}
-	err = b.measure(ctx, *root, wanted)
-	if b.Report == nil || len(b.Figures) == 0 {
+	partial, err := begin(*out)
+	if err != nil {
 		return err
 	}
-	if err != nil { // what was measured before is worth as much
-		b.Settings["failed"] = err.Error()
+	failed := b.measure(ctx, *root, wanted)
+	switch {
+	case b.Report == nil || len(b.Figures) == 0:
+		return errors.Join(failed, os.Remove(partial))
+	case failed != nil: // what was measured before is worth as much
+		b.Settings[report.Failed], _, _ = strings.Cut(failed.Error(), "\n")
+		return errors.Join(failed, b.Write(partial), b.Table(os.Stdout), fmt.Errorf("what was measured until then is in %s", partial))
 	}
-	return errors.Join(err, b.Write(*out), b.Table(os.Stdout))
+	if err := b.Write(partial); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(partial, *out), b.Table(os.Stdout))
+}
+
+// fewest is the smallest number of applications that each part can do with.
+const fewest = 10
+
+// begin makes the file beside a report's that is to become it, so that a run that fails leaves an earlier report alone, and
+// one that has nowhere to write to does not begin.
+func begin(out string) (partial string, err error) {
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return "", fmt.Errorf("-out=%s: it is a folder: name a file", out)
+	}
+	partial = out + ".partial"
+	if err := os.WriteFile(partial, nil, 0o644); err != nil {
+		return "", fmt.Errorf("-out=%s: %w: name a file in a folder that is there and may be written to", out, err)
+	}
+	return partial, nil
 }
 
 // names are those of all parts.
@@ -101,10 +132,10 @@ func names() []string {
 
 // find finds parts by their names.
 func find(chosen string) ([]string, error) {
-	if chosen == "" {
+	wanted := strings.FieldsFunc(chosen, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(wanted) == 0 {
 		return names(), nil
 	}
-	wanted := strings.Split(chosen, ",")
 	for _, name := range wanted {
 		if !slices.Contains(names(), name) {
 			return nil, fmt.Errorf("there is no part %q; there are %s", name, strings.Join(names(), ", "))
@@ -114,6 +145,9 @@ func find(chosen string) ([]string, error) {
 }
 
 func showAll(files []string, asBenchmarks bool) error {
+	if len(files) == 0 {
+		return errors.New("name the reports to show, as in -show bench.json")
+	}
 	for _, file := range files {
 		r, err := report.Read(file)
 		if err != nil {
@@ -143,15 +177,24 @@ func (b *bench) measure(ctx context.Context, root string, wanted []string) error
 		Time: b.began, Commit: commit(ctx, root), Machine: thisMachine(),
 		Settings: map[string]string{"n": fmt.Sprint(b.count), "large": fmt.Sprint(b.large)},
 	}
-	if b.world, err = newWorld(ctx, root, dir); err != nil {
+	err = b.measureIn(ctx, root, dir, wanted)
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w\nlogs are in %s", err, dir)
+	}
+	return errors.Join(err, os.RemoveAll(dir)) // nobody asks why it was interrupted
+}
+
+// measureIn runs parts in a world whose files are in a folder.
+func (b *bench) measureIn(ctx context.Context, root, dir string, wanted []string) (err error) {
+	if b.world, err = newWorld(ctx, root, dir); err != nil {
+		return err
 	}
 	defer b.close()
 	if err := b.measureParts(ctx, wanted); err != nil {
-		return fmt.Errorf("%w\nlogs are in %s", err, dir)
+		return err
 	}
 	b.say("done")
-	return os.RemoveAll(dir)
+	return nil
 }
 
 // measureParts measures parts one after the other, but for memory and growth, which need the same applications.

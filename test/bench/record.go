@@ -33,6 +33,14 @@ type recording struct {
 	steps [steps][]request
 }
 
+// writes is their number.
+func (r *recording) writes() (all int) {
+	for _, its := range r.steps {
+		all += len(its)
+	}
+	return all
+}
+
 // step is a part of a life: what follows from its creation, from the start of its driver, from the end of that, and from
 // its deletion.
 type step int
@@ -129,6 +137,10 @@ func (r *recorder) about(namespace, name string) []request {
 	return its
 }
 
+// runTime is how long a driver runs, as in testdata/stages.yaml. What follows from its start counts as that until its end
+// comes, as it does among others.
+const runTime = time.Second
+
 // quietTime is how long nothing is written where nothing is left to do: executors' news are gathered for a second.
 const quietTime = 1500 * time.Millisecond
 
@@ -162,10 +174,11 @@ func (w *world) record(ctx context.Context, k kind) (*recording, error) {
 
 func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) error {
 	names := []string{r.name}
+	var ran time.Time
 	requested := crowd.await(r.name, lifecycle.DriverRequested)
 	var driver *corev1.Pod
 	taken := 0
-	for step, do := range [steps]func() error{
+	for i, do := range [steps]func() error{
 		launches: func() error {
 			if err := crowd.create(ctx, names); err != nil {
 				return err
@@ -178,6 +191,7 @@ func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) erro
 			return err
 		},
 		starts: func() error {
+			ran = time.Now()
 			if err := crowd.setPhase(ctx, driver, corev1.PodRunning); err != nil {
 				return err
 			}
@@ -199,11 +213,15 @@ func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) erro
 		if err := do(); err != nil {
 			return err
 		}
-		writes, err := tape.quiet(ctx, r.namespace, r.name)
-		if err != nil {
+		over := tape.quiet(r)
+		if step(i) == starts {
+			over = func() bool { return time.Since(ran) >= runTime }
+		}
+		if err := until(ctx, fmt.Sprintf("the %s of %s to be over", step(i), r.name), func() (bool, error) { return over(), nil }); err != nil {
 			return err
 		}
-		r.steps[step], taken = writes[taken:], len(writes)
+		writes := tape.about(r.namespace, r.name)
+		r.steps[i], taken = writes[taken:], len(writes)
 	}
 	r.driverUID, r.uid = string(driver.UID), string(driver.OwnerReferences[0].UID)
 	for _, write := range r.steps[launches] {
@@ -217,17 +235,15 @@ func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) erro
 // hashed is the name of the driver's ConfigMap where the application's is no part of it.
 var hashed = regexp.MustCompile(`spark-drv-([0-9a-f]{16})-conf-map`)
 
-// quiet waits until no more is written about an application, and returns what was.
-func (r *recorder) quiet(ctx context.Context, namespace, name string) (writes []request, err error) {
-	since := time.Now()
-	err = until(ctx, "no more writes about "+name, func() (bool, error) {
-		now := r.about(namespace, name)
-		if len(now) != len(writes) {
-			writes, since = now, time.Now()
+// quiet says that no more is written about the application of a life.
+func (r *recorder) quiet(life *recording) func() bool {
+	count, since := 0, time.Now()
+	return func() bool {
+		if now := len(r.about(life.namespace, life.name)); now != count {
+			count, since = now, time.Now()
 		}
-		return time.Since(since) > quietTime, nil
-	})
-	return writes, err
+		return time.Since(since) > quietTime
+	}
 }
 
 // driver is the driver Pod of an application.

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
 
 // The stages of a crowd's life, as they are reported.
@@ -173,14 +171,15 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 			return err
 		}
 		for _, withSink := range c.sinks {
-			of, s := c.name+", in process", setup{}
+			of, s := c.name+", in process", setup{counting: true}
 			if withSink {
-				of, s = c.name+", HTTP sink", setup{sink: b.sink.url()}
+				of, s = c.name+", HTTP sink", setup{counting: true, sink: b.sink.url()}
 			}
-			p, err := b.runFiresteel(ctx, c.kind, s, of)
+			p, written, err := b.runFiresteel(ctx, c.kind, s, of)
 			if err != nil {
 				return err
 			}
+			b.Add(partThroughput, of, "writes", "writes/application", written).Against(float64(y.life.writes()))
 			after, err := b.runBare(ctx, c.kind, y.life, y.workers, b.count)
 			if err != nil {
 				return err
@@ -195,34 +194,44 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 	return nil
 }
 
-// runFiresteel has a crowd live with Firesteel, and says what that cost.
-func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (pace, error) {
+// runFiresteel has a crowd live with Firesteel, and says what that cost, and how much Firesteel wrote for each.
+func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p pace, written float64, err error) {
 	c, err := b.startController(ctx, s)
 	if err != nil {
-		return pace{}, err
+		return p, 0, err
 	}
 	defer c.Kill()
 	crowd, err := b.newCrowd(ctx, k, ends, nil)
 	if err != nil {
-		return pace{}, err
+		return p, 0, err
 	}
 	b.profile(ctx, c, partThroughput+"-"+of)
-	before, err := cpuOf(c.Pid())
+	before, err := b.account(ctx, c, true)
 	if err != nil {
-		return pace{}, err
+		return p, 0, err
 	}
-	p, err := crowd.run(ctx, b.count)
+	if p, err = crowd.run(ctx, b.count); err != nil {
+		return p, 0, fmt.Errorf("%w\n%s", err, c.Tail(20))
+	}
+	after, err := b.account(ctx, c, false)
 	if err != nil {
-		return p, fmt.Errorf("%w\n%s", err, c.Tail(20))
+		return p, 0, err
 	}
-	after, err := cpuOf(c.Pid())
-	if err != nil {
-		return p, err
+	each := after.since(before, b.count)
+	b.say("Firesteel, %d of %s: %s, %s of CPU each", b.count, of, p, each.cpu["controller"])
+	b.Add(partThroughput, of, "CPU of the controller", "ms/application", milliseconds(each.cpu["controller"])).Below(cpuGoal)
+	return p, writes(each.own), nil
+}
+
+// writes are those of the requests that a recorded life has, which no Kubernetes Events are.
+func writes(requests map[string]float64) (all float64) {
+	for name, count := range requests {
+		verb, resource, _ := strings.Cut(name, " ")
+		if verb != "get" && verb != "list" && verb != "watch" && !strings.HasPrefix(resource, "events") {
+			all += count
+		}
 	}
-	spent := (after - before) / time.Duration(b.count)
-	b.say("Firesteel, %d of %s: %s, %s of CPU each", b.count, of, p, spent)
-	b.Add(partThroughput, of, "CPU of the controller", "ms/application", report.Milliseconds([]time.Duration{spent})...).Below(cpuGoal)
-	return p, nil
+	return all
 }
 
 // profileLength is how long a profile takes.

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Benchmarks writes the report in Go's benchmark format, which benchstat compares: a line for each sample. Where there is a
-// yardstick, the ratio to it is another unit of the same benchmark, for the machine matters less to it.
+// Benchmarks writes the report in Go's benchmark format, which benchstat compares: a line for each figure. The samples of a
+// report are no lines of their own: they are of one process and one hour, so that chance would seem smaller than it is. Where
+// there is a yardstick, the ratio to it is another unit of the same benchmark, for the machine matters less to it.
 func (r *Report) Benchmarks(w io.Writer) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "cpu: %s\n", r.Machine.CPU)
+	fmt.Fprintf(&text, "cpu: %s\napplications: %s\n", r.Machine.CPU, r.Settings["n"])
 	better := map[string]string{}
 	for _, figure := range r.Figures {
 		unit := word(figure.Unit)
@@ -25,13 +26,12 @@ func (r *Report) Benchmarks(w io.Writer) error {
 		fmt.Fprintf(&text, "Unit %s better=%s\n", unit, better[unit])
 	}
 	for _, figure := range r.Figures {
-		for i, sample := range figure.Samples {
-			fmt.Fprintf(&text, "BenchmarkFiresteel/%s/%s/%s 1 %g %s", part(figure.Part), part(figure.Case), part(figure.Name), sample, word(figure.Unit))
-			if yardstick := figure.against(i); yardstick != 0 {
-				fmt.Fprintf(&text, " %g ratio:%s", sample/yardstick, word(figure.Unit))
-			}
-			text.WriteString("\n")
+		fmt.Fprintf(&text, "BenchmarkFiresteel/%s/%s/%s 1 %g %s", part(figure.Part), part(figure.Case), part(figure.Name),
+			figure.Value(), word(figure.Unit))
+		if ratio := figure.Ratio(); ratio != 0 {
+			fmt.Fprintf(&text, " %g ratio:%s", ratio, word(figure.Unit))
 		}
+		text.WriteString("\n")
 	}
 	_, err := io.WriteString(w, text.String())
 	return err

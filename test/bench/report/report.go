@@ -21,6 +21,9 @@ type Report struct {
 	Figures  []*Figure         `json:"figures"`
 }
 
+// Failed is the setting that says why a run did not come to its end.
+const Failed = "failed"
+
 // Machine is where a run took place.
 type Machine struct {
 	CPU    string `json:"cpu"`
@@ -65,15 +68,6 @@ func (f *Figure) Ratio() float64 {
 	return f.Value() / median(f.Yardstick)
 }
 
-// against is what a sample is held against: the yardstick's of the same batch where there is one for each, and else its
-// median.
-func (f *Figure) against(sample int) float64 {
-	if len(f.Yardstick) == len(f.Samples) {
-		return f.Yardstick[sample]
-	}
-	return median(f.Yardstick)
-}
-
 // Below sets the goal of at most that much.
 func (f *Figure) Below(limit float64) *Figure {
 	f.Goal = &Goal{Limit: limit}
@@ -98,14 +92,16 @@ func (f *Figure) RatioAbove(limit float64) *Figure {
 	return f
 }
 
-// Missed says that the goal is missed.
+// Missed says that the goal is missed. A ratio to nothing meets none.
 func (f *Figure) Missed() bool {
 	if f.Goal == nil {
 		return false
 	}
 	got := f.Value()
 	if f.Goal.OfRatio {
-		got = f.Ratio()
+		if got = f.Ratio(); got == 0 {
+			return true
+		}
 	}
 	if f.Higher {
 		return got < f.Goal.Limit
@@ -180,7 +176,11 @@ func Read(file string) (*Report, error) {
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("report %s: %w", file, err)
+		return nil, fmt.Errorf("report %s: %w: is it whole, and one of make bench?", file, err)
+	}
+	empty := func(f *Figure) bool { return f == nil || len(f.Samples) == 0 }
+	if len(r.Figures) == 0 || slices.ContainsFunc(r.Figures, empty) {
+		return nil, fmt.Errorf("report %s: figures are missing, or one has no samples: is it one of make bench?", file)
 	}
 	return &r, nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,8 @@ import (
 func example() *Report {
 	r := &Report{
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Commit: "abc",
-		Machine: Machine{CPU: "a CPU", Cores: 2, Memory: "24 GiB", Kernel: "6.1", Load: "0.10"},
+		Machine:  Machine{CPU: "a CPU", Cores: 2, Memory: "24 GiB", Kernel: "6.1", Load: "0.10"},
+		Settings: map[string]string{"n": "1000", Failed: "cost: interrupted"},
 	}
 	r.Add("throughput", "Apache, in process", "drivers exist", "applications/s", 40, 44, 42).Against(50).RatioAbove(0.75)
 	r.Add("throughput", "Apache, in process", "released", "applications/s", 20).Against(50).RatioAbove(0.75)
@@ -30,6 +32,9 @@ func TestTheTableSaysWhatWasMeasuredAndWhichGoalsAreMet(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `2026-01-02 03:04 UTC, commit abc: 2 cores of a CPU, 24 GiB, Linux 6.1, load 0.10
+1000 applications
+
+**Incomplete**: cost: interrupted
 
 | throughput | | | against | ratio | goal |
 |---|---|---:|---:|---:|---|
@@ -50,19 +55,18 @@ func TestTheTableSaysWhatWasMeasuredAndWhichGoalsAreMet(t *testing.T) {
 	}
 }
 
-func TestTheBenchmarkFormatHasALineForEachSample(t *testing.T) {
+func TestTheBenchmarkFormatHasALineForEachFigure(t *testing.T) {
 	var text strings.Builder
 	if err := example().Benchmarks(&text); err != nil {
 		t.Fatal(err)
 	}
 	want := `cpu: a CPU
+applications: 1000
 Unit applications/s better=higher
 Unit events/application better=lower
 Unit ms/application better=lower
 Unit ratio:applications/s better=higher
 Unit requests/application better=lower
-BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 40 applications/s 0.8 ratio:applications/s
-BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 44 applications/s 0.88 ratio:applications/s
 BenchmarkFiresteel/throughput/Apache,in-process/drivers-exist 1 42 applications/s 0.84 ratio:applications/s
 BenchmarkFiresteel/throughput/Apache,in-process/released 1 20 applications/s 0.4 ratio:applications/s
 BenchmarkFiresteel/cost/Apache/CPU 1 4.25 ms/application
@@ -96,6 +100,29 @@ func TestSamplesOfTheSameFigureAreGathered(t *testing.T) {
 	r.Add("a", "b", "c", "s", 3, 2)
 	if len(r.Figures) != 2 || r.Figures[0].Value() != 2 {
 		t.Errorf("figures are %+v", r.Figures)
+	}
+}
+
+func TestWhatIsNoReportIsNamed(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty": "", "cut off": `{"figures": [{"part": "co`, "of something else": `{}`, "with a figure that is missing": `{"figures": [null]}`,
+		"with a figure without samples": `{"figures": [{"part": "cost"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "report.json")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(file); err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+}
+
+func TestARatioToNothingMeetsNoGoal(t *testing.T) {
+	if !new(Report).Add("growth", "many", "CPU", "ms", 4).Against(0).RatioBelow(1.2).Missed() {
+		t.Error("the goal is met")
 	}
 }
 

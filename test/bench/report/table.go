@@ -15,6 +15,10 @@ func (r *Report) Table(w io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s, commit %s: %d cores of %s, %s, Linux %s, load %s\n", r.Time.UTC().Format("2006-01-02 15:04 MST"), r.Commit,
 		r.Machine.Cores, r.Machine.CPU, r.Machine.Memory, r.Machine.Kernel, r.Machine.Load)
+	fmt.Fprintf(&text, "%s applications\n", r.Settings["n"])
+	if failed := r.Settings[Failed]; failed != "" {
+		fmt.Fprintf(&text, "\n**Incomplete**: %s\n", failed)
+	}
 	for _, part := range distinct(r.Figures, func(f *Figure) string { return f.Part }) {
 		var held, rest []*Figure
 		for _, figure := range r.Figures {
