@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 	}
 	defer its.close()
 	levels := []int{b.count}
-	if b.large {
+	if b.large && b.count < veryMany {
 		levels = append(levels, veryMany)
 	}
 	empty, err := b.footprint(ctx, its.controller)
@@ -67,9 +68,11 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 		return nil
 	}
 	its.controller.Kill()
-	if its.controller, err = b.startController(ctx, setup{}); err != nil {
+	restarted, err := b.startController(ctx, setup{})
+	if err != nil {
 		return err
 	}
+	its.controller = restarted
 	again, err := b.footprint(ctx, its.controller)
 	if err == nil {
 		b.addFootprint(fmt.Sprintf("%d applications, after a restart", its.there), again)
@@ -104,14 +107,18 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 		defer livesOf[i].crowd.close()
 		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
 	}
-	for range batches {
-		for i, lives := range livesOf {
-			its, err := lives.batch(ctx)
+	turns := []int{0, 1}
+	for n := range 1 + batches {
+		for _, i := range turns {
+			its, err := livesOf[i].batch(ctx)
 			if err != nil {
-				return fmt.Errorf("%w\n%s", err, lives.controller.Tail(20))
+				return fmt.Errorf("%w\n%s", err, livesOf[i].controller.Tail(20))
 			}
-			spentOf[i] = append(spentOf[i], its)
+			if n > 0 { // the first is to have both do once what is done but once
+				spentOf[i] = append(spentOf[i], its)
+			}
 		}
+		slices.Reverse(turns)
 	}
 	for _, its := range spentOf {
 		dropRare(its)
@@ -204,6 +211,8 @@ type populace struct {
 	// executors counts those that run, and there the applications.
 	executors *atomic.Int64
 	there     int
+	// stop ends the watch of executors.
+	stop context.CancelFunc
 }
 
 // newPopulace is of nobody yet.
@@ -213,10 +222,12 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 		return nil, err
 	}
 	p := &populace{bench: b, controller: c}
+	ctx, p.stop = context.WithCancel(ctx)
 	if p.crowd, err = b.newCrowd(ctx, apacheKind, runs, nil); err == nil {
 		p.executors, err = p.crowd.runningExecutors(ctx)
 	}
 	if err != nil {
+		p.stop()
 		c.Kill()
 	}
 	return p, err
@@ -225,6 +236,7 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 // close ends the controller, and nobody watches the crowd any more.
 func (p *populace) close() {
 	p.crowd.close()
+	p.stop()
 	p.controller.Kill()
 }
 

@@ -14,11 +14,14 @@ type deadlines struct {
 	enqueue func(types.NamespacedName)
 
 	mutex sync.Mutex
-	next  map[types.NamespacedName]*time.Timer
+	next  map[types.NamespacedName]*deadline
 }
 
+// deadline is known before its timer, which may be over before anybody has it.
+type deadline struct{ timer *time.Timer }
+
 func newDeadlines(enqueue func(types.NamespacedName)) *deadlines {
-	return &deadlines{enqueue: enqueue, next: map[types.NamespacedName]*time.Timer{}}
+	return &deadlines{enqueue: enqueue, next: map[types.NamespacedName]*deadline{}}
 }
 
 // set knows how long it is until the next deadline of an application.
@@ -26,13 +29,13 @@ func (d *deadlines) set(app types.NamespacedName, after time.Duration) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.stop(app)
-	var its *time.Timer
-	its = time.AfterFunc(after, func() {
+	its := &deadline{}
+	d.next[app] = its
+	its.timer = time.AfterFunc(after, func() {
 		if d.take(app, its) {
 			d.enqueue(app)
 		}
 	})
-	d.next[app] = its
 }
 
 // clear knows that an application has no deadline.
@@ -44,13 +47,13 @@ func (d *deadlines) clear(app types.NamespacedName) {
 
 func (d *deadlines) stop(app types.NamespacedName) {
 	if its, set := d.next[app]; set {
-		its.Stop()
+		its.timer.Stop()
 		delete(d.next, app)
 	}
 }
 
 // take says that a deadline is still the application's, and forgets it.
-func (d *deadlines) take(app types.NamespacedName, its *time.Timer) bool {
+func (d *deadlines) take(app types.NamespacedName, its *deadline) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	current := d.next[app] == its

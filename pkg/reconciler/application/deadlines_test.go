@@ -10,6 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// A timer may be over before who starts it goes on. Here its clock is the machine's.
+func TestNoDeadlineIsLostThatIsOverAtOnce(t *testing.T) {
+	const many = 100_000
+	app := types.NamespacedName{Name: "one"}
+	looked := make(chan types.NamespacedName)
+	d := newDeadlines(func(app types.NamespacedName) { looked <- app })
+	for n := range many {
+		d.set(app, -1)
+		select {
+		case <-looked:
+		case <-t.Context().Done():
+			t.Fatalf("deadline %d is lost", n)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("deadline %d is lost", n)
+		}
+	}
+}
+
 func TestOnlyTheLastDeadlineOfAnApplicationHasItLookedAt(t *testing.T) {
 	one, other := types.NamespacedName{Name: "one"}, types.NamespacedName{Name: "other"}
 	for _, test := range []struct {
