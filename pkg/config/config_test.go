@@ -250,17 +250,21 @@ func TestHandlers(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	for name, test := range map[string]struct {
-		given *corev1.ConfigMap
-		grace time.Duration
+		given    *corev1.ConfigMap
+		grace    time.Duration
+		messages bool
 	}{
-		"five minutes where nothing is said": {data(), 5 * time.Minute},
-		"a grace":                            {data("deletion-grace", "90s"), 90 * time.Second},
-		"none":                               {data("deletion-grace", "0s"), 0},
+		"five minutes where nothing is said": {data(), 5 * time.Minute, false},
+		"a grace":                            {data("deletion-grace", "90s"), 90 * time.Second, false},
+		"none":                               {data("deletion-grace", "0s"), 0, false},
+		"failure messages":                   {data("failure-messages", "enabled"), 5 * time.Minute, true},
+		"failure messages by another word":   {data("failure-messages", "true"), 5 * time.Minute, true},
+		"no failure messages":                {data("failure-messages", "disabled"), 5 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewEvents(test.given)
-			if err != nil || got.DeletionGrace != test.grace {
-				t.Errorf("grace is %v, %v; want %s", got, err, test.grace)
+			if err != nil || got.DeletionGrace != test.grace || got.FailureMessages != test.messages {
+				t.Errorf("settings are %v, %v; want %s, %t", got, err, test.grace, test.messages)
 			}
 		})
 	}
@@ -311,6 +315,10 @@ func TestRefusals(t *testing.T) {
 		"a grace below zero": {
 			config.EventsName, "deletion-grace", "-1s",
 			`config-events: deletion-grace is "-1s": write a time of zero or more with its unit, such as 90s or 5m`,
+		},
+		"failure messages that are neither on nor off": {
+			config.EventsName, "failure-messages", "some",
+			`config-events: failure-messages is "some": write enabled or disabled`,
 		},
 		"a grace without a unit": {
 			config.EventsName, "deletion-grace", "5",

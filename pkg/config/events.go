@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,15 +11,33 @@ import (
 type Events struct {
 	// DeletionGrace is how long a deleted application may wait for its events to be taken.
 	DeletionGrace time.Duration
+	// FailureMessages has events carry what a failed driver left: its exception and its termination message.
+	FailureMessages bool
 }
 
 // NewEvents reads config-events.
 func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
 	events := &Events{DeletionGrace: 5 * time.Minute}
 	err := Keys{
-		"deletion-grace": notNegative(&events.DeletionGrace),
+		"deletion-grace":   notNegative(&events.DeletionGrace),
+		"failure-messages": switched(&events.FailureMessages),
 	}.Read(EventsName, configMap)
 	return events, err
+}
+
+// switched reads whether something is on. Each pair of words that the field has for it will do.
+func switched(into *bool) func(key, value string) error {
+	return func(key, value string) error {
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "true", "on", "enabled":
+			*into = true
+		case "false", "off", "disabled":
+			*into = false
+		default:
+			return Refuse(key, value, "write enabled or disabled")
+		}
+		return nil
+	}
 }
 
 // notNegative reads a time of zero or more.

@@ -115,7 +115,7 @@ func (r *Relay) noteRejection(s *stream, i *item, event cloudevents.Event, err e
 	r.instruments.rejected(event.Type())
 	var whole any = event
 	if event.Context == nil {
-		whole = i.transition
+		whole = transitionData(s.object, *i.transition)
 	}
 	text, _ := json.Marshal(whole)
 	r.config.Logger.Errorw("event was rejected and is passed over",

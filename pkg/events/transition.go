@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -21,7 +22,7 @@ type TransitionData struct {
 	Attempt       int64  `json:"attempt" doc:"The attempt that the transition belongs to; the first is 0."`
 	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps." minimum:"1"`
 	State         string `json:"state" doc:"The lifecycle state that began."`
-	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut."`
+	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut. Secret values are redacted, and what a failed driver said is there only with failure-messages of config-events."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
 	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
@@ -56,7 +57,7 @@ type End struct {
 	Class          string `json:"class,omitempty" doc:"The class of the failure: application, infrastructure, eviction, scheduling or timeout; absent after success."`
 	ExitCode       *int32 `json:"exitCode,omitempty" doc:"The exit code of the driver's container."`
 	Reason         string `json:"reason,omitempty" doc:"A word in CamelCase: the container's, the Pod's or the API server's."`
-	Message        string `json:"message,omitempty" doc:"Why, for people. A long text is cut."`
+	Message        string `json:"message,omitempty" doc:"Why, for people. As the message of the transition, with what more is known."`
 	Pod            string `json:"pod,omitempty" doc:"The Pod that the attempt ended with: its driver."`
 	Attempt        int64  `json:"attempt" doc:"The attempt that ended."`
 }
@@ -129,12 +130,20 @@ func transitionData(o Object, t v1alpha1.Transition) TransitionData {
 		Attempt:       t.Attempt,
 		Sequence:      t.Sequence,
 		State:         t.State,
-		Message:       clip(t.Message, messageLimit),
+		Message:       clip(message(t), messageLimit),
 		DriverPod:     clip(t.DriverPod, podLimit),
 		ApplicationID: clip(t.ApplicationID, applicationIDLimit),
 		End:           endData(t),
 		Outcome:       t.Outcome,
 	}
+}
+
+// message is what the event says happened.
+func message(t v1alpha1.Transition) string {
+	if t.End == nil {
+		return t.Message
+	}
+	return cmp.Or(t.End.EventMessage, t.Message)
 }
 
 func endData(t v1alpha1.Transition) *End {
@@ -147,7 +156,7 @@ func endData(t v1alpha1.Transition) *End {
 		Class:          clip(t.End.Class, wordLimit),
 		ExitCode:       t.End.ExitCode,
 		Reason:         clip(t.End.Reason, wordLimit),
-		Message:        clip(t.End.Message, messageLimit),
+		Message:        clip(cmp.Or(t.End.EventMessage, t.End.Message), messageLimit),
 		Pod:            clip(t.DriverPod, podLimit),
 		Attempt:        t.Attempt,
 	}

@@ -82,6 +82,21 @@ func TestEventOfAnAttemptsEnd(t *testing.T) {
 	}
 }
 
+// Records of earlier versions have no EventMessage: TestEventOfAnAttemptsEnd holds their events.
+func TestAnEventSaysNoMoreThanItsTransitionAllows(t *testing.T) {
+	quoting := failed()
+	quoting.Message = "Driver failed. java.lang.IllegalStateException: on the card of Mr. Smith"
+	quoting.End.Message = quoting.Message + "\nTermination message: Mr. Smith"
+	quoting.End.EventMessage = "Driver failed."
+	event, err := ForTransition(pi, quoting)
+	must(t, err)
+	data, err := TransitionOf(event)
+	must(t, err)
+	if data.Message != "Driver failed." || data.End.Message != "Driver failed." {
+		t.Errorf("the event says %q and %q", data.Message, data.End.Message)
+	}
+}
+
 func tree(t *testing.T, text string) (parsed any) {
 	t.Helper()
 	must(t, json.Unmarshal([]byte(text), &parsed))

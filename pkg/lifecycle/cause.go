@@ -62,21 +62,46 @@ func (c *Cause) addException(trace string) {
 	c.addSentence(outbox.Clip(strings.Join(lines[:top], "\n"), maxException))
 }
 
-func (c *Cause) addDetail(what, text string) {
+// addTerminationMessage adds what the driver wrote to its termination log.
+func (c *Cause) addTerminationMessage(text string) {
 	if text == "" {
 		return
 	}
 	if c.Detail != "" {
 		c.Detail += "\n"
 	}
-	c.Detail += what + ": " + text
+	c.Detail += "Termination message: " + text
 }
 
 // AddLog adds the end of a driver's log, as much of it as there is room for.
 func (c *Cause) AddLog(lines string) {
-	const what = "Last lines of the log"
-	room := outbox.MaxEvidence - outbox.Size(c.told()) - len(what) - len("\\n: ")
-	c.addDetail(what, lastWords(lines, room))
+	const what = "Last lines of the log: "
+	room := outbox.MaxEvidence - outbox.Size(c.told()) - len(what) - len("\\n")
+	if words := lastWords(lines, room); words != "" {
+		c.Log = what + words
+	}
+}
+
+// told is all that is known of a cause, in words.
+func (c Cause) told() string { return c.with(c.Message, c.Detail) }
+
+// toldByEvent is what the event says in place of told; it is empty if the event says the same.
+func (c Cause) toldByEvent() string {
+	if c.Unquoted == "" {
+		return ""
+	}
+	return c.with(c.Unquoted)
+}
+
+// with returns a message with its evidence and the log.
+func (c Cause) with(message string, evidence ...string) string {
+	told := outbox.Clip(message, outbox.MaxMessage)
+	for _, text := range append(evidence, c.Log) {
+		if text != "" {
+			told += "\n" + text
+		}
+	}
+	return told
 }
 
 // lastWords is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was

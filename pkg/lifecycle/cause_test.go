@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
@@ -21,15 +22,55 @@ func TestALogIsTheLastOfTheEvidence(t *testing.T) {
 		t.Errorf("the end says %q, want %q", told(got), want)
 	}
 	silent := appFailure
-	if silent.AddLog("\n"); silent.Detail != "" {
-		t.Errorf("an empty log adds %q", silent.Detail)
+	if silent.AddLog("\n"); silent.Log != "" {
+		t.Errorf("an empty log adds %q", silent.Log)
+	}
+}
+
+func TestEventsDoNotQuoteDrivers(t *testing.T) {
+	const sentence = "Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error)."
+	left := driverPod().Phase(corev1.PodFailed).Container("spark-kubernetes-driver", exited(1, "Error"), saying("terminated")).
+		Exception("thrown", "\tat A.a", "Caused by: root")
+	silent := driverPod().Phase(corev1.PodFailed).Container("spark-kubernetes-driver", exited(1, "Error"))
+	for name, test := range map[string]struct {
+		pod                 *corev1.Pod
+		mayQuote            bool
+		log, status, events string
+	}{
+		"an exception and a termination message": {
+			pod: left.Obj(), status: sentence + " thrown\nCaused by: root\nTermination message: terminated", events: sentence,
+		},
+		"a log beside them": {
+			pod: left.Obj(), log: "one\ntwo",
+			status: sentence + " thrown\nCaused by: root\nTermination message: terminated\nLast lines of the log: one\ntwo",
+			events: sentence + "\nLast lines of the log: one\ntwo",
+		},
+		"events that may quote": {
+			pod: left.Obj(), mayQuote: true, status: sentence + " thrown\nCaused by: root\nTermination message: terminated",
+		},
+		"a driver that left nothing": {pod: silent.Obj(), status: sentence},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end := ObserveDriver(test.pod, "spark-kubernetes-driver").End
+			if test.mayQuote {
+				end.Cause.Unquoted = ""
+			}
+			end.Cause.AddLog(test.log)
+			got := endOf(end)
+			if got.Message != test.status || got.EventMessage != test.events {
+				t.Errorf("the status says %q, want %q; events say %q, want %q", got.Message, test.status, got.EventMessage, test.events)
+			}
+		})
 	}
 }
 
 // told is what a record says of an end.
-func told(end *End) string {
+func told(end *End) string { return endOf(end).Message }
+
+// endOf is how a record has an attempt end.
+func endOf(end *End) *v1alpha1.AttemptEnd {
 	got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: &Driver{End: end, Stopped: true}}, start)
-	return outbox.LastEnd(got).End.Message
+	return outbox.LastEnd(got).End
 }
 
 // Whatever a driver leaves, its sentence comes first, and the end of its log is kept.
@@ -63,7 +104,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 func TestALogWithoutRoomIsLeftOut(t *testing.T) {
 	cause := Cause{Class: ClassApplication, Message: strings.Repeat("x", 1024), Detail: strings.Repeat("y", 1024)}
 	cause.AddLog("a line")
-	if strings.Contains(cause.Detail, "log") {
-		t.Errorf("the detail is %q", cause.Detail)
+	if cause.Log != "" {
+		t.Errorf("it adds %q", cause.Log)
 	}
 }

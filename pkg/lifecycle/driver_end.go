@@ -113,6 +113,7 @@ func failedContainer(
 	cause.ExitCode = &exitCode
 	cause.Reason = orElse(terminated.Reason, "Error")
 	cause.Message = fmt.Sprintf("%s: %s exited with code %d (%s).", what, status.Name, exitCode, cause.Reason)
+	var exception string
 	isDriver := status.Name == orElse(mainContainer, sparkContainer)
 	switch disrupted, stopped := disruption(pod), stoppedByNode(pod); {
 	case disrupted != nil && wasKilled(exitCode):
@@ -128,9 +129,13 @@ func failedContainer(
 		cause.addSentence(outOfLimit)
 	case isDriver:
 		cause.addSentence(exitCodes[exitCode])
-		cause.addException(pod.Annotations[ExitExceptionAnnotation])
+		exception = pod.Annotations[ExitExceptionAnnotation]
 	}
-	cause.addDetail("Termination message", lastWords(terminated.Message, maxTerminationMessage))
+	if exception != "" || terminated.Message != "" {
+		cause.Unquoted = cause.Message
+	}
+	cause.addException(exception)
+	cause.addTerminationMessage(lastWords(terminated.Message, maxTerminationMessage))
 	return &End{State: Failed, Cause: cause}
 }
 

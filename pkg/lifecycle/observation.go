@@ -87,6 +87,11 @@ type Cause struct {
 	ExitCode *int32
 	// Message is a sentence, and Detail the evidence: what the driver left behind for people to read.
 	Message, Detail string
+	// Unquoted is Message without what it quotes of the driver. It is empty if neither Message nor Detail quotes the
+	// driver, or if events may carry the quotes.
+	Unquoted string
+	// Log is the end of the driver's log.
+	Log string
 }
 
 // Effect is what is to be done once the record is persisted.

@@ -46,6 +46,7 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 		End: &v1alpha1.AttemptEnd{
 			Outcome: outcome, Class: end.Cause.Class, ExitCode: end.Cause.ExitCode,
 			Reason: outbox.Clip(end.Cause.Reason, outbox.MaxReason), Message: outbox.Clip(end.Cause.told(), outbox.MaxEvidence),
+			EventMessage: outbox.Clip(end.Cause.toldByEvent(), outbox.MaxEvidence),
 		},
 		Time: outbox.Stamp(m.now),
 	}
@@ -53,15 +54,6 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 		transition.DriverStatus = bounded(driver.Status)
 	}
 	return transition
-}
-
-// told is all that is known of a cause, in words.
-func (c Cause) told() string {
-	told := outbox.Clip(c.Message, outbox.MaxMessage)
-	if c.Detail != "" {
-		told += "\n" + c.Detail
-	}
-	return told
 }
 
 // terminate ends the application. outcome is empty where its end was told before.

@@ -16,6 +16,7 @@ import (
 	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
@@ -43,6 +44,9 @@ func (r *Reconciler) observe(
 	seen.DriverGone = gone
 	if pod != nil {
 		seen.Driver = lifecycle.ObserveDriver(pod, policy.MainContainer)
+		if seen.Driver.End != nil && config.FromContext(ctx).Events.FailureMessages {
+			seen.Driver.End.Cause.Unquoted = "" // the event says all
+		}
 	}
 	if app.GetDeletionTimestamp() != nil {
 		return seen, nil

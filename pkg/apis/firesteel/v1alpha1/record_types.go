@@ -149,6 +149,10 @@ type AttemptEnd struct {
 	// Message is for people.
 	// +optional
 	Message string `json:"message,omitempty"`
+	// EventMessage is what the event says in place of Message, and of the transition's, if those quote the driver and
+	// failure-messages in config-events was off. If it is empty, the event says what they say.
+	// +optional
+	EventMessage string `json:"eventMessage,omitempty"`
 }
 
 // Verdict is a handler's answer: whether an attempt is followed by another, and not before when.
