@@ -13,6 +13,7 @@ const (
 	driverLabelPrefix  = "spark.kubernetes.driver.label."
 	imageKey           = "spark.kubernetes.container.image"
 	driverImageKey     = "spark.kubernetes.driver.container.image"
+	driverMasterKey    = "spark.kubernetes.driver.master"
 	executorImageKey   = "spark.kubernetes.executor.container.image"
 	versionPlaceholder = "{{SPARK_VERSION}}"
 	defaultSparkUser   = "spark"
@@ -135,7 +136,8 @@ func (d *driver) basicContainer() {
 	if d.container.Name == "" {
 		d.container.Name = defaultDriverContainer
 	}
-	d.container.Image = d.driverImage()
+	d.container.Image = d.image(driverImageKey)
+	d.checkExecutorImage()
 	d.container.ImagePullPolicy = corev1.PullPolicy(
 		d.conf.oneOf("spark.kubernetes.container.image.pullPolicy", "IfNotPresent", "Always", "Never"))
 	for _, port := range d.driverPorts() {
@@ -143,16 +145,33 @@ func (d *driver) basicContainer() {
 	}
 }
 
-// driverImage never is the template's: Spark passes over that, and executors could not have it.
-func (d *driver) driverImage() string {
-	key, image, _ := d.conf.lookup(driverImageKey, imageKey)
+// image is the image of a role, whose own property is given. It is never the template's: Spark overwrites that.
+func (d *driver) image(ofRole string) string {
+	key, image, _ := d.conf.lookup(ofRole, imageKey)
 	switch {
+	case image == "" && ofRole == executorImageKey:
+		d.conf.refuse(ofRole, "", "is missing, and the driver's image is not the executors'", "name the image of the executors, or one for both roles")
 	case image == "":
 		d.conf.refuse(cmp.Or(key, imageKey), "", "is missing", "name the image to run")
 	case image != strings.TrimSpace(image):
 		d.conf.refuse(key, image, "begins or ends with a blank", "leave the blank out")
 	}
 	return strings.ReplaceAll(image, versionPlaceholder, d.plan.SparkVersion)
+}
+
+// checkExecutorImage refuses a driver that could make no executor, since no image is theirs.
+func (d *driver) checkExecutorImage() {
+	_, image, _ := d.conf.lookup(driverImageKey, imageKey)
+	if image != "" && d.makesExecutors() {
+		d.image(executorImageKey)
+	}
+}
+
+// makesExecutors reports whether the driver asks Kubernetes for executors. With a local master it does all the work
+// itself, and with a standalone one it joins a cluster.
+func (d *driver) makesExecutors() bool {
+	local := strings.HasPrefix(strings.TrimSpace(d.conf.text("", driverMasterKey)), "local")
+	return !local && !standaloneMaster.MatchString(d.conf.values[masterKey])
 }
 
 func (d *driver) basicEnvironment() {

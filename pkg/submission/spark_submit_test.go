@@ -151,6 +151,14 @@ func TestAnImageIsNamedByPropertyOrDefault(t *testing.T) {
 	bare := without(pi(), imageKey)
 	wantRefused(t, bare, imageKey)
 	wantRefused(t, with(bare, imageKey+"="), imageKey)
+	wantRefused(t, with(bare, driverImageKey+"=d"), executorImageKey, "is missing")
+	wantRefused(t, with(bare, driverImageKey+"=d", executorImageKey+"="), executorImageKey, "is missing")
+	wantRefused(t, with(bare, driverImageKey+"=d", executorImageKey+"= e "), executorImageKey, "blank")
+	for _, alone := range []string{driverMasterKey + "=local[2]", masterKey + "=spark://master:7077"} {
+		if _, err := Build(with(bare, driverImageKey+"=d", alone)); err != nil {
+			t.Errorf("%s: refused with %v", alone, err)
+		}
+	}
 	bare.DefaultImage = "default"
 	for name, row := range map[string]struct {
 		plan         Plan

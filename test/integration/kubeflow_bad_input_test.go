@@ -65,6 +65,13 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 		"an-executors-annotation": {
 			"executor: {annotations: {'a b': c}}", "InvalidSpec", []string{"spec.executor.annotations.a b", "is no annotation key"},
 		},
+		"an-image-of-the-driver-alone": {
+			"{image: null, driver: {image: spark:4.1.1}}", "InvalidSpec", []string{"spec.executor.image is missing", "name the image of the executors"},
+		},
+		"a-volume-of-a-source-that-is-misspelt": {
+			"{volumes: [{name: data, persistantVolumeClaim: {claimName: c}}], driver: {volumeMounts: [{name: data, mountPath: /data}]}}", "InvalidSpec",
+			[]string{`spec.volumes[0] "data" has no source that is known`, "persistantVolumeClaim"},
+		},
 		"a-drivers-name": {"driver: {podName: The_Driver}", "InvalidSpec", []string{"spec.driver.podName", `"The_Driver"`}},
 		"a-port-beyond":  {"driver: {ports: [{name: a, protocol: TCP, containerPort: 70000}]}", "Invalid", []string{"70000"}},
 		"two-volumes-of-a-name": {
@@ -143,6 +150,25 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "at most 63") {
 		t.Errorf("a long name: %v", err)
 	}
+}
+
+// A value that stands for none of its choices does what the default does, and the application says so.
+func TestAChoiceThatThereIsNotIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), `{driver: {secrets: [{name: key, path: /etc/key, secretType: Generci}]},
+		executor: {secrets: [{name: key, path: /etc/key, secretType: gcpserviceaccount}], ports: [{containerPort: 80, protocol: HTTP}]}}`))
+	warning := s.untilKubeflowCondition("spark-pi", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored")
+	for _, part := range []string{
+		`spec.driver.secrets[0].secretType "Generci" is not known`, `spec.executor.secrets[0].secretType "gcpserviceaccount" is not known`,
+		"write one of [Generic GCPServiceAccount HadoopDelegationToken]", `of executors "HTTP": write one of TCP, UDP, SCTP`,
+	} {
+		if !strings.Contains(warning.Message, part) {
+			t.Errorf("the warning says %q, and not %q", warning.Message, part)
+		}
+	}
+	s.runPi().succeed()
+	s.untilShown("spark-pi", v1beta2.CompletedState)
 }
 
 // A template that is none is told on the object, which begins once it is mended.

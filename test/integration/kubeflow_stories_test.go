@@ -3,12 +3,14 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +34,21 @@ func (s *scene) patchKubeflow(name, patch string) {
 	s.Helper()
 	_, err := s.kubeflowApps().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	s.must(err)
+}
+
+// untilKubeflowCondition waits for a condition of an application of the Kubeflow operator's.
+func (s *scene) untilKubeflowCondition(name, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	s.Helper()
+	var found metav1.Condition
+	until(s, s.kubeflowApps(), name, fmt.Sprintf("have the condition %s=%s/%s", kind, status, reason), func(app *v1beta2.SparkApplication) bool {
+		c := meta.FindStatusCondition(app.Status.Conditions, kind)
+		if c == nil || c.Status != status || c.Reason != reason {
+			return false
+		}
+		found = *c
+		return true
+	})
+	return found
 }
 
 func (s *scene) suspend(name string, suspend bool) {

@@ -55,7 +55,18 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, errors.Join(unfitID(app), dialect.SettleTemplates(plan, API.Fields))
+	return plan, errors.Join(unfitID(app), checkVolumes(app), dialect.SettleTemplates(plan, API.Fields))
+}
+
+// checkVolumes refuses volumes of the templates whose source is misspelt.
+func checkVolumes(app *sparkv1.SparkApplication) error {
+	check := func(field string, spec *sparkv1.PodSpecTemplate) error {
+		if template := template(spec); template != nil {
+			return dialect.CheckVolumes(field+".spec.volumes", template.Spec.Volumes, app.UnknownFields)
+		}
+		return nil
+	}
+	return errors.Join(check(API.Fields.DriverTemplate, app.Spec.DriverSpec), check(API.Fields.ExecutorTemplate, app.Spec.ExecutorSpec))
 }
 
 // unfitID refuses an id of the user's that could not begin the names of an attempt's objects.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -111,5 +112,19 @@ func TestARemoteTemplateThatIsRefusedIsNamed(t *testing.T) {
 		`or write the template into spec.executorSpec.podTemplateSpec`
 	if got := apache.Refusal(remote.Refuse("is not there", "put it there"), app.Obj(), apache.Defaults{}); got != want {
 		t.Errorf("refused with\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestATemplatesVolumeWhoseSourceIsMisspeltIsRefused(t *testing.T) {
+	app := pi().Driver(&corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: "scratch"}, {Name: "data"}}}}).Obj()
+	if _, err := apache.Plan(app, v1alpha1.Attempt{}, apache.Defaults{}); err != nil {
+		t.Errorf("a volume without a source is refused: %v", err)
+	}
+	app.UnknownFields = []string{`unknown field "spec.driverSpec.podTemplateSpec.spec.volumes[1].pvc"`}
+	_, err := apache.Plan(app, v1alpha1.Attempt{}, apache.Defaults{})
+	const want = `spec.driverSpec.podTemplateSpec.spec.volumes[1] "data" has no source that is known and would be an empty directory: ` +
+		`correct the spelling of the unknown field "spec.driverSpec.podTemplateSpec.spec.volumes[1].pvc"`
+	if err == nil || apache.Refusal(err, app, apache.Defaults{}) != want {
+		t.Errorf("refused with\n%v\nwant\n%s", err, want)
 	}
 }

@@ -34,6 +34,14 @@ func refusedOfExecutors(app *v1beta2.SparkApplication) []string {
 			refuse(executorRole.field(field), name, strings.Join(problems, ", "))
 		}
 	}
+	if gpu := spec.GPU; gpu != nil && gpu.Name != "" && gpu.Quantity > 0 && !isDevice(gpu.Name) {
+		refuse("spec.executor.gpu.name", gpu.Name, "write the name of a resource with its vendor, such as nvidia.com/gpu")
+	}
+	for _, choice := range choicesOfExecutors(executorTemplate(app)) {
+		if !slices.Contains(choice.values, choice.given) {
+			refuse(choice.what+" of executors", choice.given, "write one of "+strings.Join(choice.values[1:], ", "))
+		}
+	}
 	for _, given := range []struct {
 		field       string
 		tolerations []corev1.Toleration
@@ -45,6 +53,44 @@ func refusedOfExecutors(app *v1beta2.SparkApplication) []string {
 		}
 	}
 	return said
+}
+
+// isDevice reports whether a name is an extended resource's, or one of Kubernetes' own that a container may limit.
+func isDevice(name string) bool {
+	own := []string{"cpu", "memory", "ephemeral-storage"}
+	return slices.Contains(own, name) || strings.HasPrefix(name, "hugepages-") ||
+		strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0
+}
+
+// choice is a field that has one of some values; the first is none.
+type choice struct {
+	what, given string
+	values      []string
+}
+
+// choicesOfExecutors are those of the template that executors are made from.
+func choicesOfExecutors(template *corev1.PodTemplateSpec) []choice {
+	if template == nil {
+		return nil
+	}
+	pod := template.Spec
+	main := pod.Containers[sparkContainer(&pod, executorRole)].Name
+	choices := []choice{
+		{"the dnsPolicy", string(pod.DNSPolicy), []string{"", "ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}},
+	}
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		of := fmt.Sprintf(" of container %q", container.Name)
+		if container.Name != main { // Spark sets its own container's
+			choices = append(choices, choice{"the imagePullPolicy" + of, string(container.ImagePullPolicy), []string{"", "Always", "IfNotPresent", "Never"}})
+		}
+		choices = append(choices, choice{"the terminationMessagePolicy" + of, string(container.TerminationMessagePolicy),
+			[]string{"", "File", "FallbackToLogsOnError"}})
+		for _, port := range container.Ports {
+			choices = append(choices, choice{fmt.Sprintf("the protocol of port %d", port.ContainerPort) + of, string(port.Protocol),
+				[]string{"", "TCP", "UDP", "SCTP"}})
+		}
+	}
+	return choices
 }
 
 // intolerable says which field of a toleration the API server refuses, and why; the problem is empty where it refuses

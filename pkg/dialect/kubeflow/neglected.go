@@ -112,6 +112,12 @@ func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
 	if gpu := spec.GPU; gpu != nil && (gpu.Name == "" || gpu.Quantity <= 0) {
 		said.say("%s %q of %d has no effect: write the name of a resource such as nvidia.com/gpu, and how many", r.field("gpu"), gpu.Name, gpu.Quantity)
 	}
+	for i, secret := range spec.Secrets {
+		if !slices.Contains(secretTypes, secret.Type) {
+			said.say("%s %q is not known, so that the secret %q is mounted and no environment variable leads to it: write one of %s",
+				r.field(fmt.Sprintf("secrets[%d].secretType", i)), secret.Type, secret.Name, secretTypes[1:])
+		}
+	}
 	for i, mount := range spec.VolumeMounts {
 		if volumeNamed(app, mount.Name) == nil && !templateHasVolume(spec, mount.Name) {
 			said.say("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
@@ -122,6 +128,9 @@ func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
 	}
 	return said
 }
+
+// secretTypes are the values of secretType, of which none is Generic.
+var secretTypes = []v1beta2.SecretType{"", v1beta2.GenericSecret, v1beta2.GCPServiceAccountSecret, v1beta2.HadoopDelegationTokenSecret}
 
 func templateHasVolume(spec *v1beta2.SparkPodSpec, name string) bool {
 	if spec.Template == nil {
@@ -198,6 +207,10 @@ func neglectedOfUI(options *v1beta2.SparkUIConfiguration, defaults Defaults) []s
 // neglectedOfRestarts speaks of numbers of retries of an application that is not tried again.
 func neglectedOfRestarts(policy v1beta2.RestartPolicy) []string {
 	var said sentences
+	if types := []v1beta2.RestartPolicyType{"", v1beta2.RestartNever, v1beta2.RestartAlways, v1beta2.RestartOnFailure}; !slices.Contains(types, policy.Type) {
+		said.say("spec.restartPolicy.type %q is not known and counts as %s: write one of %s", policy.Type, v1beta2.RestartNever, types[1:])
+		return said
+	}
 	if policy.Type != "" && policy.Type != v1beta2.RestartNever {
 		return nil
 	}

@@ -57,9 +57,26 @@ func TestNeglected(t *testing.T) {
 			pi().Driver("labels: {sparkoperator.k8s.io/app-name: mine}"),
 			[]string{`spec.driver.labels sparkoperator.k8s.io/app-name "mine" has no effect, it is always "pi"`},
 		},
-		"a property of nobody's":  {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf "fs.defaultFS" is dropped`}},
-		"an image by a property":  {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
-		"devices without a name":  {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
+		"a property of nobody's": {pi().Conf("fs.defaultFS", "h"), []string{`spec.sparkConf "fs.defaultFS" is dropped`}},
+		"an image by a property": {pi().Conf("spark.kubernetes.container.image", "i"), []string{"newer versions of the Kubeflow operator refuse it"}},
+		"devices without a name": {pi().Driver("gpu: {quantity: 1}"), []string{`spec.driver.gpu "" of 1 has no effect`}},
+		"secrets of every type that there is": {
+			pi().Driver("secrets: [{name: a, path: /a}, {name: b, path: /b, secretType: Generic}, {name: c, path: /c, secretType: GCPServiceAccount}, " +
+				"{name: d, path: /d, secretType: HadoopDelegationToken}]"), nil,
+		},
+		"a secret of a type that there is not": {
+			pi().Driver("secrets: [{name: key, path: /etc/key, secretType: Generci}]"),
+			[]string{`spec.driver.secrets[0].secretType "Generci" is not known, so that the secret "key" is mounted and no environment variable leads to it: ` +
+				"write one of [Generic GCPServiceAccount HadoopDelegationToken]"},
+		},
+		"a secret of executors in other letters": {
+			pi().Executor("secrets: [{name: a, path: /a}, {name: key, path: /etc/key, secretType: gcpServiceAccount}]"),
+			[]string{`spec.executor.secrets[1].secretType "gcpServiceAccount" is not known`},
+		},
+		"a restart policy that there is not": {
+			pi().Spec("restartPolicy: {type: Sometimes, onFailureRetries: 3}"),
+			[]string{`spec.restartPolicy.type "Sometimes" is not known and counts as Never: write one of [Never Always OnFailure]`},
+		},
 		"a mount without volume":  {pi().Driver("volumeMounts: [{name: v, mountPath: /v}]"), []string{`spec.driver.volumeMounts[0] "v" is not mounted`}},
 		"a mount of a template's": {pi().Driver("{volumeMounts: [{name: v, mountPath: /v}], template: {spec: {volumes: [{name: v}]}}}"), nil},
 		"a disruption budget":     {pi().Spec("driverPodDisruptionBudget: true"), []string{"spec.driverPodDisruptionBudget true has no effect"}},
@@ -106,15 +123,25 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 	}{
 		"every kind of toleration that there is": {tolerate("{operator: Exists}, {key: a, operator: Exists, effect: NoSchedule}, {key: example.org/a, value: b}, " +
 			"{key: a, operator: Equal, value: b, effect: NoExecute, tolerationSeconds: 60}, {key: a, operator: Gt, value: '5', effect: PreferNoSchedule}"), ""},
-		"an operator that there is not":     {tolerate("{key: a, operator: In, value: b}"), `tolerations[0].operator "In": write Equal or Exists`},
-		"no key":                            {tolerate("{key: a, operator: Exists}, {operator: Equal}"), `tolerations[1].operator "Equal": without a key it has to be Exists`},
-		"neither key nor operator":          {tolerate("{value: a}"), `tolerations[0].operator "": without a key it has to be Exists`},
-		"a key that is none":                {tolerate("{key: 'a b', operator: Exists}"), `tolerations[0].key "a b"`},
-		"a value beside Exists":             {tolerate("{key: a, operator: Exists, value: b}"), `tolerations[0].value "b": leave it out`},
-		"a value that is none":              {tolerate("{key: a, value: 'b c'}"), `tolerations[0].value "b c"`},
-		"an effect that there is not":       {tolerate("{key: a, operator: Exists, effect: Sometimes}"), `tolerations[0].effect "Sometimes": write NoSchedule`},
-		"seconds of what evicts nobody":     {tolerate("{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}"), `tolerations[0].tolerationSeconds "5"`},
-		"a template's toleration":           {pi().Executor("template: {spec: {tolerations: [{value: a}]}}"), `spec.executor.template.spec.tolerations[0].operator`},
+		"an operator that there is not": {tolerate("{key: a, operator: In, value: b}"), `tolerations[0].operator "In": write Equal or Exists`},
+		"no key":                        {tolerate("{key: a, operator: Exists}, {operator: Equal}"), `tolerations[1].operator "Equal": without a key it has to be Exists`},
+		"neither key nor operator":      {tolerate("{value: a}"), `tolerations[0].operator "": without a key it has to be Exists`},
+		"a key that is none":            {tolerate("{key: 'a b', operator: Exists}"), `tolerations[0].key "a b"`},
+		"a value beside Exists":         {tolerate("{key: a, operator: Exists, value: b}"), `tolerations[0].value "b": leave it out`},
+		"a value that is none":          {tolerate("{key: a, value: 'b c'}"), `tolerations[0].value "b c"`},
+		"an effect that there is not":   {tolerate("{key: a, operator: Exists, effect: Sometimes}"), `tolerations[0].effect "Sometimes": write NoSchedule`},
+		"seconds of what evicts nobody": {tolerate("{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}"), `tolerations[0].tolerationSeconds "5"`},
+		"a template's toleration":       {pi().Executor("template: {spec: {tolerations: [{value: a}]}}"), `spec.executor.template.spec.tolerations[0].operator`},
+		"a device":                      {pi().Executor("gpu: {name: nvidia.com/gpu, quantity: 1}"), ""},
+		"a device without vendor":       {pi().Executor("gpu: {name: gpu, quantity: 1}"), `spec.executor.gpu.name "gpu": write the name of a resource with its vendor`},
+		"choices that there are": {pi().Executor("{ports: [{containerPort: 1, protocol: UDP}, {containerPort: 2}], sidecars: [{name: s, image: i, imagePullPolicy: Never, " +
+			"terminationMessagePolicy: FallbackToLogsOnError}], template: {spec: {dnsPolicy: None}}}"), ""},
+		"a protocol that there is not":    {pi().Executor("ports: [{containerPort: 80, protocol: HTTP}]"), `the protocol of port 80 of container "spark-kubernetes-executor" of executors "HTTP": write one of TCP, UDP, SCTP`},
+		"a pull policy that there is not": {pi().Executor("sidecars: [{name: s, image: i, imagePullPolicy: Sometimes}]"), `the imagePullPolicy of container "s" of executors "Sometimes": write one of Always, IfNotPresent, Never`},
+		"a message policy that there is not": {
+			pi().Executor("initContainers: [{name: s, image: i, terminationMessagePolicy: Log}]"), `the terminationMessagePolicy of container "s" of executors "Log": write one of File`,
+		},
+		"a DNS policy that there is not":    {pi().Executor("template: {spec: {dnsPolicy: ClusterLast}}"), `the dnsPolicy of executors "ClusterLast": write one of ClusterFirst`},
 		"names that there may be":           {pi().Executor("{priorityClassName: high.example, serviceAccount: spark}"), ""},
 		"a priority class that cannot be":   {pi().Executor("priorityClassName: High Priority"), `spec.executor.priorityClassName "High Priority"`},
 		"a service account that cannot be":  {pi().Executor("template: {spec: {serviceAccountName: Spark_1}}"), `spec.executor.template.spec.serviceAccountName "Spark_1"`},
@@ -126,7 +153,7 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 				want = []string{test.want}
 			}
 			said := kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults())
-			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses spec.executor.") {
+			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses ") {
 				t.Errorf("said %q", said)
 			}
 		})
@@ -166,10 +193,27 @@ func TestRefusal(t *testing.T) {
 		app  *application
 		want string
 	}{
-		"a property":               {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
-		"a field":                  {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
-		"no main class":            {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
-		"no image":                 {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
+		"a property":    {pi().Conf("spark.driver.memory", "1.5g"), `spec.sparkConf.spark.driver.memory "1.5g" is not a size`},
+		"a field":       {pi().Driver("memory: 1.5g"), `spec.driver.memory (spark.driver.memory) "1.5g" is not a size`},
+		"no main class": {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.MainClass = "" }), "spec.mainClass is missing"},
+		"no image":      {pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image = "" }), "spec.image is missing"},
+		"an image of the driver alone": {
+			pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image, app.Spec.Driver.Image = "", "spark:4" }),
+			"spec.executor.image is missing, and the driver's image is not the executors': name the image of the executors, or one for both roles",
+		},
+		"a volume whose source is misspelt": {
+			pi().Spec("volumes: [{name: a, emptyDir: {}}, {name: data}]").With(func(app *v1beta2.SparkApplication) {
+				app.UnknownFields = []string{`unknown field "spec.volumes[1].persistantVolumeClaim"`}
+			}),
+			`spec.volumes[1] "data" has no source that is known and would be an empty directory: correct the spelling of the ` +
+				`unknown field "spec.volumes[1].persistantVolumeClaim"`,
+		},
+		"a template's volume whose source is misspelt": {
+			pi().Executor("template: {spec: {volumes: [{name: data}]}}").With(func(app *v1beta2.SparkApplication) {
+				app.UnknownFields = []string{`unknown field "spec.executor.template.spec.volumes[0].pvc"`}
+			}),
+			`spec.executor.template.spec.volumes[0] "data" has no source that is known`,
+		},
 		"a file of the operator's": {pi().Spec("mainApplicationFile: /tmp/a.py"), `spec.mainApplicationFile "/tmp/a.py"`},
 		"a mount of nothing":       {pi().Executor("volumeMounts: [{name: spark-local-dir-1, mountPath: /a}]"), `spec.executor.volumeMounts[0].name "spark-local-dir-1" names no volume of spec.volumes`},
 		"a limit below the request": {
@@ -204,6 +248,30 @@ func TestRefusal(t *testing.T) {
 				t.Errorf("want %q in %q", test.want, got)
 			}
 		})
+	}
+}
+
+// An application whose executors have an image, or that makes none, is no worse for its driver's own.
+func TestAnImageOfTheDriverBesideOneOfTheExecutors(t *testing.T) {
+	for name, app := range map[string]*application{
+		"the executors' own":       pi().Executor("image: spark:4"),
+		"a property's":             pi().Conf("spark.kubernetes.executor.container.image", "spark:4"),
+		"one of both by property":  pi().Conf("spark.kubernetes.container.image", "spark:4"),
+		"a driver that runs alone": pi().Driver("kubernetesMaster: 'local[*]'"),
+		"a volume without a source": pi().Executor("image: spark:4").Spec("volumes: [{name: data}]").With(func(app *v1beta2.SparkApplication) {
+			app.UnknownFields = []string{`unknown field "spec.volumes[1].pvc"`}
+		}),
+	} {
+		app.app.Spec.Image, app.app.Spec.Driver.Image = "", "driver:4"
+		if _, err := build(app.Obj(), kubeflow.NewDefaults()); err != nil {
+			t.Errorf("%s: refused with %v", name, err)
+		}
+	}
+	defaults := kubeflow.NewDefaults()
+	defaults.Properties = map[string]string{"spark.kubernetes.executor.container.image": "spark:4"}
+	app := pi().With(func(app *v1beta2.SparkApplication) { app.Spec.Image, app.Spec.Driver.Image = "", "driver:4" }).Obj()
+	if _, err := build(app, defaults); err != nil {
+		t.Errorf("the operator's default: refused with %v", err)
 	}
 }
 

@@ -85,6 +85,12 @@ func checkSpec(app *v1beta2.SparkApplication) error {
 		}
 	}
 	errs = append(errs, checkExecutorMetadata(app.Spec.Executor)...)
+	errs = append(errs, dialect.CheckVolumes("spec.volumes", app.Spec.Volumes, app.UnknownFields))
+	for _, r := range []role{driverRole, executorRole} {
+		if template := r.pods(&app.Spec).Template; template != nil {
+			errs = append(errs, dialect.CheckVolumes(r.field("template.spec.volumes"), template.Spec.Volumes, app.UnknownFields))
+		}
+	}
 	if _, err := memoryLimit(app.Spec.Driver.MemoryLimit); err != nil {
 		errs = append(errs, &submission.FieldError{
 			Field: "spec.driver.memoryLimit", Value: app.Spec.Driver.MemoryLimit, Problem: "is not a size", Remedy: "write one such as 2g or 2Gi",

@@ -48,7 +48,7 @@ func inTermsOfSource(err error, app *v1beta2.SparkApplication, defaults Defaults
 // planFields are fields of a plan that have another name in the API.
 var planFields = map[string]string{
 	"properties": "spec.sparkConf", "resource": "spec.mainApplicationFile", "namespace": "metadata.namespace",
-	imageKey: "spec.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
+	imageKey: "spec.image", executorRole.property("container.image"): "spec.executor.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
 }
 
 // place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by

@@ -458,7 +458,7 @@ type NamePath struct {
 // SecretType says which environment variable leads to a secret.
 type SecretType string
 
-// The types of secrets. Any other is as good as GenericSecret.
+// The types of secrets. A secret of any other type is only mounted, and a condition says so.
 const (
 	// GCPServiceAccountSecret has a key.json, to which GOOGLE_APPLICATION_CREDENTIALS leads.
 	GCPServiceAccountSecret SecretType = "GCPServiceAccount"
