@@ -30,6 +30,11 @@ func (c *Clock) Period() (time.Duration, bool) { return c.period, c.period > 0 }
 // Next is the first instant after another. It is zero where the schedule never fires again.
 func (c *Clock) Next(after time.Time) time.Time { return c.next(after) }
 
+// Fires reports whether an instant is one of the schedule.
+func (c *Clock) Fires(instant time.Time) bool {
+	return c.Next(instant.Add(-time.Second)).Equal(instant)
+}
+
 // countLimit bounds how many instants are counted that were missed at once.
 const countLimit = 100_000
 

@@ -34,6 +34,9 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 		record.Suspended, record.Held = true, nil
 		return Decision{Record: record}
 	}
+	if record.SettledUntil.After(now.Add(maxAhead)) {
+		record.SettledUntil = seconds(now)
+	}
 	coming := policy.Clock.Next(later(now, record.SettledUntil.Time)) // what is settled does not come again
 	decision := Decision{Record: record, LookAgain: coming}
 	decision.Due = policy.Clock.Latest(record.SettledUntil.Time, now)
@@ -49,6 +52,10 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	}
 	return decision
 }
+
+// maxAhead bounds how far a record may be settled ahead of the clock, as after a clock was set back. A record that is
+// further ahead, such as by an earlier version that believed a forged run, would keep the schedule asleep until then.
+const maxAhead = 7 * 24 * time.Hour
 
 // BegunHolds is for how long a run that was begun with is awaited. Whoever creates it has to give up before that.
 const BegunHolds = 30 * time.Second

@@ -25,7 +25,10 @@ type Run struct {
 	Name    string
 	UID     types.UID
 	Created time.Time
-	// Instant is what the run is for; zero where it does not say.
+	// Controller is the uid of its controlling owner; empty if it has none.
+	Controller types.UID
+	// Instant is the instant that the run claims to be for; zero if it claims none. Believe drops claims that are not
+	// proven.
 	Instant time.Time
 	State   RunState
 	// Deleting says that its deletion was accepted.

@@ -134,9 +134,8 @@ func (h *handler) find(ctx context.Context, q *question, run *unstructured.Unstr
 	if err != nil {
 		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}
-	owner, owned := q.kind.Owner(found)
 	switch {
-	case owned && owner.UID == q.schedule.GetUID():
+	case metav1.IsControlledBy(found, q.schedule):
 		return found, nil
 	case found.GetDeletionTimestamp() != nil:
 		return nil, fmt.Errorf("application %s/%s has the run's name and is being deleted", run.GetNamespace(), run.GetName())

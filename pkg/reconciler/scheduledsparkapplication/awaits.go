@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	kubeflowsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/scheduledsparkapplication"
@@ -32,7 +33,7 @@ func AwaitsOfKubeflows(ctx context.Context, changed func(run types.NamespacedNam
 func Awaits(
 	ctx context.Context, k *kind.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
 ) func(run dialect.Application) bool {
-	w := &waiting{kind: k, schedules: schedules.GetStore(), changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
+	w := &waiting{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	setup.Handle(ctx, schedules, cache.ResourceEventHandlerFuncs{
 		// What has another's name now is news of the one before.
 		UpdateFunc: func(before, _ any) { w.wake(before) },
@@ -45,6 +46,7 @@ func Awaits(
 type waiting struct {
 	kind      *kind.Kind
 	schedules cache.Store
+	clock     clock.PassiveClock
 	changed   func(run types.NamespacedName)
 
 	mutex sync.Mutex
@@ -70,8 +72,11 @@ func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Applicati
 	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
 		return false
 	}
+	now := w.clock.Now()
+	claimed := []schedule.Run{kind.RunOf(run)}
+	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now)[0].Instant
 	record := s.GetScheduleStatus().Firesteel
-	return record != nil && !schedule.Settled(record, kind.InstantOf(run))
+	return record != nil && !instant.IsZero() && !schedule.Settled(record, instant)
 }
 
 func (w *waiting) note(owner types.UID, run types.NamespacedName) {

@@ -76,7 +76,7 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	now := r.clock.Now()
 	before := s.GetScheduleStatus().DeepCopy()
 	policy := schedule.PolicyOf(s, now)
-	runs, err := r.runsOf(s)
+	runs, err := r.runsOf(s, policy, now)
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool
 	return record.SettledUntil.Time, len(record.Surplus) > 0 && !record.SettledUntil.IsZero()
 }
 
-// runsOf are the runs of a schedule that the cache has.
-func (r *Reconciler) runsOf(s kind.Schedule) ([]schedule.Run, error) {
+// runsOf returns the runs of a schedule that the cache has, with the instants that are proven.
+func (r *Reconciler) runsOf(s kind.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	objects, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
 		return nil, fmt.Errorf("find the runs of %s: %w", keyOf(s), err)
@@ -148,7 +148,7 @@ func (r *Reconciler) runsOf(s kind.Schedule) ([]schedule.Run, error) {
 			runs = append(runs, kind.RunOf(run))
 		}
 	}
-	return runs, nil
+	return schedule.Believe(s, policy, runs, now), nil
 }
 
 // unseen are the runs that a record has as active, that the cache does not have, and that exist: what is not in a cache

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -50,15 +51,20 @@ func (k *Kind) NewRun(s Schedule, instant time.Time) (*unstructured.Unstructured
 	return run, nil
 }
 
-// RunOf tells how a run stands.
+// RunOf returns how a run stands. Its instant is only a claim.
 func RunOf(object metav1.Object) schedule.Run {
+	var controller types.UID
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		controller = owner.UID
+	}
 	return schedule.Run{
-		Name: object.GetName(), UID: object.GetUID(), Created: object.GetCreationTimestamp().Time,
+		Controller: controller,
+		Name:       object.GetName(), UID: object.GetUID(), Created: object.GetCreationTimestamp().Time,
 		Instant: InstantOf(object), State: stateOf(object), Deleting: object.GetDeletionTimestamp() != nil,
 	}
 }
 
-// InstantOf is the instant that a run is for; zero where it does not say.
+// InstantOf returns the instant that a run claims to be for; zero if it claims none. Only schedule.Believe makes it a fact.
 func InstantOf(run metav1.Object) time.Time {
 	instant, err := time.Parse(time.RFC3339, run.GetAnnotations()[AnnotationScheduledTime])
 	if err != nil {
