@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gives a namespace the service accounts that the manifests of both Spark operators name, and binds the role of a
-# driver to them and to the namespace's default account.
+# driver to them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

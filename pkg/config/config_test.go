@@ -303,7 +303,7 @@ func TestRefusals(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of applicationTolerations, driver-log-lines, image, pod-template-urls, spark-defaults.conf`,
+				`write one of applicationTolerations, driver-log-lines, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,
@@ -362,6 +362,10 @@ func TestRefusals(t *testing.T) {
 		"a word for a number": {
 			config.DefaultsName, tolerations, "ttlAfterStopMillis: 1h",
 			`config-defaults: applicationTolerations is "ttlAfterStopMillis: 1h": write it as spec.applicationTolerations of an application (`,
+		},
+		"a service account that there cannot be": {
+			config.DefaultsName, "driver-service-account", "Spark!",
+			`config-defaults: driver-service-account is "Spark!": write the name of a service account, such as spark`,
 		},
 		"a restart policy that there is not": {
 			config.DefaultsName, tolerations, "restartConfig: {restartPolicy: Sometimes}",

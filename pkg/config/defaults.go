@@ -11,6 +11,7 @@ import (
 
 	"github.com/magiconair/properties"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -42,8 +43,9 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
 			return checkTolerations(key, tolerations)
 		},
-		"driver-log-lines":  driverLogLines(&defaults.DriverLogLines),
-		"pod-template-urls": podTemplateURLs(&defaults.PodTemplates),
+		"driver-log-lines":       driverLogLines(&defaults.DriverLogLines),
+		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
+		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
 	}.Read(DefaultsName, configMap)
 	return defaults, err
 }
@@ -52,6 +54,15 @@ func driverLogLines(into *int) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || *into < 0 || *into > maxDriverLogLines {
 			return Refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+		}
+		return nil
+	}
+}
+
+func serviceAccount(into *string) func(key, value string) error {
+	return func(key, value string) error {
+		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
+			return Refuse(key, value, "write the name of a service account, such as spark")
 		}
 		return nil
 	}

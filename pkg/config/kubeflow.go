@@ -52,6 +52,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"ingress-tls":                    inYAML("write a list as spec.tls of an Ingress", &ingress.TLS),
 		"ingress-annotations":            annotations(&ingress.Annotations),
 		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
+		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
 		"metrics-prefix":                 prefix(&shown.Prefix),
 		"metrics-labels":                 metricsLabels(&shown.Labels),

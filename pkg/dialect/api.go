@@ -34,6 +34,8 @@ type Fields struct {
 	ServiceAccount string
 	// DriverTemplate and ExecutorTemplate hold pod templates.
 	DriverTemplate, ExecutorTemplate string
+	// Settings is the ConfigMap with the operator's settings for the API's applications.
+	Settings string
 }
 
 // template is the one of a role: driver or executor.

@@ -96,6 +96,9 @@ type Settings interface {
 	DriverLogLines() int
 	// PodTemplates are where pod templates may be that properties name by a URL.
 	PodTemplates() podtemplate.Allowed
+	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's
+	// default account.
+	DriverServiceAccount() string
 }
 
 // Announcement is a Kubernetes Event on an application.

@@ -63,7 +63,7 @@ func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
 	_, err := s.kube.NetworkingV1().Ingresses(s.ns).Create(t.Context(), stale, metav1.CreateOptions{})
 	s.must(err)
 
-	s.create(App("pi").Ingress("web", &networkingv1.IngressSpec{IngressClassName: &class}).Restart(sparkv1.RestartOnFailure, 1, 0))
+	s.create(App("pi").Conf(namedAccount, "default").Ingress("web", &networkingv1.IngressSpec{IngressClassName: &class}).Restart(sparkv1.RestartOnFailure, 1, 0))
 	for attempt, end := range []int32{1, 0} {
 		d := s.run("pi", attempt)
 		service, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
@@ -129,7 +129,7 @@ func TestARouteCostsTwoWrites(t *testing.T) {
 func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	s := newScene(t)
 	first := s.ownController(controller{sink: s.sink.url()})
-	s.create(App("pi").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))
+	s.create(App("pi").Conf(namedAccount, "default").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))
 	d := s.run("pi", 0)
 	s.warned("pi", "without its GRPCRoute", "without its HTTPRoute", "Install the CRDs of the Gateway API")
 	if owned := strings.Join(s.ownedBy(d.Pod), ", "); !contains(owned, "Service web") {

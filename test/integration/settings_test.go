@@ -102,7 +102,7 @@ func TestDefaultsAreFollowed(t *testing.T) {
 	s.create(App("over").Tolerations(sparkv1.ApplicationTolerations{})) // the API server writes -1 into it
 	s.run("over", 0).succeed()
 	s.untilState("over", "ResourceReleased")
-	s.create(App("pi"))
+	s.create(App("pi").Conf(namedAccount, "default"))
 	d := s.run("pi", 0)
 	before := s.confMap("pi-0-spark-drv-conf-map")
 

@@ -21,5 +21,6 @@ var API = &dialect.API{
 		ServiceAccount:   "spec.sparkConf.spark.kubernetes.authenticate.driver.serviceAccountName",
 		DriverTemplate:   "spec.driverSpec.podTemplateSpec",
 		ExecutorTemplate: "spec.executorSpec.podTemplateSpec",
+		Settings:         "config-defaults",
 	},
 }

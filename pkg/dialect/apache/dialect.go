@@ -121,3 +121,6 @@ func (d Dialect) DriverLogLines() int { return d.Defaults.DriverLogLines }
 
 // PodTemplates are where pod templates may be.
 func (d Dialect) PodTemplates() podtemplate.Allowed { return d.Defaults.PodTemplates }
+
+// DriverServiceAccount is the account of drivers for which an application names none.
+func (d Dialect) DriverServiceAccount() string { return d.Defaults.DriverServiceAccount }

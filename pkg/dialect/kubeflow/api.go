@@ -26,4 +26,5 @@ var fields = dialect.Fields{
 	ServiceAccount:   "spec.driver.serviceAccount",
 	DriverTemplate:   "spec.driver.template",
 	ExecutorTemplate: "spec.executor.template",
+	Settings:         "config-kubeflow",
 }

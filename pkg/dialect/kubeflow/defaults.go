@@ -37,6 +37,9 @@ type Defaults struct {
 	Ingress Ingress
 	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
 	DriverLogLines int
+	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's
+	// default account.
+	DriverServiceAccount string
 	// PodTemplates are where pod templates may be that properties name by a URL.
 	PodTemplates podtemplate.Allowed
 	// Metrics are the settings of the metrics.

@@ -1,6 +1,7 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -56,7 +58,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
 	case refusal.ForGood(err), notInstalled(object, err):
-		return r.takeRefused(ctx, verbs, object, &refusedError{object: describe(object), err: err})
+		return r.takeRefused(ctx, verbs, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
 	}
@@ -293,7 +295,17 @@ func notInstalled(object submission.Object, err error) bool {
 // refusedError is the API server's, or a namesake's, last word on an object.
 type refusedError struct {
 	object string
-	err    error
+	// account is the service account of a Pod, with its namespace; empty if the object is no Pod or names none.
+	account types.NamespacedName
+	err     error
+}
+
+func accountOf(object submission.Object) types.NamespacedName {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Spec.ServiceAccountName}
 }
 
 func (e *refusedError) Error() string { return fmt.Sprintf("%s was refused: %v", e.object, e.err) }
@@ -302,20 +314,21 @@ func (e *refusedError) Unwrap() error { return e.err }
 
 func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 	message := e.Error()
-	if remedy := remedies(fields)[e.reason()]; remedy != "" {
+	if remedy := remedies(fields, e.account)[e.reason()]; remedy != "" {
 		message += "; " + remedy
 	}
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: message}
 }
 
 // remedies say what to do about a refusal, where that can be known.
-func remedies(fields dialect.Fields) map[string]string {
+func remedies(fields dialect.Fields, account types.NamespacedName) map[string]string {
 	return map[string]string{
 		refusal.QuotaExceeded: "raise the quota, or have the application ask for less",
-		refusal.NoAccount:     "create it, or name another in " + fields.ServiceAccount,
-		refusal.NameTaken:     "rename it or the application, or delete what has the name",
-		refusal.NoKind:        "install what defines it",
-		refusal.Invalid:       "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+		refusal.NoAccount: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
+			dialect.GrantCommand(account.Namespace, cmp.Or(account.Name, "default")), fields.ServiceAccount),
+		refusal.NameTaken: "rename it or the application, or delete what has the name",
+		refusal.NoKind:    "install what defines it",
+		refusal.Invalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
 	}
 }
 

@@ -287,9 +287,11 @@ func TestReasonOfARefusal(t *testing.T) {
 		"an answer of the API, wrapped up": {fmt.Errorf("create: %w", status(422, metav1.StatusReasonInvalid, "no")), "Invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			refused := &refusedError{object: "Pod team-a/pi-0-driver", err: test.err}
+			refused := &refusedError{
+				object: "Pod team-a/pi-0-driver", account: types.NamespacedName{Namespace: "team-a", Name: "spark"}, err: test.err,
+			}
 			message := refused.Error()
-			if remedy := remedies(apache.API.Fields)[test.want]; remedy != "" {
+			if remedy := remedies(apache.API.Fields, refused.account)[test.want]; remedy != "" {
 				message += "; " + remedy
 			}
 			if got := refused.cause(apache.API.Fields); got.Reason != test.want || got.Class != "scheduling" || got.Message != message {

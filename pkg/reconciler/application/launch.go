@@ -147,6 +147,7 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
+	dialect.GiveServiceAccount(&plan, d.DriverServiceAccount())
 	id, err := launchID(app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return nil, nil, err
@@ -159,6 +160,9 @@ func (r *Reconciler) build(
 	}
 	if err := d.Complete(app, objects); err != nil {
 		return nil, nil, err
+	}
+	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, r.api.Fields); warning != "" {
+		warnings = append(warnings, warning)
 	}
 	r.own(app, objects, id)
 	return objects, &v1alpha1.Launch{

@@ -1,0 +1,45 @@
+package dialect
+
+import (
+	"cmp"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+const serviceAccountKey = "spark.kubernetes.authenticate.driver.serviceAccountName"
+
+// GiveServiceAccount makes the driver of a plan run as an account of the operator's settings, unless a property or the
+// driver's template names one. It is set as the property, so that executors run as they do when a user sets it.
+func GiveServiceAccount(plan *submission.Plan, account string) {
+	template := plan.DriverTemplate
+	if account == "" || plan.Properties[serviceAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
+		return
+	}
+	plan.Properties[serviceAccountKey] = account
+}
+
+// WarnOfUnnamedAccount returns a sentence about a driver for which no service account is named; empty if one is. Its
+// namespace's default account has no rights unless somebody has given it some, and every Pod there that names none has them
+// too.
+func WarnOfUnnamedAccount(driver *corev1.Pod, fields Fields) string {
+	if accountOf(driver.Spec) != "" {
+		return ""
+	}
+	return fmt.Sprintf("Neither %s nor driver-service-account of %s names a service account, so the driver runs as %s/default, "+
+		"which may have no right to make executors: name one, or give it the right by %s.",
+		fields.ServiceAccount, fields.Settings, driver.Namespace, GrantCommand(driver.Namespace, "default"))
+}
+
+// accountOf returns the service account of a Pod, by either name of the field.
+func accountOf(spec corev1.PodSpec) string {
+	return cmp.Or(spec.ServiceAccountName, spec.DeprecatedServiceAccount)
+}
+
+// GrantCommand returns the command that gives a service account the rights of a driver.
+func GrantCommand(namespace, account string) string {
+	return fmt.Sprintf("kubectl -n %s create rolebinding spark-driver-%s --clusterrole=spark-driver --serviceaccount=%s:%s",
+		namespace, account, namespace, account)
+}
