@@ -59,6 +59,8 @@ func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	switch state := lifecycle.State(current.State); {
 	case state == lifecycle.ResourceReleased:
 		return yes(kind, "Released", "No driver is left.")
+	case state == lifecycle.TerminatedWithoutReleaseResources && !driverIsLeft(record):
+		return yes(kind, "NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
 	case state == lifecycle.TerminatedWithoutReleaseResources:
 		return no(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
 	case state.Stopping():
@@ -66,6 +68,11 @@ func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	default:
 		return no(kind, "InUse", "The application is not over.")
 	}
+}
+
+// driverIsLeft reports whether the attempt has a driver Pod that is not known to be gone.
+func driverIsLeft(record *v1alpha1.Record) bool {
+	return record.Launch != nil && record.Launch.DriverUID != "" && !record.Launch.Released
 }
 
 // Delivery is how the sink does, beside what a record says of it.

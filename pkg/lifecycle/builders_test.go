@@ -86,6 +86,14 @@ func (b *podBuilder) Terminating(accepted time.Time, graceSeconds int64) *podBui
 	return b
 }
 
+func (b *podBuilder) Created(at time.Time) *podBuilder {
+	b.pod.CreationTimestamp = metav1.NewTime(at)
+	return b
+}
+
+// year is one in seconds.
+const year = 365 * 24 * 60 * 60
+
 func (b *podBuilder) Obj() *corev1.Pod { return b.pod.DeepCopy() }
 
 type containerOption func(*corev1.ContainerStatus)
@@ -278,6 +286,9 @@ func ended(state State, cause Cause) *Driver {
 func terminating(since time.Time) *Driver {
 	return &Driver{Started: true, Terminating: true, TerminatingSince: since, TerminatingUntil: since.Add(30 * time.Second)}
 }
+
+// killed is how long a kubelet may take to kill a Pod whose grace period is over.
+const killed = 5 * time.Second
 
 // ---- Telling ----
 

@@ -128,6 +128,8 @@ func TestDecideOnDeletion(t *testing.T) {
 func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 	failed := submitted().Running().After(time.Hour).Ended(DriverReadyTimedOut)
 	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
+	slow := terminating(at(time.Hour))
+	slow.TerminatingUntil = at(2 * time.Hour)
 	runDecideCases(t, map[string]decideCase{
 		"it is waited for until the grace is over": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute - time.Nanosecond),
@@ -167,6 +169,14 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 		"a deleted application's driver is forced from the deletion on": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + 8*time.Minute),
 			seen: Observation{Driver: terminating(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
+			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
+		},
+		"it is never forced within its own grace period": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + 59*time.Minute), seen: Observation{Driver: slow},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(2*time.Hour + killed)},
+		},
+		"it is forced when its own grace period is over": {
+			record: failed.Obj(), policy: plain(), now: at(2*time.Hour + killed), seen: Observation{Driver: slow},
 			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
 		},
 		"it lets the application end as soon as it stopped": {

@@ -275,7 +275,11 @@ func TestDecideOnALostDriver(t *testing.T) {
 		},
 		"within its own grace a driver may live on": {
 			record: runningApp.Obj(), policy: plain(), now: at(30 * time.Minute), seen: Observation{Driver: slow},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour)},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
+		},
+		"its kubelet has a moment to kill it after that": {
+			record: runningApp.Obj(), policy: plain(), now: at(time.Hour + killed - time.Nanosecond), seen: Observation{Driver: slow},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
 		},
 		"without a bound a driver that does not go is waited for": {
 			record: runningApp.Obj(), policy: patient, now: at(1e6 * time.Hour), seen: Observation{Driver: tainted},

@@ -202,8 +202,9 @@ func TestDecideOnRetention(t *testing.T) {
 		},
 		"a retained driver that somebody deleted is retained until its time is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(90 * time.Minute),
-			seen: Observation{DriverGone: true},
-			want: Decision{LookAgain: at(2 * time.Hour)},
+			seen: Observation{DriverGone: true}, changed: true,
+			want:   Decision{LookAgain: at(2 * time.Hour)},
+			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Released: true},
 		},
 		"a retention that was edited away is over": {
 			record: kept.Obj(), policy: plain(retains(RetainNever, -1)), now: at(time.Hour + time.Minute),

@@ -1,9 +1,11 @@
 package lifecycle
 
 import (
+	"math"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // ObserveDriver reads a driver Pod. mainContainer names the container whose end is the driver's; empty takes
@@ -11,6 +13,7 @@ import (
 func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	mains := mainStatuses(pod, mainContainer)
 	ended := end(pod, mains, mainContainer)
+	since, until := termination(pod)
 	return &Driver{
 		UID:              pod.UID,
 		Started:          started(mains),
@@ -22,8 +25,8 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),
 		Terminating:      pod.DeletionTimestamp != nil,
-		TerminatingSince: terminatingSince(pod),
-		TerminatingUntil: terminatingUntil(pod),
+		TerminatingSince: since,
+		TerminatingUntil: until,
 		Status:           &pod.Status,
 	}
 }
@@ -46,23 +49,37 @@ func stopped(pod *corev1.Pod, mains []corev1.ContainerStatus) bool {
 	return len(mains) > 0 && running == nil
 }
 
-// terminatingSince is when the deletion was accepted; the Pod's own timestamp is when it is due to be over.
-func terminatingSince(pod *corev1.Pod) time.Time {
+// longestGrace is the longest grace period that a duration can hold, in seconds. The API server adds a longer one to a
+// time all the same, so that the deletion timestamp of such a Pod may be any time.
+const longestGrace = int64(math.MaxInt64 / time.Second)
+
+// termination returns when the deletion of a Pod was accepted, and when its grace period is over. Both are zero if
+// nobody deleted it.
+func termination(pod *corev1.Pod) (since, until time.Time) {
 	if pod.DeletionTimestamp == nil {
-		return time.Time{}
+		return time.Time{}, time.Time{}
 	}
-	var grace int64
-	if pod.DeletionGracePeriodSeconds != nil {
-		grace = *pod.DeletionGracePeriodSeconds
+	grace := max(ptr.Deref(pod.DeletionGracePeriodSeconds, 0), 0)
+	if grace > longestGrace {
+		since = pod.CreationTimestamp.Time
+		return since, since.Add(time.Duration(longestGrace) * time.Second)
 	}
-	return pod.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
+	until = pod.DeletionTimestamp.Time
+	return until.Add(-time.Duration(grace) * time.Second), until
 }
 
-func terminatingUntil(pod *corev1.Pod) time.Time {
-	if pod.DeletionTimestamp == nil {
-		return time.Time{}
+// afterGrace is how long a Pod may outlive its grace period while all is well: its kubelet takes a moment to kill it,
+// and no two clocks are the same.
+const afterGrace = 5 * time.Second
+
+// ForcedFrom returns the instant from which on a terminating driver Pod may be deleted by force: limit after its
+// deletion was accepted, and never within its own grace period.
+func (d *Driver) ForcedFrom(limit time.Duration) time.Time {
+	due, killed := d.TerminatingSince.Add(limit), d.TerminatingUntil.Add(afterGrace)
+	if killed.After(due) {
+		return killed
 	}
-	return pod.DeletionTimestamp.Time
+	return due
 }
 
 func mainStatuses(pod *corev1.Pod, name string) []corev1.ContainerStatus {

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -438,6 +439,16 @@ func TestObserveDriver(t *testing.T) {
 			pod: driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
 			want: Driver{End: completed, Stopped: true, Terminating: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute)},
+		},
+		"a grace period of a hundred years ends then": {
+			pod: driverPod().Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 100*year),
+			want: Driver{Started: true, Terminating: true,
+				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute + 100*year*time.Second)},
+		},
+		"a grace period that no clock can hold does not end, whatever the deletion timestamp is": {
+			pod: driverPod().Created(at(0)).Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 1<<62),
+			want: Driver{Started: true, Terminating: true,
+				TerminatingSince: at(0), TerminatingUntil: at(math.MaxInt64 / time.Second * time.Second)},
 		},
 	}
 	for name, test := range tests {

@@ -10,6 +10,7 @@ import (
 // follow moves on with a driver that was launched.
 func (m *machine) follow(state State) bool {
 	driver := m.seen.Driver
+	m.noteGone()
 	switch {
 	case m.record.Launch == nil:
 		return m.giveUp("UnknownLaunch")
@@ -47,11 +48,7 @@ func (m *machine) overdue() bool {
 	if limit <= 0 {
 		return false
 	}
-	due := driver.TerminatingSince.Add(limit)
-	if driver.TerminatingUntil.After(due) {
-		due = driver.TerminatingUntil
-	}
-	if m.now.Before(due) {
+	if due := driver.ForcedFrom(limit); m.now.Before(due) {
 		m.lookAgain(due)
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 // retain keeps the driver until its time is over.
 func (m *machine) retain() bool {
+	m.noteGone()
 	due, bounded := m.retainedUntil()
 	if !bounded {
 		return false
@@ -114,19 +115,28 @@ func (m *machine) released(since time.Time) bool {
 	if limit <= 0 {
 		return false
 	}
-	// Where the deletion came late, its grace begins late: the driver may have lived on until then.
-	switch {
-	case !driver.Terminating:
-		since = m.now
-	case driver.TerminatingSince.After(since):
-		since = driver.TerminatingSince
+	if !driver.Terminating {
+		m.lookAgain(m.now.Add(limit)) // its grace period is known once its deletion is seen
+		return false
 	}
-	if force := since.Add(limit); m.now.Before(force) {
+	force := since.Add(limit)
+	// If the deletion came late, its grace period begins late: the driver may have lived on until then.
+	if due := driver.ForcedFrom(limit); due.After(force) {
+		force = due
+	}
+	if m.now.Before(force) {
 		m.lookAgain(force)
 	} else if !m.seen.ReleaseAccepted {
 		m.effect = ForceRelease
 	}
 	return false
+}
+
+// noteGone records that the attempt's driver is proven gone, so that nothing says of it that it is kept.
+func (m *machine) noteGone() {
+	if launch := m.record.Launch; m.seen.DriverGone && launch != nil && !launch.Released {
+		launch.Released, m.changed = true, true
+	}
 }
 
 // goneFrom is when a driver should have begun to go whose attempt ended. One that was given up as lost had its time.

@@ -150,7 +150,8 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 // hurry forces an earlier attempt's Pod that is in the way and does not go.
 func (w *world) hurry(pod *simPod) {
 	limit := w.policy.Timeouts.ForceTermination
-	if pod.DeletionTimestamp != nil && limit > 0 && !w.now.Before(w.accepted(pod).Add(limit)) {
+	if pod.DeletionTimestamp != nil && limit > 0 && !w.now.Before(ObserveDriver(pod.Pod, "").ForcedFrom(limit)) {
+		w.checkForce(pod)
 		w.remove(pod)
 	}
 }
@@ -182,7 +183,7 @@ func (w *world) create(launch *v1alpha1.Launch) types.UID {
 	}
 	w.created++
 	pod := &simPod{launch: launch.ID, stuck: w.one(5), starved: w.one(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: launch.DriverPod, UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
+		Name: launch.DriverPod, CreationTimestamp: metav1.NewTime(w.now), UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
 	}}}
 	pod.Status.Phase = corev1.PodPending
 	w.pods = append(w.pods, pod)
@@ -207,18 +208,13 @@ func (w *world) release(effect Effect, seen Observation) (Observation, bool) {
 	return seen, true
 }
 
-// checkForce holds that a driver is forced only after it had its time to go.
+// checkForce holds that a driver is forced only after it had its time to go, the Pod's own included.
 func (w *world) checkForce(pod *simPod) {
 	limit := w.policy.Timeouts.ForceTermination
-	accepted := w.accepted(pod)
-	if limit <= 0 || pod.DeletionTimestamp == nil || w.now.Before(accepted.Add(limit)) {
-		w.fail("%s is forced %s after its deletion, with a limit of %s", pod.UID, w.now.Sub(accepted), limit)
+	switch passed := w.now.Sub(pod.deleted); {
+	case limit <= 0, pod.DeletionTimestamp == nil, passed < limit:
+		w.fail("%s is forced %s after its deletion, with a limit of %s", pod.UID, passed, limit)
+	case int64(passed/time.Second) < *pod.DeletionGracePeriodSeconds && passed < 200*year*time.Second:
+		w.fail("%s is forced %s after its deletion, with a grace period of %d s", pod.UID, passed, *pod.DeletionGracePeriodSeconds)
 	}
-}
-
-func (w *world) accepted(pod *simPod) time.Time {
-	if pod.DeletionTimestamp == nil {
-		return w.now
-	}
-	return pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
 }

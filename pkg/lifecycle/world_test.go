@@ -63,6 +63,8 @@ type simPod struct {
 	// lost is a Pod whose node does not answer, stuck one that never gets ready, and starved one that never gets enough
 	// executors.
 	lost, stuck, starved bool
+	// deleted is when its deletion was accepted.
+	deleted time.Time
 	// executors is the number of its ready executors.
 	executors int
 }
@@ -204,9 +206,9 @@ func (w *world) encode(record *v1alpha1.Record) *v1alpha1.Record {
 // deletePod accepts a Pod's deletion; one that was never scheduled goes at once.
 func (w *world) deletePod(pod *simPod) {
 	if pod.DeletionTimestamp == nil {
-		grace := int64(30)
-		due := metav1.NewTime(w.now.Add(30 * time.Second))
-		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &due, &grace
+		grace := pick(w, int64(30), 30, 1, 300)
+		due := metav1.NewTime(w.now.Add(time.Duration(grace) * time.Second))
+		pod.deleted, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = w.now, &due, &grace
 		w.note("deletion of %s", pod.UID)
 	}
 	if len(pod.Status.ContainerStatuses) == 0 && pod.Status.Phase == corev1.PodPending {

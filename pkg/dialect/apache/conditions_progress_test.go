@@ -17,6 +17,9 @@ import (
 // What a program can wait for, in each state.
 func TestConditionsOfProgress(t *testing.T) {
 	ended := func(state lifecycle.State) *story { return submitted().Requested().Ended(state, v1alpha1.AttemptEnd{}) }
+	retained := func(launch *v1alpha1.Launch) *story {
+		return ended(lifecycle.Failed).In(lifecycle.TerminatedWithoutReleaseResources, "").With(func(r *v1alpha1.Record) { r.Launch = launch })
+	}
 	running := func(state lifecycle.State) *story { return submitted().Requested().In(state, "") }
 	none, some := pi(), pi().Tolerating(sparkv1.ApplicationTolerations{
 		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 3, MinExecutors: 2, MaxExecutors: 4},
@@ -40,8 +43,20 @@ func TestConditionsOfProgress(t *testing.T) {
 		"after failure":             {some, ended(lifecycle.ExecutorsStartTimedOut), "False ExecutorsStartTimedOut", "False ExecutorsStartTimedOut", "False AttemptEnded"},
 		"where it could not launch": {some, submitted().Ended(lifecycle.SchedulingFailure, v1alpha1.AttemptEnd{}), "False SchedulingFailure", "False SchedulingFailure", "False AttemptEnded"},
 		"when the driver is kept": {
-			some, ended(lifecycle.Failed).In(lifecycle.TerminatedWithoutReleaseResources, ""),
+			some, retained(&v1alpha1.Launch{DriverUID: "uid-of-driver"}),
 			"False TerminatedWithoutReleaseResources", "False TerminatedWithoutReleaseResources", "False Retained",
+		},
+		"when the driver that was kept is gone": {
+			some, retained(&v1alpha1.Launch{DriverUID: "uid-of-driver", Released: true}),
+			"False TerminatedWithoutReleaseResources", "False TerminatedWithoutReleaseResources", "True NothingRetained",
+		},
+		"when no driver was made that could be kept": {
+			some, retained(&v1alpha1.Launch{Released: true}),
+			"False TerminatedWithoutReleaseResources", "False TerminatedWithoutReleaseResources", "True NothingRetained",
+		},
+		"when nothing was launched": {
+			some, retained(nil),
+			"False TerminatedWithoutReleaseResources", "False TerminatedWithoutReleaseResources", "True NothingRetained",
 		},
 		"when it is over": {none, ended(lifecycle.Failed).In(lifecycle.ResourceReleased, ""), "False ResourceReleased", "False ResourceReleased", "True Released"},
 	} {

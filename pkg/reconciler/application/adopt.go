@@ -153,7 +153,7 @@ func (r *Reconciler) remove(ctx context.Context, app dialect.Application, pod *c
 	if seen.Stopped || limit <= 0 {
 		return seen.Stopped, nil
 	}
-	if wait := seen.TerminatingSince.Add(limit).Sub(r.clock.Now()); wait > 0 {
+	if wait := seen.ForcedFrom(limit).Sub(r.clock.Now()); wait > 0 {
 		r.enqueueAfter(app, wait)
 		return false, nil
 	}

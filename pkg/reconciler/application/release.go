@@ -91,7 +91,7 @@ func (r *Reconciler) hurry(ctx context.Context, app dialect.Application, next *c
 		return nil // nothing that is known to be in the way
 	}
 	driver, limit := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination
-	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.TerminatingSince.Add(limit)) {
+	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.ForcedFrom(limit)) {
 		return nil
 	}
 	_, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))

@@ -30,6 +30,8 @@ type roster struct {
 	departures []departure
 	// gathered is what was last told of each application's executors.
 	gathered map[types.UID]gathering
+	// changed is when the last news of each attempt's executors came.
+	changed map[applicationID]time.Time
 }
 
 type member struct {
@@ -54,7 +56,8 @@ type gathering struct {
 }
 
 func newRoster(clock clock.PassiveClock) *roster {
-	return &roster{clock: clock, members: map[applicationID]map[string]member{}, gathered: map[types.UID]gathering{}}
+	return &roster{clock: clock, members: map[applicationID]map[string]member{}, gathered: map[types.UID]gathering{},
+		changed: map[applicationID]time.Time{}}
 }
 
 // note takes news of a Pod: what it was, and what it is; either may be nil. It says whether there is anything to tell.
@@ -78,7 +81,7 @@ func (r *roster) note(before, after *executorPod) bool {
 	if r.members[id] == nil {
 		r.members[id] = map[string]member{}
 	}
-	r.members[id][pod.Name] = is
+	r.members[id][pod.Name], r.changed[id] = is, r.clock.Now()
 	return true
 }
 
@@ -92,23 +95,29 @@ func (r *roster) forgetGone() {
 		}
 		if len(its) == 0 {
 			delete(r.members, gone.id)
+			delete(r.changed, gone.id)
 		}
 	}
 }
 
-// gather returns the executors of an application's launch, by the names of their Pods, as they are if that is asked for now, and else as they
-// were when they were last gathered, where that is not long ago. since is when the attempt began: what an allocator made
-// of an earlier one with the same id is older.
-func (r *roster) gather(app dialect.Application, launch *v1alpha1.Launch, since time.Time, now bool) map[string]dialect.Executor {
+// gather returns the executors of an application's launch, by the names of their Pods. With now=true the result is fresh.
+// Otherwise it may be up to gatherFor old: again is how long it is until news that it lacks is told, zero if it lacks none.
+// since is when the attempt began: what an allocator made of an earlier one with the same id is older.
+func (r *roster) gather(
+	app dialect.Application, launch *v1alpha1.Launch, since time.Time, now bool,
+) (executors map[string]dialect.Executor, again time.Duration) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	last := r.gathered[app.GetUID()]
-	if last.driver == launch.DriverUID && !now && r.clock.Since(last.at) < gatherFor {
-		return last.executors
+	if age := r.clock.Since(last.at); last.driver == launch.DriverUID && !now && age < gatherFor {
+		if news := r.changed[applicationID{app.GetNamespace(), launch.ApplicationID}]; !news.Before(last.at) {
+			again = gatherFor - age
+		}
+		return last.executors, again
 	}
-	executors := r.crewOf(app, launch, since)
+	executors = r.crewOf(app, launch, since)
 	r.gathered[app.GetUID()] = gathering{launch.DriverUID, executors, r.clock.Now()}
-	return executors
+	return executors, 0
 }
 
 // has says that an application's launch has executors, at this moment.

@@ -67,13 +67,40 @@ func TestWhatIsGathered(t *testing.T) {
 					t.Errorf("%s is no news", e.pod.Name)
 				}
 			}
-			if diff := cmp.Diff(test.want, r.gather(pi().Obj(), firstLaunch, start, true)); diff != "" {
+			if diff := cmp.Diff(test.want, gathered(r)); diff != "" {
 				t.Errorf("executors (-want +got):\n%s", diff)
 			}
 			if has := r.has(pi().Obj(), firstLaunch, start); has != (len(test.want) > 0) {
 				t.Errorf("it has executors: %t", has)
 			}
 		})
+	}
+}
+
+// gathered are the executors of the first launch at this moment.
+func gathered(r *roster) map[string]dialect.Executor {
+	executors, _ := r.gather(pi().Obj(), firstLaunch, start, true)
+	return executors
+}
+
+// A look that comes too early for some news, with which the work queue merged the one that they asked for, asks for another.
+func TestNoNewsOfExecutorsWaitsForAnotherOccasion(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(start)
+	r := newRoster(clock)
+	gathered(r)
+	clock.SetTime(start.Add(gatherFor / 2))
+	r.note(nil, anExecutor("late").Obj())
+	got, again := r.gather(pi().Obj(), firstLaunch, start, false)
+	if len(got) != 0 || again != gatherFor/2 {
+		t.Errorf("%d executors, again in %s", len(got), again)
+	}
+	clock.SetTime(start.Add(gatherFor))
+	if got, again := r.gather(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+		t.Errorf("%d executors, again in %s", len(got), again)
+	}
+	clock.SetTime(start.Add(gatherFor + 1))
+	if got, again := r.gather(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+		t.Errorf("with nothing new, %d executors, again in %s", len(got), again)
 	}
 }
 
@@ -117,22 +144,24 @@ func TestNewsOfExecutorsIsGathered(t *testing.T) {
 		now   bool
 		app   types.UID
 		want  int
+		again time.Duration
 	}{
 		{want: 1, app: "uid-of-pi"},
-		{want: 1, app: "uid-of-pi"},
-		{want: 3, app: "uid-of-another"}, // each application has its own time
-		{want: 1, app: "uid-of-pi", after: gatherFor - 1},
+		{want: 1, app: "uid-of-pi", after: 1, again: gatherFor - 1},
+		{want: 3, app: "uid-of-another", after: 1}, // each application has its own time
+		{want: 1, app: "uid-of-pi", after: gatherFor - 1, again: 1},
 		{want: 5, app: "uid-of-pi", after: gatherFor},
-		{want: 5, app: "uid-of-pi", after: gatherFor + 1},
+		{want: 5, app: "uid-of-pi", after: gatherFor + 1, again: gatherFor - 1},
 		{want: 7, app: "uid-of-pi", after: gatherFor + 1, now: true}, // with a transition
 	} {
 		clock.SetTime(start.Add(test.after))
 		r.note(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
-		if got := r.gather(pi().UID(test.app).Obj(), firstLaunch, start, test.now); len(got) != test.want {
-			t.Errorf("step %d: %d executors are told of, want %d", step, len(got), test.want)
+		got, again := r.gather(pi().UID(test.app).Obj(), firstLaunch, start, test.now)
+		if len(got) != test.want || again != test.again {
+			t.Errorf("step %d: %d executors are told of, and the others in %s; want %d, %s", step, len(got), again, test.want, test.again)
 		}
 	}
-	if got := r.gather(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
+	if got, _ := r.gather(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
 		t.Errorf("the next attempt has the executors of the one before: %v", got)
 	}
 }
@@ -143,12 +172,12 @@ func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
 	r.note(nil, anExecutor("a").Ready().Obj())
 	r.note(anExecutor("a").Ready().Obj(), nil)
 	want := map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning, Gone: true}}
-	if diff := cmp.Diff(want, r.gather(pi().Obj(), firstLaunch, start, true)); diff != "" {
+	if diff := cmp.Diff(want, gathered(r)); diff != "" {
 		t.Errorf("executors (-want +got):\n%s", diff)
 	}
 	clock.SetTime(start.Add(goneFor))
 	r.note(nil, anExecutor("other").Of("team-a", "other").Obj())
-	if got := r.gather(pi().Obj(), firstLaunch, start, true); len(got) > 0 || len(r.departures) > 0 || len(r.members) != 1 {
+	if got := gathered(r); len(got) > 0 || len(r.departures) > 0 || len(r.members) != 1 || len(r.changed) != 1 {
 		t.Errorf("%v is still known, %v, %v", got, r.departures, r.members)
 	}
 }
@@ -165,7 +194,7 @@ func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
 	}
 	clock.SetTime(start.Add(goneFor))
 	r.note(nil, anExecutor("c").Obj())
-	if got := r.gather(pi().Obj(), firstLaunch, start, true)["exec-a"]; got.Gone || got.Phase != corev1.PodRunning {
+	if got := gathered(r)["exec-a"]; got.Gone || got.Phase != corev1.PodRunning {
 		t.Errorf("it is %+v", got)
 	}
 }

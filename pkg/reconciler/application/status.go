@@ -116,7 +116,10 @@ func (r *Reconciler) facts(
 	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()
 		moved := before == nil || before.Sequence != record.Sequence
-		facts.Executors = r.roster.gather(app, record.Launch, record.Attempt.Since.Time, moved)
+		var again time.Duration
+		if facts.Executors, again = r.roster.gather(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
+			r.enqueueAfter(app, again) // the work queue merged the look that the news asked for with an earlier one
+		}
 	}
 	progress := r.relay.Progress(app.GetUID())
 	if decision.Awaits != lifecycle.AwaitsNothing && !progress.AwaitedSince.IsZero() &&

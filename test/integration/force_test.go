@@ -1,0 +1,47 @@
+package integration
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// Force waits for the grace period that the Pod itself asks for: until it is over its kubelet lets the driver live.
+func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]func(s *scene, d *driver){
+		"when somebody deletes its Pod": func(s *scene, d *driver) {
+			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+		},
+		"when an attempt failed and its sidecar lives on": func(_ *scene, d *driver) {
+			d.set(func(status *corev1.PodStatus) { status.ContainerStatuses[0].RestartCount = 1 })
+		},
+		"when the application is deleted": func(s *scene, _ *driver) { s.delete("pi") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			grace := int64(6)
+			s.create(App("pi").Driver(corev1.PodSpec{TerminationGracePeriodSeconds: &grace}).
+				Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond))
+			d := s.run("pi", 0)
+			s.kubelet.pause(s.ns)
+			stop(s, d)
+			going := s.untilTerminating(d.Name)
+			if *going.DeletionGracePeriodSeconds != grace {
+				t.Fatalf("the grace period is %d s", *going.DeletionGracePeriodSeconds)
+			}
+			untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+			if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
+				t.Errorf("it was deleted by force %s before its grace period was over", early)
+			}
+			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) > 2 {
+				t.Errorf("it had the drivers %v", drivers)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// Where no driver is left, no condition says that one is kept.
+func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	untilNothingIsKept := func(s *scene) {
+		s.Helper()
+		until(s, s.kubeflowApps(), "spark-pi", "keep nothing", func(app *v1beta2.SparkApplication) bool {
+			c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionResourcesReleased)
+			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == "NothingRetained" && !strings.Contains(c.Message, "is kept")
+		})
+	}
+	for name, test := range map[string]func(s *scene){
+		"since its service account does not exist": func(s *scene) {
+			s.kubeflowApplication(strings.Replace(sparkPi("4.1.1"), "serviceAccount: default", "serviceAccount: nobody", 1))
+			s.untilShown("spark-pi", v1beta2.FailedState)
+			untilNothingIsKept(s)
+		},
+		"since its spec is refused": func(s *scene) {
+			s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "sparkConf: {spark.kubernetes.memoryOverheadFactor: much}"))
+			s.untilShown("spark-pi", v1beta2.FailedState)
+			untilNothingIsKept(s)
+		},
+		"since somebody deleted it while it ran": func(s *scene) {
+			s.kubeflowApplication(sparkPi("4.1.1"))
+			d := s.runPi()
+			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, *metav1.NewDeleteOptions(0)))
+			s.untilShown("spark-pi", v1beta2.FailedState)
+			untilNothingIsKept(s)
+		},
+		"since somebody deleted it after its end": func(s *scene) {
+			s.kubeflowApplication(sparkPi("4.1.1"))
+			d := s.runPi().succeed()
+			s.untilShown("spark-pi", v1beta2.CompletedState)
+			until(s, s.kubeflowApps(), "spark-pi", "keep its driver", func(app *v1beta2.SparkApplication) bool {
+				return meta.IsStatusConditionFalse(app.Status.Conditions, dialect.ConditionResourcesReleased)
+			})
+			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+			untilNothingIsKept(s)
+		},
+		"of the Apache kind": func(s *scene) {
+			s.limit("pods", "0")
+			s.create(App("pi").Retain(sparkv1.RetainAlways))
+			s.untilCondition("pi", dialect.ConditionResourcesReleased, metav1.ConditionTrue, "NothingRetained")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newScene(t).sharesController())
+		})
+	}
+}
+
+// The look that an executor's news asks for may be merged with an earlier one, which comes too early for it.
+func TestNewsOfAnExecutorIsShownWithoutAnotherOccasion(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	d := s.runPi()
+	untilTold := func(executor *driver) {
+		s.Helper()
+		until(s, s.kubeflowApps(), "spark-pi", "tell of "+executor.Name, func(app *v1beta2.SparkApplication) bool {
+			return app.Status.ExecutorState[executor.Name] != ""
+		})
+	}
+	s.requestsAtRest()
+	first := d.kubeflowExecutor(1)
+	_, err := s.kubectl("", "annotate", "sparkapplications.sparkoperator.k8s.io/spark-pi", "example.org/touched=now") // a look before that which the executor asks for
+	s.must(err)
+	untilTold(first)
+	began := time.Now()
+	untilTold(d.kubeflowExecutor(2))
+	if late := time.Since(began); late > 15*time.Second {
+		t.Errorf("the second executor was told of after %s", late)
+	}
+}
