@@ -34,14 +34,22 @@ func Decode(text []byte) (*corev1.PodTemplateSpec, []string, error) {
 	case "v1 Pod":
 		var pod corev1.Pod
 		dropped, err := decode(manifest, &pod)
-		return &corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, dropped, err
+		return withoutFinalizers(&corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, dropped, err)
 	case "v1 PodTemplate":
 		var template corev1.PodTemplate
 		dropped, err := decode(manifest, &template)
-		return &template.Template, dropped, err
+		return withoutFinalizers(&template.Template, dropped, err)
 	default:
 		return nil, nil, notATemplate(fmt.Errorf("it is a %q of %q", kind.Kind, kind.APIVersion))
 	}
+}
+
+func withoutFinalizers(template *corev1.PodTemplateSpec, dropped []string, err error) (*corev1.PodTemplateSpec, []string, error) {
+	if sentence := FinalizersDropped("metadata.finalizers", template.Finalizers); sentence != "" {
+		dropped = append(dropped, sentence)
+	}
+	template.Finalizers = nil
+	return template, dropped, err
 }
 
 func decode(manifest []byte, into any) (dropped []string, err error) {

@@ -115,3 +115,15 @@ func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
 		})
 	}
 }
+
+func TestDecodeDropsFinalizers(t *testing.T) {
+	for _, manifest := range []string{
+		"{apiVersion: v1, kind: Pod, metadata: {finalizers: [example.org/a]}}",
+		"{apiVersion: v1, kind: PodTemplate, template: {metadata: {finalizers: [example.org/a]}}}",
+	} {
+		template, dropped, err := podtemplate.Decode([]byte(manifest))
+		if err != nil || len(template.Finalizers) > 0 || len(dropped) != 1 || !strings.Contains(dropped[0], `metadata.finalizers "example.org/a" has no effect`) {
+			t.Errorf("%s: it has %v, and %q is dropped (%v)", manifest, template.Finalizers, dropped, err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func (d *driver) startPod() {
 	d.pod = &corev1.Pod{}
 	if template := d.plan.DriverTemplate.DeepCopy(); template != nil {
 		d.pod.ObjectMeta, d.pod.Spec = template.ObjectMeta, template.Spec
+		d.pod.Finalizers = nil // the next driver could not have the Pod's name
 	} else if d.conf.set(driverTemplateKey) {
 		d.conf.refuse(driverTemplateKey, d.conf.values[driverTemplateKey], templateFileProblem, inlineTemplateRemedy)
 	}

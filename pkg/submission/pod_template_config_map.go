@@ -50,11 +50,13 @@ func (d *driver) configMap(name string, data map[string]string) *corev1.ConfigMa
 
 // podManifest returns a template as the manifest of a Pod in YAML, the form that the driver reads.
 func podManifest(template *corev1.PodTemplateSpec) (string, error) {
-	text, err := json.Marshal(corev1.Pod{
+	pod := corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: template.ObjectMeta,
 		Spec:       template.Spec,
-	})
+	}
+	pod.Finalizers = nil
+	text, err := json.Marshal(pod)
 	if err != nil {
 		return "", fmt.Errorf("encode pod template: %w", err)
 	}

@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,5 +97,25 @@ func TestVolumesOfOneNameAreRefused(t *testing.T) {
 	for _, name := range []string{"spark-local-dir-1", "spark-conf-volume-driver"} {
 		plan := templated(pi(), corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{{Name: name}}}})
 		wantRefused(t, plan, "driverTemplate.spec.volumes", name, "choose another")
+	}
+}
+
+// A Pod keeps its name for as long as it has a finalizer.
+func TestFinalizersOfTemplatesReachNoPod(t *testing.T) {
+	template := &corev1.PodTemplateSpec{}
+	template.Finalizers = []string{"example.org/a"}
+	plan := pi()
+	plan.DriverTemplate, plan.ExecutorTemplate = template, template
+	objects := mustBuild(t, plan)
+	if given := objects.Driver.Finalizers; len(given) > 0 {
+		t.Errorf("the driver has %v", given)
+	}
+	for _, object := range objects.Owned {
+		if configMap, is := object.(*corev1.ConfigMap); is && strings.Contains(configMap.Data[templateDataKey], "finalizers") {
+			t.Errorf("executors are made from\n%s", configMap.Data[templateDataKey])
+		}
+	}
+	if len(template.Finalizers) != 1 {
+		t.Error("the spec's template was changed")
 	}
 }

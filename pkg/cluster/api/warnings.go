@@ -6,9 +6,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
 // longestName is how long a cluster's name may be for all its Pods to have a label that names their revision.
@@ -21,10 +23,14 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 	if master := c.Spec.MasterSpec; master != nil {
 		w.statefulSet("spec.masterSpec.statefulSetSpec", master.StatefulSetSpec, "there is one master")
 		w.service("spec.masterSpec.serviceSpec", master.ServiceSpec)
+		w.metadata("spec.masterSpec.statefulSetMetadata", master.StatefulSetMetadata)
+		w.metadata("spec.masterSpec.serviceMetadata", master.ServiceMetadata)
 	}
 	if worker := c.Spec.WorkerSpec; worker != nil {
 		w.statefulSet("spec.workerSpec.statefulSetSpec", worker.StatefulSetSpec, "write the number into initWorkers")
 		w.service("spec.workerSpec.serviceSpec", worker.ServiceSpec)
+		w.metadata("spec.workerSpec.statefulSetMetadata", worker.StatefulSetMetadata)
+		w.metadata("spec.workerSpec.serviceMetadata", worker.ServiceMetadata)
 		w.autoscaler(c, worker.HorizontalPodAutoscalerSpec)
 	}
 	for _, overruled := range resources.OverruledOf(c) {
@@ -92,6 +98,16 @@ func (w *warnings) statefulSet(field string, given *appsv1.StatefulSetSpec, inst
 	}
 	if given.Selector != nil {
 		w.add("%s.selector has no effect: leave it out.", field)
+	}
+	w.metadata(field+".template.metadata", &given.Template.ObjectMeta)
+}
+
+func (w *warnings) metadata(field string, given *metav1.ObjectMeta) {
+	if given == nil {
+		return
+	}
+	if sentence := podtemplate.FinalizersDropped(field+".finalizers", given.Finalizers); sentence != "" {
+		w.add("%s.", sentence)
 	}
 }
 

@@ -74,7 +74,7 @@ func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.Stat
 	maps.Copy(labels, set.Spec.Template.Labels)
 	maps.Copy(labels, Selector(b.cluster.Name, role))
 	b.addVersion(labels)
-	set.Spec.Template.Labels = labels
+	set.Spec.Template.Labels, set.Spec.Template.Finalizers = labels, nil
 	pod := &set.Spec.Template.Spec
 	pod.SchedulerName = cmp.Or(b.conf[schedulerKey], pod.SchedulerName, corev1.DefaultSchedulerName)
 	pod.EnableServiceLinks = cmp.Or(pod.EnableServiceLinks, ptr.To(false))

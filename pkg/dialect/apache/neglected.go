@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -30,9 +31,28 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 				"leave it out, or write spark.hadoop. before a property of Hadoop's.", key))
 		}
 	}
+	sentences = append(sentences, neglectedFinalizers(app)...)
 	sentences = append(sentences, neglectedInRoutes(app)...)
 	for _, unknown := range app.UnknownFields {
 		sentences = append(sentences, fmt.Sprintf("%s is dropped: correct its spelling.", unknown))
+	}
+	return sentences
+}
+
+// neglectedFinalizers speaks of finalizers that the spec has for Pods.
+func neglectedFinalizers(app *sparkv1.SparkApplication) []string {
+	var sentences []string
+	for _, role := range []struct {
+		field string
+		spec  *sparkv1.PodSpecTemplate
+	}{{"spec.driverSpec", app.Spec.DriverSpec}, {"spec.executorSpec", app.Spec.ExecutorSpec}} {
+		if role.spec == nil || role.spec.PodTemplateSpec == nil {
+			continue
+		}
+		field := role.field + ".podTemplateSpec.metadata.finalizers"
+		if sentence := podtemplate.FinalizersDropped(field, role.spec.PodTemplateSpec.Finalizers); sentence != "" {
+			sentences = append(sentences, sentence+".")
+		}
 	}
 	return sentences
 }

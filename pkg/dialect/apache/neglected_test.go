@@ -5,10 +5,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
+
+const heldName = " has no effect, since what is made of it would keep its name after its end: leave it out."
 
 func TestNeglected(t *testing.T) {
 	unknown := func(version, rules string) []string {
@@ -32,6 +35,21 @@ func TestNeglected(t *testing.T) {
 				s.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{route}
 			}),
 			[]string{`spec.driverHttpRouteList[0].httpRouteMetadata.namespace "elsewhere" has no effect: it is always "team-a".`},
+		},
+		"finalizers, which would hold names": {
+			pi().Spec(func(s *sparkv1.ApplicationSpec) {
+				s.DriverSpec = &sparkv1.PodSpecTemplate{PodTemplateSpec: &corev1.PodTemplateSpec{}}
+				s.DriverSpec.PodTemplateSpec.Finalizers = []string{"example.org/a", "example.org/b"}
+				s.ExecutorSpec = &sparkv1.PodSpecTemplate{PodTemplateSpec: s.DriverSpec.PodTemplateSpec}
+				route := sparkv1.DriverHTTPRoute{}
+				route.ServiceMetadata.Finalizers = []string{"example.org/c"}
+				s.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{route}
+			}),
+			[]string{
+				`spec.driverSpec.podTemplateSpec.metadata.finalizers "example.org/a, example.org/b"` + heldName,
+				`spec.executorSpec.podTemplateSpec.metadata.finalizers "example.org/a, example.org/b"` + heldName,
+				`spec.driverHttpRouteList[0].serviceMetadata.finalizers "example.org/c"` + heldName,
+			},
 		},
 		"a version newer than any that is known": {pi().Spark("7.0.0"), unknown("7.0.0", "4.3")},
 		"a preview of one":                       {pi().Spark("4.4.0-preview1"), unknown("4.4.0-preview1", "4.3")},

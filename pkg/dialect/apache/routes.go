@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -124,6 +125,9 @@ func neglectedInRoutes(app *sparkv1.SparkApplication) []string {
 				sentences = append(sentences,
 					fmt.Sprintf("%s.namespace %q has no effect: it is always %q.", field, given, app.Namespace))
 			}
+			if sentence := podtemplate.FinalizersDropped(field+".finalizers", part.metadata.Finalizers); sentence != "" {
+				sentences = append(sentences, sentence+".")
+			}
 			key := part.kind + " " + part.metadata.Name
 			earlier, named := first[key]
 			if !named {
@@ -229,7 +233,6 @@ func (r route) routeIn(namespace, kind string, match map[string]any) (*unstructu
 	object.SetNamespace(metadata.Namespace)
 	object.SetLabels(metadata.Labels)
 	object.SetAnnotations(metadata.Annotations)
-	object.SetFinalizers(metadata.Finalizers)
 	return object, nil
 }
 
@@ -257,7 +260,7 @@ func (r route) refuse(part, value, problem, remedy string) error {
 func metadataIn(namespace string, given metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: given.Name, Namespace: namespace,
-		Labels: maps.Clone(given.Labels), Annotations: maps.Clone(given.Annotations), Finalizers: slices.Clone(given.Finalizers),
+		Labels: maps.Clone(given.Labels), Annotations: maps.Clone(given.Annotations),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -121,6 +122,11 @@ func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
 	for i, mount := range spec.VolumeMounts {
 		if volumeNamed(app, mount.Name) == nil && !templateHasVolume(spec, mount.Name) {
 			said.say("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
+		}
+	}
+	if spec.Template != nil {
+		if sentence := podtemplate.FinalizersDropped(r.field("template.metadata.finalizers"), spec.Template.Finalizers); sentence != "" {
+			said.say("%s", sentence)
 		}
 	}
 	if name := app.Spec.BatchScheduler; name != "" && spec.SchedulerName != "" && spec.SchedulerName != name {

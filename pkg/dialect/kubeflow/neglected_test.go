@@ -16,6 +16,13 @@ func TestNeglected(t *testing.T) {
 	}{
 		"nothing":                   {pi(), nil},
 		"a Spark that nobody knows": {pi().Spark("9.0.0"), []string{`spec.sparkVersion "9.0.0" is not known`}},
+		"finalizers, which would hold names": {
+			pi().Driver("template: {metadata: {finalizers: [example.org/a]}}").Executor("template: {metadata: {finalizers: [example.org/b]}}"),
+			[]string{
+				`spec.driver.template.metadata.finalizers "example.org/a" has no effect`,
+				`spec.executor.template.metadata.finalizers "example.org/b" has no effect`,
+			},
+		},
 		"a limit of executors' memory": {
 			pi().Executor("{memory: 1g, memoryLimit: 4g}"),
 			[]string{`spec.executor.memoryLimit "4g" has no effect, Spark limits executors to the memory that they request`},
