@@ -17,7 +17,8 @@ type Binding struct {
 	CACerts string `envconfig:"K_CA_CERTS"`
 	// Overrides is a JSON object whose "extensions" are set on every event, over those that it has.
 	Overrides string `envconfig:"K_CE_OVERRIDES"`
-	// Audience is whom the sink's tokens are for. Where it is set, no event leaves without a token.
+	// Audience is the audience of the sink's tokens. If it is set, no event leaves without a token, and the sink must be an https
+	// URL.
 	Audience string `envconfig:"K_AUDIENCE"`
 }
 

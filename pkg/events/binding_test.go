@@ -6,9 +6,11 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
@@ -30,6 +32,7 @@ func TestBindingsThatCannotBeUsed(t *testing.T) {
 		"another scheme":              {Binding{Sink: "ftp://broker"}, `K_SINK "ftp://broker"`},
 		"no host":                     {Binding{Sink: "http://"}, `K_SINK "http:"`},
 		"a path":                      {Binding{Sink: "/path"}, `K_SINK "/path"`},
+		"an audience over plain http": {Binding{Sink: broker, Audience: "broker"}, "K_AUDIENCE"},
 		"what is no URL":              {Binding{Sink: "http://a b"}, "K_SINK"},
 		"no host, with a password":    {Binding{Sink: "http://me:secret@"}, "K_SINK"},
 		"certificates that are none":  {Binding{Sink: broker, CACerts: "no certificate"}, "K_CA_CERTS"},
@@ -148,5 +151,109 @@ func TestAnAudienceNeedsAToken(t *testing.T) {
 		if err := sink.Send(t.Context(), clockEvent(t, pi)); classOf(err) != want {
 			t.Errorf("with the audience %q the event is %s: %v", audience, classOf(err), err)
 		}
+	}
+}
+
+// A token that is sent over plain http belongs to whoever listens.
+func TestTokenIsSentOverHTTPSOnly(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
+	for name, test := range map[string]struct {
+		serve  func(http.Handler) *httptest.Server
+		answer int
+		bears  string
+		want   string
+		says   string
+	}{
+		"https":                      {httptest.NewTLSServer, http.StatusAccepted, "Bearer secret-token", "taken", ""},
+		"http":                       {httptest.NewServer, http.StatusAccepted, "", "taken", ""},
+		"http, and it wants a token": {httptest.NewServer, http.StatusUnauthorized, "", "transient", "https URL"},
+		"http, and it forbids":       {httptest.NewServer, http.StatusForbidden, "", "transient", "https URL"},
+		"http, and it is overloaded": {httptest.NewServer, http.StatusServiceUnavailable, "", "transient", "503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var bears string
+			server := test.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				bears = r.Header.Get("Authorization")
+				w.WriteHeader(test.answer)
+			}))
+			defer server.Close()
+			sink, err := NewHTTPSink(server.URL, WithToken(token, false), trusting(server))
+			must(t, err)
+			err = sink.Send(t.Context(), clockEvent(t, pi))
+			if classOf(err) != test.want || bears != test.bears {
+				t.Errorf("the event is %s (%v) and bears %q, want %s and %q", classOf(err), err, bears, test.want, test.bears)
+			}
+			if test.says != "" && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "secret-token")) {
+				t.Errorf("the error is %q, want it to say %q, without the token", err, test.says)
+			}
+		})
+	}
+}
+
+// trusting trusts the certificate of a test's server, if it has one.
+func trusting(server *httptest.Server) HTTPOption {
+	if server.Certificate() == nil {
+		return WithCACerts("")
+	}
+	return WithCACerts(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+}
+
+// A sink that moves is not followed: the token is for the sink that was named.
+func TestTokenFollowsNoRedirect(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
+	var followed atomic.Int32
+	elsewhere := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { followed.Add(1) })
+	plain, encrypted := httptest.NewServer(elsewhere), httptest.NewTLSServer(elsewhere)
+	defer plain.Close()
+	defer encrypted.Close()
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		for _, location := range []string{plain.URL, encrypted.URL} {
+			server, binding := bound(t, func(*http.Request) int { return status })
+			handler := server.Config.Handler
+			server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Location", location)
+				handler.ServeHTTP(w, r)
+			})
+			sink, err := NewHTTPSink(server.URL, WithCACerts(binding.CACerts), WithToken(token, true))
+			must(t, err)
+			if err := sink.Send(t.Context(), clockEvent(t, pi)); classOf(err) != "transient" || followed.Load() != 0 {
+				t.Errorf("%d to %s: the event is %s (%v), and was sent on %d time(s)", status, location, classOf(err), err, followed.Load())
+			}
+		}
+	}
+}
+
+// A proxy sees the name of an https sink and nothing of what is sent there.
+func TestTokenIsHiddenFromAProxy(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
+	var seen []http.Header
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Clone())
+		if r.Method != http.MethodConnect {
+			t.Errorf("the proxy was asked to %s", r.Method)
+		}
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	defer proxy.Close()
+	address, err := url.Parse(proxy.URL)
+	must(t, err)
+	sink, err := NewHTTPSink("https://broker.example", WithToken(token, true))
+	must(t, err)
+	sink.(*httpSink).client.Transport.(*http.Transport).Proxy = http.ProxyURL(address)
+	if err := sink.Send(t.Context(), clockEvent(t, pi)); classOf(err) != "transient" {
+		t.Errorf("the event is %s: %v", classOf(err), err)
+	}
+	if len(seen) != 1 || seen[0].Get("Authorization") != "" {
+		t.Errorf("the proxy saw %v", seen)
+	}
+}
+
+func TestAudienceNeedsHTTPS(t *testing.T) {
+	_, err := Binding{Sink: "http://broker-ingress.knative-eventing.svc.cluster.local/firesteel-system/firesteel", Audience: "broker"}.NewSink()
+	if err == nil || !strings.Contains(err.Error(), "K_AUDIENCE") || !strings.Contains(err.Error(), "https URL") {
+		t.Errorf("error is %v, want one that names K_AUDIENCE and the https URL", err)
 	}
 }

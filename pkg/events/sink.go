@@ -80,10 +80,17 @@ func WithExtensions(extensions map[string]string) HTTPOption {
 	}
 }
 
-// WithToken has every event bear the token in a file, which is read for each, since somebody renews it. Where the file
-// is missing, an event that needs a token is not sent, and any other one goes without.
+// WithToken sends every event with the bearer token in a file. The file is read for each event, since its owner renews it.
+// If the file is missing, an event that needs a token is not sent, and any other event is sent without one.
+//
+// A token never leaves over plain http: whoever reads it there can use it. An http sink that needs a token is an error. If
+// it needs none, events are sent without the token.
 func WithToken(file string, needed bool) HTTPOption {
 	return func(s *httpSink) error {
+		if needed && !s.encrypted {
+			return errors.New("K_AUDIENCE is set, so each event needs a token, but K_SINK is an http URL and a token is sent over https only: " +
+				"enable Knative's transport-encryption, or set K_SINK to the sink's https URL and K_CA_CERTS to its certificates")
+		}
 		s.tokenFile, s.tokenNeeded = file, needed
 		return nil
 	}
@@ -91,7 +98,9 @@ func WithToken(file string, needed bool) HTTPOption {
 
 // httpSink sends events to one HTTP endpoint, in binary mode, one try a call.
 type httpSink struct {
-	target      string
+	target string
+	// encrypted reports whether the target is an https URL.
+	encrypted   bool
 	security    *tls.Config
 	extensions  map[string]string
 	tokenFile   string
@@ -108,7 +117,7 @@ func NewHTTPSink(target string, options ...HTTPOption) (Sink, error) {
 	case address.Scheme != "http" && address.Scheme != "https", address.Host == "":
 		return nil, fmt.Errorf("K_SINK %q is not an absolute http or https URL", address.Redacted())
 	}
-	s := &httpSink{target: target, security: &tls.Config{MinVersion: tls.VersionTLS12}}
+	s := &httpSink{target: target, encrypted: address.Scheme == "https", security: &tls.Config{MinVersion: tls.VersionTLS12}}
 	for _, option := range options {
 		if err := option(s); err != nil {
 			return nil, err
@@ -135,13 +144,14 @@ func transport(security *tls.Config) *http.Transport {
 // success would be taken for the event's.
 func answerRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Send posts the event once. A status of 4xx is a rejection, except for those that can pass: 401, 404, 408, 409, 429.
+// Send posts the event once. The statuses 400, 413 and 422 are a rejection. Every other refusal can pass.
 func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, s.extended(event))
 	if err != nil {
 		return fmt.Errorf("%w: encode event %s: %w", ErrRejected, event.ID(), err)
 	}
-	if err := s.authorize(request); err != nil {
+	withheld, err := s.authorize(request)
+	if err != nil {
 		return fmt.Errorf("send event %s: %w", event.ID(), err)
 	}
 	// In a header of HTTP and not in the event: however often an event is sent, its bytes are the same.
@@ -154,7 +164,17 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, answerLimit))
 	// What cannot be read costs the connection and nothing else: the status is the answer.
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, drainLimit))
-	return verdict(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
+	err = verdict(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
+	if err != nil && withheld && asksForToken(response.StatusCode) {
+		return fmt.Errorf("%w: the token in %s was not sent, since K_SINK is an http URL and a token is sent over https only: "+
+			"enable Knative's transport-encryption, or set K_SINK to the sink's https URL", err, s.tokenFile)
+	}
+	return err
+}
+
+// asksForToken reports whether a status is the answer to a request that lacks a token.
+func asksForToken(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 func (s *httpSink) extended(event cloudevents.Event) cloudevents.Event {
@@ -168,20 +188,24 @@ func (s *httpSink) extended(event cloudevents.Event) cloudevents.Event {
 	return event
 }
 
-func (s *httpSink) authorize(request *http.Request) error {
+// authorize puts the token into a request to an https sink. For an http sink it reports whether a token was withheld.
+func (s *httpSink) authorize(request *http.Request) (withheld bool, err error) {
 	if s.tokenFile == "" {
-		return nil
+		return false, nil
 	}
 	token, err := os.ReadFile(s.tokenFile)
+	token = bytes.TrimSpace(token)
 	switch {
-	case err == nil && len(bytes.TrimSpace(token)) > 0:
-		request.Header.Set("Authorization", "Bearer "+string(bytes.TrimSpace(token)))
+	case !s.encrypted:
+		return len(token) > 0, nil
+	case err == nil && len(token) > 0:
+		request.Header.Set("Authorization", "Bearer "+string(token))
 	case err != nil && (s.tokenNeeded || !errors.Is(err, fs.ErrNotExist)):
-		return fmt.Errorf("read token: %w", err)
+		return false, fmt.Errorf("read token: %w", err)
 	case s.tokenNeeded:
-		return fmt.Errorf("read token: %s is empty", s.tokenFile)
+		return false, fmt.Errorf("read token: %s is empty", s.tokenFile)
 	}
-	return nil
+	return false, nil
 }
 
 func verdict(id string, status int, answer string) error {
@@ -195,12 +219,13 @@ func verdict(id string, status int, answer string) error {
 	}
 }
 
-// refusesForGood says that a status is about the event. 401 is about the token, which somebody renews.
+// refusesForGood reports whether a status is about the event itself: 400, 413 and 422. Every other status is about the way to
+// the sink, its policies or its load, which change while the event stays as it is.
 func refusesForGood(status int) bool {
 	switch status {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		return false
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
 	default:
-		return status >= 400 && status < 500
+		return false
 	}
 }

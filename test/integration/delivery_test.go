@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,6 +40,37 @@ func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
 	if c := s.condition("pi", "EventsDelivered"); c.Status == metav1.ConditionFalse {
 		t.Errorf("it has the condition %+v", c)
+	}
+}
+
+// What a sink answers while its policies, its address or its tokens are being changed loses no event, however often it says so.
+func TestSinkThatForbidsForAWhileLosesNothing(t *testing.T) {
+	t.Parallel()
+	const refusals = 7 // more than the tries of an event that is refused for good
+	for _, status := range []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusGone, http.StatusMisdirectedRequest,
+		http.StatusPermanentRedirect,
+	} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			var tries atomic.Int32
+			s.sink.answer(s.ns, func(*http.Request, delivery) int {
+				if tries.Add(1) <= refusals {
+					return status
+				}
+				return http.StatusAccepted
+			})
+			app := s.create(App("pi"))
+			s.delete("pi")
+			heard := s.untilDelivered("the end", func(heard []delivery) bool {
+				return len(heard) > 0 && heard[len(heard)-1].taken() && heard[len(heard)-1].Attributes["sparkfinal"] == "true"
+			})
+			if taken := firstTaken(heard, app); taken[0].Sequence != 1 || int(taken[len(taken)-1].Sequence) != len(taken) {
+				t.Errorf("events were lost:\n%s", listed(heard))
+			}
+			s.check(consistent(heard, app))
+		})
 	}
 }
 
@@ -127,6 +159,28 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 	if told := len(firstTaken(heard, app)); int64(told) <= record.Sequence {
 		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
 	}
+}
+
+// A token is for the sink alone. Over plain http it would be for whoever listens, so none is sent, and no event that needs one.
+func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
+	s := newScene(t)
+	process := s.ownController(controller{sink: s.sink.url(), environment: []string{"K_AUDIENCE=broker"}})
+	app := s.create(App("pi"))
+	s.run("pi", 0).succeed()
+	s.untilState("pi", "ResourceReleased")
+	c := s.untilCondition("pi", "EventsDelivered", metav1.ConditionFalse, "SinkUnavailable")
+	for _, part := range []string{"K_AUDIENCE", "K_SINK", "https URL"} {
+		if !strings.Contains(c.Message, part) {
+			t.Errorf("the condition does not name %s: %s", part, c.Message)
+		}
+	}
+	if heard, _ := s.sink.heard(s.ns); len(heard) > 0 {
+		t.Errorf("the sink heard:\n%s", listed(heard))
+	}
+	process.Kill()
+
+	s.ownController(controller{sink: s.sink.url()})
+	s.told(app, plainLife...)
 }
 
 // A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
