@@ -36,6 +36,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
@@ -84,7 +85,7 @@ func main() {
 	}
 	injection.Default.RegisterClient(withClients)
 	fetch := remote.New().Fetch
-	process := setup.NewProcess(env.newRelay)
+	process := setup.NewProcess(relays{env.Binding, events.NewSlots(), events.NewSlots()}.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
 		sparkcluster.NewController(process, masters.Read),
 		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
@@ -171,11 +172,18 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 	}
 }
 
-func (e environment) newRelay(
-	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+// relays makes the relays of the controllers, which share the slots for their sends.
+type relays struct {
+	events.Binding
+	sends, requests *fairshare.Limiter
+}
+
+func (r relays) newRelay(
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
+	progress func(types.NamespacedName),
 ) *events.Relay {
 	logger := logging.FromContext(ctx)
-	sink, err := e.NewSink()
+	sink, err := r.NewSink()
 	switch {
 	case err != nil:
 		// What has no events to send goes on, and what has keeps them.
@@ -190,7 +198,9 @@ func (e environment) newRelay(
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)
 	}
-	relay, err := events.NewRelay(events.RelayConfig{Sink: sink, Handlers: broker, OnProgress: progress, Logger: logger})
+	relay, err := events.NewRelay(events.RelayConfig{
+		Sink: sink, Handlers: broker, Sends: r.sends, Requests: r.requests, Owned: owned, OnProgress: progress, Logger: logger,
+	})
 	if err != nil {
 		logger.Fatalw("The relay cannot be set up", "error", err)
 	}

@@ -204,7 +204,7 @@ func TestTokenFollowsNoRedirect(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
 	var followed atomic.Int32
-	elsewhere := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { followed.Add(1) })
+	elsewhere := http.HandlerFunc(func(_ http.ResponseWriter, _ *http.Request) { followed.Add(1) })
 	plain, encrypted := httptest.NewServer(elsewhere), httptest.NewTLSServer(elsewhere)
 	defer plain.Close()
 	defer encrypted.Close()

@@ -5,15 +5,21 @@ import (
 	"fmt"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-const handlersAtOnce = 32
+const (
+	// handlersAtOnce bounds the calls of handlers that run at once, and handlersPerNamespace those about objects of one namespace.
+	handlersAtOnce       = 512
+	handlersPerNamespace = 32
+)
 
 // Broker runs handlers in this process, where the settings say so.
 type Broker struct {
 	handlers  map[string]Handler
 	inProcess func(handler string) bool
-	slots     chan struct{}
+	slots     *fairshare.Limiter
 }
 
 // NewBroker makes a broker of named handlers. inProcess tells which of them run in this process; it is asked at
@@ -27,24 +33,23 @@ func NewBroker(handlers map[string]Handler, inProcess func(handler string) bool)
 	if inProcess == nil {
 		inProcess = func(string) bool { return true }
 	}
-	return &Broker{handlers: handlers, inProcess: inProcess, slots: make(chan struct{}, handlersAtOnce)}, nil
+	return &Broker{handlers: handlers, inProcess: inProcess, slots: fairshare.New(handlersAtOnce, handlersPerNamespace)}, nil
 }
 
 // InProcess says whether the handler runs in this process.
 func (b *Broker) InProcess(name string) bool { return b.inProcess(name) }
 
-// Deliver calls the handler, at most 32 at once and each for 30 s. A panic is an error,
-// and its stack goes to the context's logger.
+// Deliver calls the handler for at most 30 s. 32 calls run at once about objects of one namespace, and no namespace waits for
+// another. A panic is an error, and its stack goes to the context's logger.
 func (b *Broker) Deliver(ctx context.Context, name string, event cloudevents.Event) error {
 	handler, known := b.handlers[name]
 	if !known {
 		return fmt.Errorf("no handler is named %q", name)
 	}
-	select {
-	case b.slots <- struct{}{}:
-		defer func() { <-b.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	release, err := b.slots.Acquire(ctx, NamespaceOf(event))
+	if err != nil {
+		return err
 	}
+	defer release()
 	return handler.Call(ctx, event)
 }

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -93,6 +94,33 @@ func TestBrokerRunsSoManyHandlersAtOnce(t *testing.T) {
 		synctest.Wait()
 		if got := len(running); got != 32 {
 			t.Errorf("%d handlers run at once, want 32", got)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// A handler may be slow for one tenant only: the API server asks a webhook of his, say.
+func TestSlowHandlingOfOneNamespaceDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broker := newBroker(t, func(ctx context.Context, event cloudevents.Event) error {
+			if NamespaceOf(event) != "team-a" {
+				<-ctx.Done()
+			}
+			return nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		for n := range 1000 {
+			slow := elsewhere(fmt.Sprintf("slow-%d", n%20), fmt.Sprint(n))
+			go func() { _ = broker.Deliver(ctx, "restart", clockEvent(t, slow)) }()
+		}
+		synctest.Wait()
+		begin := time.Now()
+		for range 100 {
+			must(t, broker.Deliver(ctx, "restart", clockEvent(t, pi)))
+		}
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("the others waited %s", took)
 		}
 		cancel()
 		synctest.Wait()

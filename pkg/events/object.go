@@ -44,6 +44,15 @@ func ParseSource(source string) (Object, error) {
 	return object, object.validatePath()
 }
 
+// NamespaceOf is the namespace that an event's source names; empty if the source is not of Firesteel's form.
+func NamespaceOf(event cloudevents.Event) string {
+	object, err := ParseSource(event.Source())
+	if err != nil {
+		return ""
+	}
+	return object.Namespace
+}
+
 // Identify reads from a received event which object it is about. Nothing in it is trusted: what does not have
 // the shape of Firesteel's events, or contradicts itself, is a Permanent error. That the object exists and that
 // the event tells the truth about it remains for the handler to find out.

@@ -119,7 +119,7 @@ func (r *Relay) ask(ctx context.Context, s *stream, q *question) {
 				continue
 			}
 		case closed(q.told):
-			r.noteAnswer(ctx, s, q, r.post(s.ctx, q.event, q.cause))
+			r.noteAnswer(ctx, s, q, r.post(s, r.config.Requests, q.event, q.cause))
 		}
 		r.pause(ctx, r.config.Repeat.delay(asked), nil, moved)
 		asked++

@@ -13,6 +13,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 const repeats = "pi3 pi3@1s pi3@3s pi3@7s pi3@15s pi3@31s pi3@1m1s pi3@1m31s"
@@ -104,7 +106,7 @@ func TestHandlerInProcessDoesNotWaitForTheSink(t *testing.T) {
 			return ctx.Err()
 		})
 		handler := newHandler(nil)
-		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler), MaxInFlight: 1})
+		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler), Sends: fairshare.New(1, 1)})
 		record := recordOf(3, 0)
 		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
 		pass(100 * time.Second)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 // Story is what the relay needs to know of one object: its record as last persisted, and what awaits a handler.
@@ -58,8 +59,13 @@ type RelayConfig struct {
 	Sink Sink
 	// Handlers run in this process. Without them every handler is behind the sink.
 	Handlers *Broker
-	// MaxInFlight bounds the sends at once, over all objects: 64.
-	MaxInFlight int
+	// Sends bounds the events that are sent at once, and Requests those that are sent once more to ask a handler behind the
+	// sink. The relays of a process share them. Each is 1,024 slots by default, of which a namespace holds at most 64: a slot is
+	// held until the sink answers, which takes up to a minute if a Trigger is slow or dead.
+	Sends, Requests *fairshare.Limiter
+	// Owned reports whether this replica leads an object that still exists. Nothing is published of any other object, however
+	// late a reconcile ends that began before; nil owns all. It is called with the relay's lock held, and must not block.
+	Owned func(Object) bool
 	// Retry is the back-off of an event that the sink did not take: 200 ms to 30 s.
 	Retry Backoff
 	// Repeat is the back-off of an event that a handler has not acted on: 1 s to 30 s.
@@ -80,11 +86,19 @@ type RelayConfig struct {
 }
 
 func (c RelayConfig) withDefaults() RelayConfig {
-	c.MaxInFlight = orDefault(c.MaxInFlight, 64)
+	if c.Sends == nil {
+		c.Sends = NewSlots()
+	}
+	if c.Requests == nil {
+		c.Requests = NewSlots()
+	}
 	c.Tries = orDefault(c.Tries, 5)
 	c.Patience = orDefault(c.Patience, 2*time.Minute)
 	c.Retry = orDefault(c.Retry, Backoff{Start: 200 * time.Millisecond, Cap: 30 * time.Second})
 	c.Repeat = orDefault(c.Repeat, Backoff{Start: time.Second, Cap: 30 * time.Second})
+	if c.Owned == nil {
+		c.Owned = func(Object) bool { return true }
+	}
 	if c.OnProgress == nil {
 		c.OnProgress = func(types.NamespacedName) {}
 	}
@@ -106,6 +120,9 @@ func (c RelayConfig) withDefaults() RelayConfig {
 	return c
 }
 
+// NewSlots makes the default bound of RelayConfig.Sends and of RelayConfig.Requests.
+func NewSlots() *fairshare.Limiter { return fairshare.New(1024, 64) }
+
 func orDefault[T comparable](value, otherwise T) T {
 	var zero T
 	if value == zero {
@@ -115,7 +132,7 @@ func orDefault[T comparable](value, otherwise T) T {
 }
 
 func (c RelayConfig) validate() error {
-	if c.MaxInFlight < 0 || c.Tries < 0 || c.Patience < 0 {
+	if c.Tries < 0 || c.Patience < 0 {
 		return errors.New("relay: limits must not be negative")
 	}
 	return errors.Join(c.Retry.validate(), c.Repeat.validate())
@@ -131,7 +148,6 @@ type Relay struct {
 	config      RelayConfig
 	instruments *instruments
 	tracer      trace.Tracer
-	inFlight    chan struct{}
 	ctx         context.Context
 	stop        context.CancelFunc
 	running     sync.WaitGroup
@@ -159,7 +175,6 @@ func NewRelay(config RelayConfig) (*Relay, error) {
 		config:      config,
 		instruments: instruments,
 		tracer:      config.Traces.Tracer(scopeName),
-		inFlight:    make(chan struct{}, config.MaxInFlight),
 		ctx:         ctx,
 		stop:        stop,
 		moved:       make(chan struct{}),
@@ -188,11 +203,12 @@ func (r *Relay) Shutdown() {
 func (r *Relay) HasSink() bool { return r.config.Sink != nil }
 
 // Tell hears the story of an object as it stands. It does not block, and it costs next to nothing where there is
-// nothing new. A story older than the one known, by its sequence, is ignored.
+// nothing new. A story older than the one known, by its sequence, is ignored, and so is one of an object that is not owned.
+// Whoever ends the ownership calls Forget or ForgetWhere after that: what Tell took up before is then forgotten.
 func (r *Relay) Tell(story Story) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopped || story.Object.UID == "" {
+	if r.stopped || story.Object.UID == "" || !r.config.Owned(story.Object) {
 		return
 	}
 	s := r.streamOf(story)

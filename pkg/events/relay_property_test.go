@@ -11,6 +11,8 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 // TestRelayLosesNothing tells random stories through random failures, restarts and changes of the leader, and
@@ -77,7 +79,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 func poison(id string) bool { return id[len(id)-1] == '7' }
 
 func (c *chaos) newRelay() *teller {
-	return newTeller(c.t, RelayConfig{Sink: c.sink, Handlers: here(c.t, c.handler), MaxInFlight: 3})
+	return newTeller(c.t, RelayConfig{Sink: c.sink, Handlers: here(c.t, c.handler), Sends: fairshare.New(32, 3), Requests: fairshare.New(32, 3)})
 }
 
 func (c *chaos) run() {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 func TestRelayTellsInOrder(t *testing.T) {
@@ -279,16 +280,16 @@ func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
 	tau := application("tau")
 	isPi := func(event cloudevents.Event) bool { return strings.HasPrefix(event.ID(), string(pi.UID)) }
 	cases := map[string]struct {
-		inFlight int
-		script   func(ctx context.Context, event cloudevents.Event, try int) error
+		sends  *fairshare.Limiter
+		script func(ctx context.Context, event cloudevents.Event, try int) error
 	}{
-		"an object whose sends hang has one slot": {2, func(ctx context.Context, event cloudevents.Event, _ int) error {
+		"an object whose sends hang has one slot": {nil, func(ctx context.Context, event cloudevents.Event, _ int) error {
 			if isPi(event) {
 				<-ctx.Done()
 			}
 			return ctx.Err()
 		}},
-		"an object in back-off has none": {1, func(_ context.Context, event cloudevents.Event, _ int) error {
+		"an object in back-off has none": {fairshare.New(1, 1), func(_ context.Context, event cloudevents.Event, _ int) error {
 			if isPi(event) {
 				return errDown
 			}
@@ -299,7 +300,7 @@ func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := newSink(tc.script)
-				r := newTeller(t, RelayConfig{Sink: sink, MaxInFlight: tc.inFlight})
+				r := newTeller(t, RelayConfig{Sink: sink, Sends: tc.sends})
 				r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
 				synctest.Wait()
 				r.Tell(Story{Object: tau, Record: recordOf(3, 0)})
@@ -317,7 +318,7 @@ func TestRelayServesInTurn(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink, MaxInFlight: 1})
+		r := newTeller(t, RelayConfig{Sink: sink, Sends: fairshare.New(1, 1)})
 		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
 		synctest.Wait()
 		r.Tell(Story{Object: application("tau"), Record: recordOf(3, 0)})
@@ -349,6 +350,148 @@ func TestRelayBoundsItsSends(t *testing.T) {
 		if len(sink.sends) != 400 || most != 64 {
 			t.Errorf("%d events were sent, %d at once, want 400 and 64", len(sink.sends), most)
 		}
+	})
+}
+
+// A reconcile may be in flight when another replica becomes the leader, or when its object is deleted.
+func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
+	for name, inProcess := range map[string]bool{"and its handler runs here": true, "and its handler is behind the sink": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				owned := true
+				sink, handler := newSink(nil), newHandler(nil)
+				r := newTeller(t, RelayConfig{
+					Sink: sink, Handlers: where(t, handler, func(string) bool { return inProcess }), Owned: func(Object) bool { return owned },
+				})
+				record := recordOf(3, 0)
+				story := Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)}
+				r.Tell(story)
+				synctest.Wait()
+				owned = false
+				r.ForgetWhere(func(Object) bool { return true })
+				synctest.Wait()
+				published := sink.got() + handler.got()
+				r.Tell(story)
+				pass(time.Hour)
+				r.wants("published in the end", sink.got()+handler.got(), published)
+				r.wantsProgress(pi, Progress{})
+
+				owned = true
+				r.Tell(story)
+				synctest.Wait()
+				if sink.got()+handler.got() == published {
+					t.Error("nothing is published of an object that is owned again")
+				}
+				r.Forget(pi.UID)
+			})
+		})
+	}
+}
+
+// elsewhere is an application of another namespace.
+func elsewhere(namespace, name string) Object {
+	o := application(namespace + "-" + name)
+	o.Namespace = namespace
+	return o
+}
+
+// deadTriggers makes a sink that holds the events of the namespaces that begin with "dead" for as long as their sender waits,
+// as a Broker does whose Trigger is dead.
+func deadTriggers() *fakeSink {
+	return newSink(func(ctx context.Context, event cloudevents.Event, _ int) error {
+		if !strings.HasPrefix(NamespaceOf(event), "dead") {
+			return nil
+		}
+		select {
+		case <-time.After(time.Minute):
+			return errDown
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
+// tenants are numbers of tenants with dead Triggers, and of the applications of each.
+var tenants = map[string]struct{ namespaces, applications int }{
+	"one tenant with 640 applications":  {1, 640},
+	"ten tenants with 100 applications": {10, 100},
+	"640 tenants with one application":  {640, 1},
+	"200 tenants with ten applications": {200, 10},
+}
+
+func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
+	for name, dead := range tenants {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := deadTriggers()
+				r := newTeller(t, RelayConfig{Sink: sink})
+				for n := range dead.namespaces * dead.applications {
+					namespace := fmt.Sprintf("dead-%d", n/dead.applications)
+					r.Tell(Story{Object: elsewhere(namespace, fmt.Sprint(n)), Record: recordOf(3, 0)})
+				}
+				synctest.Wait()
+				told := time.Now()
+				for n := range 100 {
+					r.Tell(Story{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(3, 0)})
+				}
+				synctest.Wait()
+				for n := range 100 {
+					r.wantsProgress(application(fmt.Sprintf("pi-%d", n)), Progress{Acknowledged: 3})
+				}
+				if took := time.Since(told); took > 0 {
+					t.Errorf("the events of the others took %s", took)
+				}
+				r.Shutdown()
+			})
+		})
+	}
+}
+
+func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
+	for name, dead := range tenants {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sink := deadTriggers()
+				r := newTeller(t, RelayConfig{Sink: sink})
+				record := recordOf(3, 3)
+				for n := range dead.namespaces * dead.applications {
+					namespace := fmt.Sprintf("dead-%d", n/dead.applications)
+					o := elsewhere(namespace, fmt.Sprint(n))
+					r.Tell(Story{Object: o, Record: record, Awaiting: awaiting(t, o, record)})
+				}
+				synctest.Wait()
+				before := len(sink.sends)
+				r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+				synctest.Wait()
+				if got := len(sink.sends) - before; got != 1 {
+					t.Errorf("the handler of the others was asked %d times at once, want 1", got)
+				}
+				r.Shutdown()
+			})
+		})
+	}
+}
+
+// What is asked again has slots of its own, so that a namespace's own events do not wait for its handlers, nor they for them.
+func TestHandlersAreAskedBesideTheEventsOfTheirNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := deadTriggers()
+		r := newTeller(t, RelayConfig{Sink: sink})
+		for n := range 100 {
+			r.Tell(Story{Object: elsewhere("dead", fmt.Sprint(n)), Record: recordOf(1, 0)})
+		}
+		synctest.Wait()
+		if got := len(sink.sends); got != 64 {
+			t.Errorf("%d events of one namespace are sent at once, want 64", got)
+		}
+		record := recordOf(3, 3)
+		o := elsewhere("dead", "awaiting")
+		r.Tell(Story{Object: o, Record: record, Awaiting: awaiting(t, o, record)})
+		synctest.Wait()
+		if got := len(sink.sends); got != 65 {
+			t.Errorf("the handler was asked %d times, want 1", got-64)
+		}
+		r.Shutdown()
 	})
 }
 
@@ -459,7 +602,6 @@ func TestRelayIgnoresAnObjectWithoutIdentity(t *testing.T) {
 
 func TestRelayConfigIsChecked(t *testing.T) {
 	cases := map[string]RelayConfig{
-		"sends at once":              {MaxInFlight: -1},
 		"tries":                      {Tries: -1},
 		"patience":                   {Patience: -time.Second},
 		"a back-off that ends early": {Retry: Backoff{Start: time.Second, Cap: time.Millisecond}},

@@ -1,13 +1,14 @@
 package events
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 // startSender gives a stream its sender, where it has something to send and no sender yet.
@@ -46,7 +47,7 @@ func (r *Relay) tell(s *stream, i *item) {
 	}
 	rejections := 0
 	for try := 0; !closed(i.done) && s.ctx.Err() == nil; try++ {
-		err := r.post(s.ctx, event, i.cause)
+		err := r.post(s, r.config.Sends, event, i.cause)
 		if IsRejected(err) {
 			rejections++
 		}
@@ -63,17 +64,16 @@ func (r *Relay) tell(s *stream, i *item) {
 	}
 }
 
-// post sends an event once. A slot is held for the time of the send only, so that an object in back-off is in
-// nobody's way.
-func (r *Relay) post(ctx context.Context, event cloudevents.Event, cause trace.SpanContext) error {
-	select {
-	case r.inFlight <- struct{}{}:
-		defer func() { <-r.inFlight }()
-	case <-ctx.Done():
-		return ctx.Err()
+// post sends an event once. A slot is held for the time of the send only, so that an object in back-off holds none.
+func (r *Relay) post(s *stream, slots *fairshare.Limiter, event cloudevents.Event, cause trace.SpanContext) error {
+	ctx := s.ctx
+	release, err := slots.Acquire(ctx, s.object.Namespace)
+	if err != nil {
+		return err
 	}
+	defer release()
 	traced, span := r.span(ctx, "send", trace.SpanKindProducer, event, cause)
-	err := r.config.Sink.Send(traced, event)
+	err = r.config.Sink.Send(traced, event)
 	endSpan(span, err)
 	if ctx.Err() == nil {
 		r.instruments.posted(event.Type(), err)

@@ -167,8 +167,8 @@ func TestReceiverIsBusy(t *testing.T) {
 			handler.ServeHTTP(response, eventRequest(t).WithContext(ctx))
 			return response.Code
 		}
-		answers := make(chan int, callsAtOnce+1)
-		for range callsAtOnce {
+		answers := make(chan int, callsPerNamespace+1)
+		for range callsPerNamespace {
 			go func() { answers <- post() }()
 		}
 		synctest.Wait()
@@ -178,7 +178,7 @@ func TestReceiverIsBusy(t *testing.T) {
 		go func() { answers <- post() }()
 		synctest.Wait()
 		close(release)
-		for range callsAtOnce + 1 {
+		for range callsPerNamespace + 1 {
 			if got := <-answers; got != http.StatusNoContent {
 				t.Errorf("answer is %d, want 204", got)
 			}

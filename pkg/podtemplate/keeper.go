@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/lru"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 const (
@@ -17,8 +19,10 @@ const (
 	tries = 8
 	// patience is how long one answer may take.
 	patience = 10 * time.Second
-	// atOnce is the number of templates that are read at the same time.
-	atOnce = 32
+	// atOnce is the number of templates that are read at the same time, and atOncePerNamespace those of one namespace: its URLs may
+	// be slow.
+	atOnce             = 512
+	atOncePerNamespace = 32
 	// remembered bounds the memory. A template that is forgotten is read again.
 	remembered = 2048
 )
@@ -55,7 +59,7 @@ type Keeper struct {
 	fetch Fetch
 	// arrived is told of each application for which there is news.
 	arrived func(types.NamespacedName)
-	slots   chan struct{}
+	slots   *fairshare.Limiter
 
 	mutex    sync.Mutex
 	attempts *lru.Cache // by uid
@@ -64,7 +68,7 @@ type Keeper struct {
 // NewKeeper makes a keeper that reads until the context ends.
 func NewKeeper(ctx context.Context, fetch Fetch, arrived func(types.NamespacedName)) *Keeper {
 	return &Keeper{
-		ctx: ctx, fetch: fetch, arrived: arrived, slots: make(chan struct{}, atOnce),
+		ctx: ctx, fetch: fetch, arrived: arrived, slots: fairshare.New(atOnce, atOncePerNamespace),
 		attempts: lru.NewWithEvictionFunc(remembered, func(_ lru.Key, value any) { value.(*kept).cancel() }),
 	}
 }
@@ -124,7 +128,7 @@ func (k *Keeper) Forget(uid types.UID) {
 func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location Location, asked *template) {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Cap: 30 * time.Second, Steps: tries}
 	for try := 1; ; try++ {
-		result := k.once(ctx, location)
+		result := k.once(ctx, application.Namespace, location)
 		if ctx.Err() != nil {
 			k.arrived(application) // it is forgotten; whoever still wants it asks again
 			return
@@ -150,13 +154,12 @@ func (k *Keeper) read(ctx context.Context, application types.NamespacedName, loc
 	}
 }
 
-func (k *Keeper) once(ctx context.Context, location Location) (result template) {
-	select {
-	case k.slots <- struct{}{}:
-		defer func() { <-k.slots }()
-	case <-ctx.Done():
-		return template{err: ctx.Err()}
+func (k *Keeper) once(ctx context.Context, namespace string, location Location) (result template) {
+	release, err := k.slots.Acquire(ctx, namespace)
+	if err != nil {
+		return template{err: err}
 	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	text, err := k.fetch(ctx, location)

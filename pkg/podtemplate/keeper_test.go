@@ -3,6 +3,7 @@ package podtemplate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -202,6 +203,32 @@ func TestAFetchOfWhatIsForgottenEnds(t *testing.T) {
 		s.ask(t, 0)
 		synctest.Wait()
 		s.wants(t, 0, "there", 2, 2)
+	})
+}
+
+func TestSlowTemplatesOfOneNamespaceKeepNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		s := newShelf(t, func(context.Context) ([]byte, error) {
+			<-release
+			return []byte(labelledPod), nil
+		})
+		for i := range 60 {
+			asks := attempt(0)
+			asks.UID, asks.Namespace = types.UID(fmt.Sprint("slow-", i)), "slow"
+			if _, _, err := s.Get(asks, here); err == nil {
+				t.Fatal("a template is there that was not fetched")
+			}
+		}
+		synctest.Wait()
+		before := s.fetched.Load()
+		s.ask(t, 0)
+		synctest.Wait()
+		if got := s.fetched.Load() - before; got != 1 {
+			t.Errorf("the template of another namespace was fetched %d times, want once", got)
+		}
+		close(release)
+		synctest.Wait()
 	})
 }
 

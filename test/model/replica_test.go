@@ -64,7 +64,8 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 
 func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) setup.NewRelay {
 	return func(
-		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
+		progress func(types.NamespacedName),
 	) *events.Relay {
 		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
 		broker, err := events.NewBroker(all, inProcess)
@@ -72,7 +73,7 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 			t.Fatal(err)
 		}
 		relay, err := events.NewRelay(events.RelayConfig{
-			Sink: sentBy{sink, r.connection}, Handlers: broker, OnProgress: progress,
+			Sink: sentBy{sink, r.connection}, Handlers: broker, Owned: owned, OnProgress: progress,
 		})
 		if err != nil {
 			t.Fatal(err)

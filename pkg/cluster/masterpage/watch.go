@@ -9,11 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 const (
-	// atOnce is the number of masters that are asked at the same time.
-	atOnce = 64
+	// atOnce is the number of masters that are asked at the same time, and atOncePerNamespace those of one namespace: a master is
+	// its tenant's, and may keep whoever asks it waiting.
+	atOnce             = 1024
+	atOncePerNamespace = 64
 	// seldom is how often a master is asked at least that does not answer for long.
 	seldom = 30 * time.Second
 )
@@ -26,8 +29,10 @@ type Watch struct {
 	ctx  context.Context
 	read Read
 	// news is told of each cluster whose master tells something else than before.
-	news  func(types.NamespacedName)
-	slots chan struct{}
+	news func(types.NamespacedName)
+	// owned reports whether a cluster is still this process's to follow.
+	owned func(key types.NamespacedName, uid types.UID) bool
+	slots *fairshare.Limiter
 
 	mutex    sync.Mutex
 	followed map[types.UID]*followed
@@ -45,9 +50,12 @@ type followed struct {
 	seen  *cluster.Master
 }
 
-// NewWatch makes a watch that asks until the context ends.
-func NewWatch(ctx context.Context, read Read, news func(types.NamespacedName)) *Watch {
-	return &Watch{ctx: ctx, read: read, news: news, slots: make(chan struct{}, atOnce), followed: map[types.UID]*followed{}}
+// NewWatch makes a watch that asks until the context ends. It follows the clusters that are owned: owned reports whether this
+// process leads a cluster that still exists, and whoever ends that calls Forget or ForgetWhere after it.
+func NewWatch(
+	ctx context.Context, read Read, owned func(key types.NamespacedName, uid types.UID) bool, news func(types.NamespacedName),
+) *Watch {
+	return &Watch{ctx: ctx, read: read, owned: owned, news: news, slots: fairshare.New(atOnce, atOncePerNamespace), followed: map[types.UID]*followed{}}
 }
 
 // Follow has the master of a cluster asked in an interval; zero has it asked no more. A master that does not answer is
@@ -59,6 +67,9 @@ func (w *Watch) Follow(uid types.UID, key types.NamespacedName, master Master, e
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if !w.owned(key, uid) {
+		return
+	}
 	f, known := w.followed[uid]
 	if known && f.master == master {
 		sooner := every < f.every
@@ -115,10 +126,22 @@ func (w *Watch) Forget(uid types.UID) {
 	}
 }
 
+// ForgetWhere has the masters of some clusters asked no more.
+func (w *Watch) ForgetWhere(gone func(types.NamespacedName) bool) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	for uid, f := range w.followed {
+		if gone(f.key) {
+			f.cancel()
+			delete(w.followed, uid)
+		}
+	}
+}
+
 // follow asks a master until the cluster is forgotten.
 func (w *Watch) follow(ctx context.Context, f *followed) {
 	for ctx.Err() == nil {
-		page, err := w.ask(ctx, f.master)
+		page, err := w.ask(ctx, f.key.Namespace, f.master)
 		if ctx.Err() != nil {
 			return
 		}
@@ -135,13 +158,12 @@ func (w *Watch) follow(ctx context.Context, f *followed) {
 	}
 }
 
-func (w *Watch) ask(ctx context.Context, master Master) (Page, error) {
-	select {
-	case w.slots <- struct{}{}:
-		defer func() { <-w.slots }()
-	case <-ctx.Done():
-		return Page{}, ctx.Err()
+func (w *Watch) ask(ctx context.Context, namespace string, master Master) (Page, error) {
+	release, err := w.slots.Acquire(ctx, namespace)
+	if err != nil {
+		return Page{}, err
 	}
+	defer release()
 	return w.read(ctx, master)
 }
 

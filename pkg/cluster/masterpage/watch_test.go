@@ -28,7 +28,11 @@ type masters struct {
 	asked  []Master
 	told   []types.NamespacedName
 	answer func(context.Context)
+	// lost says that no cluster is this process's any more.
+	lost bool
 }
+
+func (m *masters) owned(types.NamespacedName, types.UID) bool { return !m.lost }
 
 func (m *masters) read(ctx context.Context, master Master) (Page, error) {
 	m.mutex.Lock()
@@ -73,7 +77,7 @@ func watching(t *testing.T, test func(t *testing.T, w *Watch, m *masters)) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		m := &masters{page: Page{Status: "ALIVE", AliveWorkers: 1}}
-		test(t, NewWatch(ctx, m.read, m.news), m)
+		test(t, NewWatch(ctx, m.read, m.owned, m.news), m)
 	})
 }
 
@@ -194,6 +198,37 @@ func TestAMasterThatMovedIsAskedWhereItIs(t *testing.T) {
 		if m.asked[0] != moved {
 			t.Errorf("asked %+v", m.asked)
 		}
+	})
+}
+
+// A reconcile may be in flight when another replica becomes the leader, or when its cluster is deleted.
+func TestMastersOfWhatIsNotOwnedAreNotAsked(t *testing.T) {
+	watching(t, func(t *testing.T, w *Watch, m *masters) {
+		w.Follow(uid, key, pi, 10*time.Second)
+		w.Follow("other", types.NamespacedName{Namespace: "other", Name: "c"}, pi, 10*time.Second)
+		m.expect(t, "at first", 2, 2)
+		m.lost = true
+		w.ForgetWhere(func(gone types.NamespacedName) bool { return gone == key })
+		w.Follow(uid, key, pi, 10*time.Second)
+		time.Sleep(time.Minute)
+		m.expect(t, "then", 6, 0)
+		m.lost = false
+		w.Follow(uid, key, pi, 10*time.Second)
+		m.expect(t, "when it is owned again", 1, 1)
+	})
+}
+
+// A master is its tenant's, and may keep whoever asks it waiting.
+func TestMastersOfOneNamespaceKeepNoOtherWaiting(t *testing.T) {
+	watching(t, func(t *testing.T, w *Watch, m *masters) {
+		m.answer = func(ctx context.Context) { <-ctx.Done() }
+		for i := range 1000 {
+			w.Follow(types.UID(fmt.Sprint(i)), types.NamespacedName{Namespace: fmt.Sprint("hostile-", i/100), Name: "c"}, pi, time.Hour)
+		}
+		m.counts()
+		m.answer = nil
+		w.Follow(uid, key, pi, time.Hour)
+		m.expect(t, "another's", 1, 1)
 	})
 }
 

@@ -118,7 +118,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 			impl.Enqueue(app)
 		}
 	}
-	r.relay = process.Relay(ctx, impl.EnqueueKey)
+	owned := setup.NewOwned(impl.Reconciler.(setup.Generated), kind.Informer.GetStore())
+	r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
 	r.awaited = kind.Awaited.in(ctx, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
 	known := shelf{kind.Informer.GetStore()}

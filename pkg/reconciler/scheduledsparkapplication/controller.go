@@ -109,20 +109,20 @@ func newController(
 			return controller.Options{
 				ConfigStore: store, SkipStatusUpdates: true,
 				DemoteFunc: func(bucket reconciler.Bucket) {
-					r.relay.ForgetWhere(func(object events.Object) bool {
-						gone := bucket.Has(object.Key())
-						if gone {
-							r.rush.Note(object.UID, false)
+					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+					for _, object := range parts.schedules.GetStore().List() {
+						if s, is := object.(kind.Schedule); is && bucket.Has(keyOf(s)) {
+							r.rush.Note(s.GetUID(), false)
 						}
-						return gone
-					})
+					}
 				},
 			}
 		})
 		impl.Concurrency = workers
 		r.enqueueAfter = impl.EnqueueKeyAfter
 		resync = func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, parts.schedules) }
-		r.relay = process.Relay(ctx, impl.EnqueueKey)
+		r.owned = setup.NewOwned(impl.Reconciler.(setup.Leader), parts.schedules.GetStore())
+		r.relay = process.Relay(ctx, r.owned, impl.EnqueueKey)
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider())
 		setup.Must(ctx, err)
@@ -132,14 +132,9 @@ func newController(
 	}
 }
 
-// leader says which schedules are this replica's.
-type leader interface {
-	IsLeaderFor(key types.NamespacedName) bool
-}
-
 func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
 	setup.Must(ctx, informer.SetTransform(strip))
-	leads := impl.Reconciler.(leader)
+	leads := impl.Reconciler.(setup.Leader)
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {

@@ -43,6 +43,8 @@ type Reconciler struct {
 	runs  cache.Indexer
 	relay telling.Teller
 	clock clock.PassiveClock
+	// owned reports whether this replica leads a schedule that still exists.
+	owned setup.Owned
 	// namespaces tells their labels, where the scope asks for them.
 	namespaces config.NamespaceLabels
 	// enqueueAfter has a schedule looked at again.
@@ -60,7 +62,11 @@ type Reconciler struct {
 func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	return r.retries.Again(ctx, keyOf(s), r.advance(ctx, s))
+	err := r.advance(ctx, s)
+	if !r.owned(keyOf(s), s.GetUID()) {
+		r.rush.Note(s.GetUID(), false) // the leader has changed meanwhile, or the schedule is gone: who forgets it came before
+	}
+	return r.retries.Again(ctx, keyOf(s), err)
 }
 
 func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {

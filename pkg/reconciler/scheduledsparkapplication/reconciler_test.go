@@ -1,6 +1,7 @@
 package scheduledsparkapplication
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,8 @@ type stage struct {
 	teller *teller
 	clock  *clocktesting.FakePassiveClock
 	again  time.Duration
+	// lost says that another replica leads the schedule, or that it is gone.
+	lost bool
 }
 
 func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *stage {
@@ -69,6 +72,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 	}
 	st.Reconciler = &Reconciler{
 		kind: kind.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
+		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
 		written:      latest.NewWrites[kind.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: setup.NewReports(), retries: setup.NewRetries(),
 	}
@@ -129,6 +133,24 @@ func TestAScheduleAtRestCostsNothing(t *testing.T) {
 		st.reconcile(t, due.Add(-5*time.Minute))
 		if st.requests() != "" || st.teller.told > 0 || st.again != 5*time.Minute {
 			t.Errorf("at rest it asked for %q, told %d times, and looks again in %s", st.requests(), st.teller.told, st.again)
+		}
+	}
+}
+
+// A reconcile may be in flight when another replica becomes the leader, or when its schedule is deleted. Runs that are due no more
+// must not keep others waiting.
+func TestARunIsNoRushOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		var rush setup.Rush
+		for n := range 32 {
+			s := hourly()
+			s.UID = types.UID(fmt.Sprint("uid-", n))
+			st := newStage(t, s)
+			st.rush, st.lost = &rush, lost
+			st.reconcile(t, due)
+		}
+		if rush.On() == lost {
+			t.Errorf("with 32 schedules that are due and lost: %t, there is a rush: %t", lost, rush.On())
 		}
 	}
 }

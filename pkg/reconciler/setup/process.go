@@ -17,10 +17,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// NewRelay makes the relay that tells of the objects of a controller. progress is to be called when there is news of one.
-// namespaces tells what the settings' scope may ask.
+// NewRelay makes the relay that tells of the objects of a controller, of those that are owned. progress is to be called when
+// there is news of one. namespaces tells what the settings' scope may ask.
 type NewRelay func(
-	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, progress func(types.NamespacedName),
+	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
+	progress func(types.NamespacedName),
 ) *events.Relay
 
 // Process is what the controllers of a process share. They are made one after the other.
@@ -52,8 +53,9 @@ func (p *Process) NamespaceLabels(namespace string) (labels.Set, bool) {
 }
 
 // Relay makes the relay of a controller, once the settings are known.
-func (p *Process) Relay(ctx context.Context, progress func(types.NamespacedName)) *events.Relay {
-	return p.newRelay(ctx, p.store, p.NamespaceLabels, progress)
+func (p *Process) Relay(ctx context.Context, owned Owned, progress func(types.NamespacedName)) *events.Relay {
+	return p.newRelay(ctx, p.store, p.NamespaceLabels,
+		func(object events.Object) bool { return owned(object.Key(), object.UID) }, progress)
 }
 
 // Settings is the store of settings, whose changes act at once: the follower is told of each. What is refused is told on

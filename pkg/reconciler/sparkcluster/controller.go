@@ -53,13 +53,8 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 				FinalizerName: api.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
 				PromoteFilterFunc: unfinished,
 				DemoteFunc: func(bucket reconciler.Bucket) {
-					r.relay.ForgetWhere(func(object events.Object) bool {
-						gone := bucket.Has(object.Key())
-						if gone {
-							r.masters.Forget(object.UID)
-						}
-						return gone
-					})
+					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+					r.masters.ForgetWhere(bucket.Has)
 				},
 			}
 		})
@@ -71,8 +66,9 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 				return is && concerned(c)
 			}, informer)
 		}
-		r.relay = process.Relay(ctx, impl.EnqueueKey)
-		r.masters = masterpage.NewWatch(ctx, read, impl.EnqueueKey)
+		owned := setup.NewOwned(impl.Reconciler.(setup.Generated), informer.GetStore())
+		r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
+		r.masters = masterpage.NewWatch(ctx, read, owned, impl.EnqueueKey)
 		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })

@@ -38,6 +38,7 @@ type Masters interface {
 	Hasten(uid types.UID)
 	Seen(uid types.UID) *cluster.Master
 	Forget(uid types.UID)
+	ForgetWhere(gone func(types.NamespacedName) bool)
 }
 
 // Reconciler takes each cluster as far as what is observed allows. Its work queue and its leader election are named after

@@ -242,6 +242,8 @@ func (m *fakeMasters) Hasten(types.UID)               {}
 func (m *fakeMasters) Seen(types.UID) *cluster.Master { return m.seen }
 func (m *fakeMasters) Forget(types.UID)               { m.gone++ }
 
+func (m *fakeMasters) ForgetWhere(func(types.NamespacedName) bool) {}
+
 type fakeTeller struct {
 	told     []events.Story
 	progress events.Progress
