@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
@@ -106,10 +107,7 @@ func Refuse(key, value, remedy string) error {
 // clipped keeps a message readable.
 func clipped(value string) string {
 	const limit = 256
-	if len(value) <= limit {
-		return value
-	}
-	return strings.ToValidUTF8(value[:limit], "") + "..."
+	return text.Clip(value, limit)
 }
 
 // Choice takes one of some values.

@@ -4,6 +4,7 @@ package decoding
 import (
 	stdjson "encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -33,8 +35,11 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	if metaErr != nil {
 		return bare, Findings{}, fmt.Errorf("decode metadata: %w", metaErr)
 	}
-	return bare, Findings{Undecodable: embedded.ReplaceAllString(err.Error(), ".")}, nil
+	return bare, Findings{Undecodable: text.Clip(embedded.ReplaceAllString(err.Error(), "."), maxText)}, nil
 }
+
+// maxText is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
+const maxText = 512
 
 // embedded is what a decoder says of an embedded type in a field's path, where a manifest has nothing. Fields of manifests
 // begin with a small letter.
@@ -42,7 +47,7 @@ var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
 // strictly decodes an object as the API server does, and tells of all that is wrong with it.
 func strictly[Plain any](data []byte) (object Plain, unknown []error, err error) {
-	if err := quantity.Check(data); err != nil {
+	if err := quantity.Check(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
 	if object, is := quickly[Plain](data); is {
@@ -67,11 +72,11 @@ func onlyMetadata[Plain any](data []byte) (object Plain, err error) {
 	if err := json.UnmarshalCaseSensitivePreserveInts(data, &bare); err != nil {
 		return object, err
 	}
-	text, err := stdjson.Marshal(bare)
+	encoded, err := stdjson.Marshal(bare)
 	if err != nil {
 		return object, err
 	}
-	return object, json.UnmarshalCaseSensitivePreserveInts(text, &object)
+	return object, json.UnmarshalCaseSensitivePreserveInts(encoded, &object)
 }
 
 // ofSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a
@@ -80,8 +85,8 @@ func onlyMetadata[Plain any](data []byte) (object Plain, err error) {
 func ofSpec(errs []error, templates []string) []string {
 	var texts []string
 	for _, err := range errs {
-		if text := err.Error(); strings.Contains(text, `"spec.`) && !saysPod(text, templates) {
-			texts = append(texts, text)
+		if said := err.Error(); strings.Contains(said, `"spec.`) && !saysPod(said, templates) {
+			texts = append(texts, text.Clip(said, maxText))
 		}
 	}
 	return texts

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -168,11 +169,7 @@ func Reason(given, fallback string) string {
 // Clipped is a message that is short enough for a condition.
 // Clipped is a message that is short enough for a condition.
 func Clipped(message string) string {
-	const ellipsis = "..."
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-len(ellipsis)], "") + ellipsis
+	return text.Clip(message, maxMessage)
 }
 
 // runsAnew says that what has ended is to run again, since its spec was edited.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +54,7 @@ func withoutFinalizers(template *corev1.PodTemplateSpec, dropped []string, err e
 }
 
 func decode(manifest []byte, into any) (dropped []string, err error) {
-	if err := quantity.Check(manifest); err != nil {
+	if err := quantity.Check(manifest, reflect.TypeOf(into).Elem()); err != nil {
 		return nil, notATemplate(err)
 	}
 	unknown, err := json.UnmarshalStrict(manifest, into)

@@ -97,7 +97,7 @@ func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
 		"a text for a list": {"apiVersion: v1\nkind: Pod\nspec: {containers: none}\n", "containers"},
 		"no YAML":           {"\x00\x01", ""},
 		"a quantity that takes hours to read": {
-			"apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: '1e-2147483647'}}}]}\n", `"1e-2147483647" has too long an exponent`,
+			"apiVersion: v1\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: '1e-2147483647'}}}]}\n", `spec.containers[0].resources.limits.cpu "1e-2147483647" is a quantity with an exponent of 10 digits`,
 		},
 		"aliases of aliases": {
 			"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +

@@ -96,10 +96,11 @@ const (
 	ReasonInvalidSchedule = "InvalidSchedule"
 	ReasonInvalidTimeZone = "InvalidTimeZone"
 	ReasonNeverFires      = "NeverFires"
+	ReasonInvalidTemplate = "InvalidTemplate"
 )
 
 func refuse(reason, field, value, remedy string) *Refusal {
-	return &Refusal{Reason: reason, Message: fmt.Sprintf("%s %q: %s", field, value, remedy)}
+	return &Refusal{Reason: reason, Message: clipped(fmt.Sprintf("%s %.64q: %s", field, value, remedy))}
 }
 
 const wantSchedule = "write five fields, minute hour day-of-month month day-of-week, or @every and a duration such as 1h30m, " +

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
@@ -95,19 +96,19 @@ func runStarted(record *v1alpha1.ScheduleRecord) *metav1.Condition {
 	case record.Held != nil:
 		condition := heldBy[record.Held.Policy]
 		condition.Status = metav1.ConditionFalse
-		condition.Message = fmt.Sprintf(condition.Message, text(record.Held.ScheduledTime), named(record.Active))
+		condition.Message = fmt.Sprintf(condition.Message, inUTC(record.Held.ScheduledTime), named(record.Active))
 		return &condition
 	case last == nil:
 		return nil
 	case last.UID == "":
 		return &metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: last.Reason,
-			Message: clipped(fmt.Sprintf("The run due at %s was not started: %s", text(last.ScheduledTime), last.Message)),
+			Message: clipped(fmt.Sprintf("The run due at %s was not started: %s", inUTC(last.ScheduledTime), last.Message)),
 		}
 	default:
 		return &metav1.Condition{
 			Status: metav1.ConditionTrue, Reason: "Started",
-			Message: fmt.Sprintf("%s was started for %s.", last.Name, text(last.ScheduledTime)),
+			Message: fmt.Sprintf("%s was started for %s.", last.Name, inUTC(last.ScheduledTime)),
 		}
 	}
 }
@@ -130,7 +131,7 @@ func handlerAnswered(silent string) *metav1.Condition {
 	}
 }
 
-func text(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
+func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // maxNamed is how many runs a message names.
 const maxNamed = 3
@@ -152,9 +153,4 @@ func named(runs []v1alpha1.RunReference) string {
 // maxMessage bounds what is said of a refusal, in bytes. A condition's message can have 32 KiB.
 const maxMessage = 4 << 10
 
-func clipped(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "..."
-}
+func clipped(message string) string { return text.Clip(message, maxMessage) }

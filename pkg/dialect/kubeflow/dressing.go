@@ -326,7 +326,7 @@ func memoryLimit(text string) (resource.Quantity, error) {
 func parseQuantity(text string) (resource.Quantity, error) {
 	parsed, err := quantity.Parse(text)
 	if err != nil || parsed.Sign() <= 0 {
-		return resource.Quantity{}, fmt.Errorf("%q is no size", text)
+		return resource.Quantity{}, fmt.Errorf("%.64q is no size", text)
 	}
 	return parsed, nil
 }

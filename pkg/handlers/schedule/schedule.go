@@ -99,7 +99,7 @@ func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) 
 	if served, err := subject.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {
 		return nil, err
 	}
-	policy := schedule.PolicyOf(s, now)
+	policy := k.PolicyOf(s, now)
 	return &question{kind: k, schedule: s, read: now, policy: policy, decision: schedule.Decide(s, policy, now)}, nil
 }
 

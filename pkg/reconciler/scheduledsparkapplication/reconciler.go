@@ -81,7 +81,7 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	}
 	now := r.clock.Now()
 	before := s.GetScheduleStatus().DeepCopy()
-	policy := schedule.PolicyOf(s, now)
+	policy := r.kind.PolicyOf(s, now)
 	runs, err := r.runsOf(s, policy, now)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,6 +23,8 @@ var Apache = &Kind{
 	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
 		return objects.ClientOf[Schedule](client.FiresteelV1alpha1().ScheduledSparkApplications(namespace))
 	},
+	spec:     reflect.TypeFor[sparkv1.ApplicationSpec](),
+	specPath: "spec.template.spec.",
 	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},

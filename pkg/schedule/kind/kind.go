@@ -4,6 +4,7 @@ package kind
 
 import (
 	"context"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,8 +37,11 @@ type Kind struct {
 	Finalizer string
 
 	schedules func(client objects.Clients, namespace string) objects.Client[Schedule]
-	run       func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error)
-	template  func(s Schedule) (template, error)
+	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at its end.
+	spec     reflect.Type
+	specPath string
+	run      func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error)
+	template func(s Schedule) (template, error)
 }
 
 const (

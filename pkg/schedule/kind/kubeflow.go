@@ -3,6 +3,7 @@ package kind
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,8 @@ var Kubeflow = &Kind{
 	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
 		return objects.ClientOf[Schedule](client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace))
 	},
+	spec:     reflect.TypeFor[sparkoperatorv1beta2.SparkApplicationSpec](),
+	specPath: "spec.template.",
 	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},

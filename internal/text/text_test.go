@@ -1,0 +1,24 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+)
+
+func TestClip(t *testing.T) {
+	for name, row := range map[string]struct{ given, want string }{
+		"short":                 {"abc", "abc"},
+		"as long as it may be":  {"abcdefgh", "abcdefgh"},
+		"long":                  {"abcdefghi", "abcde..."},
+		"within a character":    {"abcdéfghi", "abcd..."},
+		"within a long one":     {"abc😀😀😀", "abc..."},
+		"of nothing that shows": {strings.Repeat("\xff", 9), "..."},
+	} {
+		if got := text.Clip(row.given, 8); got != row.want || len(got) > 8 || !utf8.ValidString(got) {
+			t.Errorf("%s: %q is clipped to %q, want %q", name, row.given, got, row.want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package kind_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// schedules are schedules of both kinds whose runs' driver has a quantity, by the path of it.
+func schedules(quantity string) map[string]kind.Schedule {
+	pod := `{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":` + quantity + `}}}]}}`
+	own, kubeflow := &firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}
+	own.Spec.Schedule, kubeflow.Spec.Schedule = "@daily", "@daily"
+	own.Spec.Template.Spec = runtime.RawExtension{Raw: []byte(`{"driverSpec":{"podTemplateSpec":` + pod + `},"driverArgs":["1e999999999"]}`)}
+	kubeflow.Spec.Template = runtime.RawExtension{Raw: []byte(`{"driver":{"template":` + pod + `},"arguments":["1e999999999"]}`)}
+	return map[string]kind.Schedule{
+		"spec.template.spec.driverSpec.podTemplateSpec.spec.containers[0].resources.limits.cpu": own,
+		"spec.template.driver.template.spec.containers[0].resources.limits.cpu":                 kubeflow,
+	}
+}
+
+func kindOf(s kind.Schedule) *kind.Kind {
+	if _, ok := s.(*firesteelv1alpha1.ScheduledSparkApplication); ok {
+		return kind.Apache
+	}
+	return kind.Kubeflow
+}
+
+func TestATemplateWithAQuantityThatIsNotBoundedIsRefused(t *testing.T) {
+	for field, s := range schedules(`"1e999999999"`) {
+		policy := kindOf(s).PolicyOf(s, time.Unix(0, 0))
+		if policy.Clock != nil || policy.Refusal == nil || policy.Refusal.Reason != schedule.ReasonInvalidTemplate ||
+			!strings.HasPrefix(policy.Refusal.Message, field+` "1e999999999" is`) {
+			t.Errorf("%s: %+v", field, policy)
+		}
+	}
+	for field, s := range schedules(`"1e3"`) {
+		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Clock == nil || policy.Refusal != nil {
+			t.Errorf("%s: %+v", field, policy.Refusal)
+		}
+	}
+	for _, s := range []kind.Schedule{&firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}} {
+		s.GetSchedule().Schedule = "@daily"
+		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Refusal != nil {
+			t.Errorf("%T without a template: %+v", s, policy.Refusal)
+		}
+	}
+}
