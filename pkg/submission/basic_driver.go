@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
@@ -156,7 +157,16 @@ func (d *driver) image(ofRole string) string {
 	case image != strings.TrimSpace(image):
 		d.conf.refuse(key, image, "begins or ends with a blank", "leave the blank out")
 	}
-	return strings.ReplaceAll(image, versionPlaceholder, d.plan.SparkVersion)
+	return WithVersion(image, d.plan.SparkVersion)
+}
+
+// WithVersion puts a version of Spark in the place of its placeholder. One that is too long for the label spark-version is
+// refused, and would make a text of any length.
+func WithVersion(image, version string) string {
+	if len(version) > validation.LabelValueMaxLength {
+		return image
+	}
+	return strings.ReplaceAll(image, versionPlaceholder, version)
 }
 
 // checkExecutorImage refuses a driver that could make no executor, since no image is theirs.

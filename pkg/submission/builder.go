@@ -95,10 +95,13 @@ func newDriver(plan Plan) *driver {
 
 // steps returns the steps of this submission: Spark's own and the user's, less the excluded ones.
 func (d *driver) steps() []step {
-	excluded := d.excludedSteps()
+	excluded := map[string]bool{}
+	for _, class := range d.excludedSteps() {
+		excluded[class] = true
+	}
 	steps := slices.Concat(builtInSteps, d.userSteps(excluded))
 	return slices.DeleteFunc(steps, func(s step) bool {
-		return slices.Contains(excluded, s.class) || s.class == networkPolicyStep && !d.rules.NetworkPolicy
+		return excluded[s.class] || s.class == networkPolicyStep && !d.rules.NetworkPolicy
 	})
 }
 
@@ -124,14 +127,14 @@ func (d *driver) excludedSteps() []string {
 	return excluded
 }
 
-// userSteps returns the steps that a property adds. Any class but Volcano's is code that only a JVM can run.
-func (d *driver) userSteps(excluded []string) []step {
+// userSteps returns the steps that a property adds, each once. Any class but Volcano's is code that only a JVM can run.
+func (d *driver) userSteps(excluded map[string]bool) []step {
 	var steps []step
 	for _, class := range d.conf.list(userStepsKey) {
 		switch {
-		case class == volcanoStep:
+		case class == volcanoStep && len(steps) == 0:
 			steps = append(steps, step{volcanoStep, volcano})
-		case !slices.Contains(excluded, class):
+		case class != volcanoStep && !excluded[class]:
 			d.conf.refuse(userStepsKey, class, "is a feature step of your own, which needs a JVM to run",
 				"leave it out and say what it does with properties or the driver's pod template")
 		}

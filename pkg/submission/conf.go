@@ -15,6 +15,12 @@ type conf struct {
 	// older are properties that were given under an older name, by the newer one.
 	older    map[string]string
 	problems []*FieldError
+	// known are the problems, and more is how many there are beyond those that are named.
+	known map[FieldError]bool
+	more  int
+	// expanded are the values that held references, by property, and produced is how many bytes came of those.
+	expanded map[string]expanded
+	produced int
 }
 
 // format is one of the forms in which Spark reads a property. problem and remedy are as in FieldError.
@@ -26,19 +32,33 @@ type format[T any] struct {
 // pair is one property under a prefix; name is what follows the prefix.
 type pair struct{ name, value string }
 
+// maxProblems is how many problems are named. Nobody reads more at once.
+const maxProblems = 32
+
 // refuse notes a problem, once: a property that two steps read is still one thing to mend.
 func (c *conf) refuse(field, value, problem, remedy string) {
 	found := FieldError{Field: cmp.Or(c.older[field], field), Value: value, Problem: problem, Remedy: remedy}
-	if !slices.ContainsFunc(c.problems, func(known *FieldError) bool { return *known == found }) {
-		c.problems = append(c.problems, &found)
+	switch {
+	case c.known[found]:
+		return
+	case len(c.problems) == maxProblems:
+		c.more++
+		return
+	case c.known == nil:
+		c.known = map[FieldError]bool{}
 	}
+	c.known[found] = true
+	c.problems = append(c.problems, &found)
 }
 
 // err returns the problems, joined.
 func (c *conf) err() error {
-	problems := make([]error, len(c.problems))
-	for i, problem := range c.problems {
-		problems[i] = problem
+	var problems []error
+	for _, problem := range c.problems {
+		problems = append(problems, problem)
+	}
+	if c.more > 0 {
+		problems = append(problems, fmt.Errorf("and there are more such problems, at %d places", c.more))
 	}
 	return errors.Join(problems...)
 }

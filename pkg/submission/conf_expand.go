@@ -1,6 +1,7 @@
 package submission
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,65 +30,110 @@ var defaults = map[string]string{
 	ipFamilyPolicyKey:                             "SingleStack",
 }
 
-// maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound
-// a few properties that refer to each other twice would fill the memory.
-const maxReferences = 100
+const (
+	// maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound
+	// a few properties that refer to each other twice would keep the process busy for ever.
+	maxReferences = 100
+	// maxExpanded bounds the bytes that come of references in all values of an application together. The driver's config map
+	// holds no more.
+	maxExpanded = maxConfigMap
+)
+
+// expanded is the text of a property, and what came of it.
+type expanded struct{ text, result string }
 
 // expansion replaces the references in the value of one property. It mirrors Spark's ConfigReader.
 type expansion struct {
-	conf *conf
-	key  string
-	open []string // the properties whose values are being expanded, outermost first
-	left int
+	conf   *conf
+	key    string
+	open   []string // the properties whose values are being expanded, outermost first
+	left   int
+	result strings.Builder
 }
 
 // expand returns the value of key with ${spark.other} replaced by the value of that property. References to other than
-// Spark properties, and to those that have no value, stay as they are, as in Spark.
+// Spark properties, and to those that have no value, stay as they are, as in Spark. Each value is expanded once.
 func (c *conf) expand(key, value string) string {
 	if !strings.Contains(value, "${") {
 		return value
 	}
+	if known, ok := c.expanded[key]; ok && known.text == value {
+		return known.result
+	}
 	e := &expansion{conf: c, key: key, open: []string{key}, left: maxReferences}
-	return e.replace(value)
+	result := value
+	if e.write(value) {
+		result = e.result.String()
+	}
+	if c.expanded == nil {
+		c.expanded = map[string]expanded{}
+	}
+	c.expanded[key] = expanded{value, result}
+	return result
 }
 
-func (e *expansion) replace(value string) string {
-	return reference.ReplaceAllStringFunc(value, func(text string) string {
-		found := reference.FindStringSubmatch(text)
-		source, key := found[1], found[2]
-		switch {
-		case source == "env" || source == "system":
-			return e.refuse(text, "refers to the environment of spark-submit, and none runs", "write the value itself")
-		case source != "" || !strings.HasPrefix(key, "spark."):
-			return text
-		default:
-			return e.follow(text, key)
+// write writes a value with its references replaced. It returns false, with the problem noted, if that would be too much.
+func (e *expansion) write(value string) bool {
+	for {
+		at := reference.FindStringSubmatchIndex(value)
+		if at == nil {
+			return e.add(value)
 		}
-	})
+		source := ""
+		if at[2] >= 0 {
+			source = value[at[2]:at[3]]
+		}
+		if !e.add(value[:at[0]]) || !e.replace(value[at[0]:at[1]], source, value[at[4]:at[5]]) {
+			return false
+		}
+		value = value[at[1]:]
+	}
 }
 
-func (e *expansion) follow(text, key string) string {
+// add adds text to the result, if there is room for it: what is not in the property itself counts.
+func (e *expansion) add(text string) bool {
+	if len(e.open) > 1 {
+		if len(text) > maxExpanded-e.conf.produced {
+			e.conf.refuse(e.key, e.conf.values[e.key],
+				fmt.Sprintf("refers to others whose values, with those of all other references, are of more than %d bytes", maxExpanded),
+				"write the value itself, or shorten what it refers to")
+			return false
+		}
+		e.conf.produced += len(text)
+	}
+	e.result.WriteString(text)
+	return true
+}
+
+func (e *expansion) replace(text, source, key string) bool {
+	switch {
+	case source == "env" || source == "system":
+		e.conf.refuse(e.key, text, "refers to the environment of spark-submit, and none runs", "write the value itself")
+		return e.add(text)
+	case source != "" || !strings.HasPrefix(key, "spark."):
+		return e.add(text)
+	default:
+		return e.follow(text, key)
+	}
+}
+
+func (e *expansion) follow(text, key string) bool {
 	value, set := e.conf.values[key]
 	if !set {
 		value, set = defaults[key]
 	}
 	switch {
 	case !set:
-		return text
+		return e.add(text)
 	case slices.Contains(e.open, key):
-		return e.refuse(text, "refers to itself", "write the value itself")
+		e.conf.refuse(e.key, text, "refers to itself", "write the value itself")
+		return e.add(text)
 	case e.left == 0:
-		return ""
+		e.conf.refuse(e.key, text, "holds too many references", "write the value itself")
+		return false
 	}
-	if e.left--; e.left == 0 {
-		return e.refuse(text, "holds too many references", "write the value itself")
-	}
+	e.left--
 	e.open = append(e.open, key)
 	defer func() { e.open = e.open[:len(e.open)-1] }()
-	return e.replace(value)
-}
-
-func (e *expansion) refuse(text, problem, remedy string) string {
-	e.conf.refuse(e.key, text, problem, remedy)
-	return text
+	return e.write(value)
 }

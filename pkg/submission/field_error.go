@@ -1,6 +1,10 @@
 package submission
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+)
 
 // FieldError says what in a plan cannot be submitted and what to do about it. Build returns one, or several joined by
 // errors.Join, always as pointers: errors.As with a *FieldError finds the first.
@@ -13,10 +17,14 @@ type FieldError struct {
 	Problem, Remedy string
 }
 
+// maxPart is how many bytes of each part are told: users write fields, values and what problems speak of, of any length.
+const maxPart = 512
+
 // Error reads like: spark.driver.memory "1.5g" is not a size: write ...
 func (e *FieldError) Error() string {
+	field, problem, remedy := text.Clip(e.Field, maxPart), text.Clip(e.Problem, maxPart), text.Clip(e.Remedy, maxPart)
 	if e.Value == "" {
-		return fmt.Sprintf("%s %s: %s", e.Field, e.Problem, e.Remedy)
+		return fmt.Sprintf("%s %s: %s", field, problem, remedy)
 	}
-	return fmt.Sprintf("%s %q %s: %s", e.Field, e.Value, e.Problem, e.Remedy)
+	return fmt.Sprintf("%s %q %s: %s", field, text.Clip(e.Value, maxPart), problem, remedy)
 }

@@ -3,7 +3,6 @@ package submission
 import (
 	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,7 +67,7 @@ func (d *driver) nameImages() {
 	}
 	for key, value := range maps.Clone(values) {
 		if strings.HasPrefix(key, "spark.kubernetes.") && strings.HasSuffix(key, "container.image") {
-			values[key] = strings.ReplaceAll(value, versionPlaceholder, d.plan.SparkVersion)
+			values[key] = WithVersion(value, d.plan.SparkVersion)
 		}
 	}
 }
@@ -168,8 +167,13 @@ func (d *driver) setFileLists() {
 		return
 	}
 	jars := splitList(values[jarsKey])
+	listed := map[string]bool{sparkInternal: true}
+	for _, jar := range jars {
+		listed[jar] = true
+	}
 	for _, jar := range splitList(d.plan.Resource.URI) {
-		if jar != sparkInternal && !slices.Contains(jars, jar) {
+		if !listed[jar] {
+			listed[jar] = true
 			jars = append(jars, jar)
 		}
 	}

@@ -30,7 +30,8 @@ type volumeProperties struct {
 	rules Rules
 	// prefix ends with the volume's name and a dot.
 	prefix, kind, name string
-	given              pair // one of them
+	// given are the properties, by what follows the prefix of the volumes.
+	given []pair
 }
 
 // volumeSources are the types of volumes that Spark knows, by the word for them in a property.
@@ -47,7 +48,8 @@ func (d *driver) readVolumes(prefix string) []sparkVolume {
 	for _, properties := range d.volumesUnder(prefix) {
 		read, known := volumeSources[properties.kind]
 		if !known {
-			d.conf.refuse(properties.given.name, properties.given.value, "is of a volume of the type "+properties.kind+", which Spark does not know",
+			given := properties.given[0]
+			d.conf.refuse(prefix+given.name, given.value, "is of a volume of the type "+properties.kind+", which Spark does not know",
 				"write one of "+strings.Join(sortedKeys(volumeSources), " | "))
 			continue
 		}
@@ -58,21 +60,28 @@ func (d *driver) readVolumes(prefix string) []sparkVolume {
 	return volumes
 }
 
+// volumesUnder returns the volumes that properties under a prefix describe, each with all of its properties.
 func (d *driver) volumesUnder(prefix string) []volumeProperties {
+	given := map[string][]pair{}
 	var found []volumeProperties
 	for _, p := range d.conf.withPrefix(prefix) {
-		parts := strings.Split(strings.TrimRight(p.name, "."), ".")
+		parts := strings.SplitN(strings.TrimRight(p.name, "."), ".", 3)
 		if len(parts) < 2 {
 			continue // as in Spark, which leaves out what follows a last dot
 		}
 		own := prefix + parts[0] + "." + parts[1] + "."
-		given := pair{prefix + p.name, p.value}
-		found = append(found, volumeProperties{d.conf, d.rules, own, parts[0], parts[1], given})
+		if given[own] == nil {
+			found = append(found, volumeProperties{conf: d.conf, rules: d.rules, prefix: own, kind: parts[0], name: parts[1]})
+		}
+		given[own] = append(given[own], p)
 	}
-	slices.SortStableFunc(found, func(a, b volumeProperties) int {
+	for i := range found {
+		found[i].given = given[found[i].prefix]
+	}
+	slices.SortFunc(found, func(a, b volumeProperties) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
-	return slices.CompactFunc(found, func(a, b volumeProperties) bool { return a.prefix == b.prefix })
+	return found
 }
 
 func (v volumeProperties) mount() corev1.VolumeMount {
@@ -133,6 +142,10 @@ func claimVolume(v volumeProperties, volume *sparkVolume) {
 	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.required("options.claimName"), ReadOnly: v.readOnly()}
 	volume.source.PersistentVolumeClaim = claim
 	volume.claimSize = v.sizeLimit()
+	if len(claim.ClaimName) > validation.DNS1123SubdomainMaxLength {
+		v.refuse("options.claimName", "is longer than the name of a claim can be", fmt.Sprintf("write at most %d characters", validation.DNS1123SubdomainMaxLength))
+		claim.ClaimName = ""
+	}
 	if class := v.optional("options.storageClass"); v.set("options.storageClass") {
 		volume.storageClass = &class
 	}
@@ -147,7 +160,7 @@ func claimVolume(v volumeProperties, volume *sparkVolume) {
 
 // checkClaim checks a claim that Spark is to make.
 func (v volumeProperties) checkClaim(volume *sparkVolume) {
-	name := strings.ReplaceAll(v.optional("options.claimName"), onDemandClaim, "x")
+	name := strings.ReplaceAll(volume.source.PersistentVolumeClaim.ClaimName, onDemandClaim, "x")
 	if name != "" {
 		v.conf.checkName(v.prefix+"options.claimName", name, "claim")
 	}
@@ -211,10 +224,18 @@ func (v volumeProperties) sizeLimit() *resource.Quantity {
 	return &limit
 }
 
+// mapUnder returns the volume's properties under a prefix of its own; nil where there are none.
 func (v volumeProperties) mapUnder(rest string) map[string]string {
 	var found map[string]string
-	for _, p := range v.conf.withPrefix(v.prefix + rest) {
-		found = merged(found, map[string]string{p.name: p.value})
+	for _, p := range v.given {
+		name, under := strings.CutPrefix(p.name, v.kind+"."+v.name+"."+rest)
+		if !under {
+			continue
+		}
+		if found == nil {
+			found = map[string]string{}
+		}
+		found[name] = p.value
 	}
 	return found
 }

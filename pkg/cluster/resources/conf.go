@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 const (
@@ -24,8 +25,6 @@ const (
 	restKey         = "spark.master.rest.port"
 )
 
-const versionPlaceholder = "{{SPARK_VERSION}}"
-
 // properties are the Spark properties of master and workers.
 func properties(cluster *sparkv1.SparkCluster) map[string]string {
 	conf := map[string]string{
@@ -37,16 +36,16 @@ func properties(cluster *sparkv1.SparkCluster) map[string]string {
 	maps.Copy(conf, cluster.Spec.SparkConf)
 	conf[namespaceKey] = cluster.Namespace
 	if image, given := conf[imageKey]; given {
-		conf[imageKey] = strings.ReplaceAll(image, versionPlaceholder, cluster.Spec.RuntimeVersions.SparkVersion)
+		conf[imageKey] = submission.WithVersion(image, cluster.Spec.RuntimeVersions.SparkVersion)
 	}
 	return conf
 }
 
 func imageOf(setting, version string) string {
 	if setting == "" {
-		setting = "apache/spark:" + versionPlaceholder
+		setting = "apache/spark:" + version
 	}
-	return strings.ReplaceAll(setting, versionPlaceholder, version)
+	return submission.WithVersion(setting, version)
 }
 
 // options are properties as options of a JVM, in one text, as Spark's launcher takes it apart: that reads quotes and

@@ -50,7 +50,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		ProxyUser:        app.Spec.ProxyUser,
 		DriverTemplate:   template(app.Spec.DriverSpec),
 		ExecutorTemplate: template(app.Spec.ExecutorSpec),
-		DefaultImage:     strings.ReplaceAll(image, "{{SPARK_VERSION}}", version),
+		DefaultImage:     submission.WithVersion(image, version),
 		Names:            Names(app, attempt.ID),
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
