@@ -378,7 +378,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"a long value": {
 			config.DefaultsName, tolerations, "{" + strings.Repeat("x", 300),
-			`config-defaults: applicationTolerations is "{` + strings.Repeat("x", 255) + `...": write it as`,
+			`config-defaults: applicationTolerations is "{` + strings.Repeat("x", 252) + `...": write it as`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
