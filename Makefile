@@ -69,9 +69,15 @@ CHAOS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_A
 test-chaos: ## Have everything fail at random for half a minute, and judge what became of the applications.
 	$(CHAOS)
 
+# EARLIER is the commit whose controller and handlers take turns with today's.
+EARLIER ?= 5acb577b
+
 .PHONY: chaos
-chaos: ## The same until FAULTS (10000) faults were injected.
-	$(CHAOS) -chaos.faults=$(or $(FAULTS),10000) -chaos.length=90m -chaos.replica
+chaos: FAULTS ?= 10000
+chaos: ## The same until FAULTS (10000) faults were injected; then a fifth with restores, and a fifth with two versions that take turns.
+	$(CHAOS) -chaos.faults=$(FAULTS) -chaos.length=90m -chaos.replica
+	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.restore
+	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.guard=3s -chaos.versions=$(EARLIER)
 
 ASSETS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,10 +37,16 @@ func (w *world) perform(ctx context.Context, a actor) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if a.act(ctx, d) {
+		if w.act(ctx, a, d) {
 			w.tally.count(a.name)
 		}
 	}
+}
+
+func (w *world) act(ctx context.Context, a actor, d *dice.Dice) bool {
+	w.acting.RLock()
+	defer w.acting.RUnlock()
+	return ctx.Err() == nil && a.act(ctx, d)
 }
 
 // actors are those whose victims are applications, and the handlers. wild are the namespaces of those that may be
@@ -48,13 +55,13 @@ func (w *world) actors(wild []*populace, tight *populace) []actor {
 	anywhere := func(d *dice.Dice) *populace { return wild[d.Below(len(wild))] }
 	return []actor{
 		{"pod vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
-			return w.deletePod(ctx, d, anywhere(d).namespace, driverSelector, new(int64))
+			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, new(int64))
 		}},
 		{"pod deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
-			return w.deletePod(ctx, d, anywhere(d).namespace, driverSelector, nil)
+			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, nil)
 		}},
 		{"executor vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
-			return w.deletePod(ctx, d, anywhere(d).namespace, executorSelector, new(int64))
+			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isExecutor, new(int64))
 		}},
 		{"application deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
 			p := anywhere(d)
@@ -79,16 +86,30 @@ func (w *world) actors(wild []*populace, tight *populace) []actor {
 	}
 }
 
-// deletePod deletes one of some Pods; grace is in seconds, nil for the Pod's own.
-func (w *world) deletePod(ctx context.Context, d *dice.Dice, namespace, selector string, grace *int64) bool {
-	pods, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector, ResourceVersion: "0"})
-	if err != nil || len(pods.Items) == 0 {
-		return false
-	}
-	pod := pods.Items[d.Below(len(pods.Items))]
-	return w.kube.CoreV1().Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+// deleteAnyPod deletes one of some Pods. It reports whether there was one.
+func (w *world) deleteAnyPod(ctx context.Context, d *dice.Dice, namespace string, sort func(*corev1.Pod) bool, grace *int64) bool {
+	pod := w.anyPod(ctx, d, namespace, sort)
+	return pod != nil && w.deletePod(ctx, pod, grace) == nil
+}
+
+// deletePod deletes a Pod; grace is in seconds, nil for the Pod's own.
+func (w *world) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
+	return w.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
-	}) == nil
+	})
+}
+
+// anyPod is one of the Pods of some sort; nil if there is none.
+func (w *world) anyPod(ctx context.Context, d *dice.Dice, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
+	list, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		return nil
+	}
+	pods := slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return !sort(&pod) })
+	if len(pods) == 0 {
+		return nil
+	}
+	return &pods[d.Below(len(pods))]
 }
 
 // replace deletes an application and makes another of its name, as soon as that is free.
@@ -102,12 +123,19 @@ func (p *populace) replace(ctx context.Context, d *dice.Dice) bool {
 		if p.create(ctx, another) == nil {
 			return true
 		}
-		select {
-		case <-time.After(poll):
-		case <-ctx.Done():
-		}
+		p.pause(ctx)
 	}
 	return false
+}
+
+// pause has an actor wait for a moment, in which the API server may be restored.
+func (w *world) pause(ctx context.Context) {
+	w.acting.RUnlock()
+	defer w.acting.RLock()
+	select {
+	case <-time.After(poll):
+	case <-ctx.Done():
+	}
 }
 
 func (p *populace) toggleQuota(ctx context.Context, d *dice.Dice) bool {

@@ -21,11 +21,13 @@ import (
 )
 
 var (
-	seedFlag    = flag.Uint64("chaos.seed", 0, "draw what an earlier run drew")
-	faultsFlag  = flag.Int("chaos.faults", 0, "the number of faults after which the run ends; 0 for as many as there is time for")
-	replicaFlag = flag.Bool("chaos.replica", false, "have Firesteel use an API server of its own, which is killed too")
-	guardFlag   = flag.Duration("chaos.guard", 8*time.Second, "how long the controller runs in one way")
-	lengthFlag  = flag.Duration("chaos.length", 25*time.Second, "the longest that faults are injected")
+	seedFlag     = flag.Uint64("chaos.seed", 0, "draw what an earlier run drew")
+	faultsFlag   = flag.Int("chaos.faults", 0, "the number of faults after which the run ends; 0 for as many as there is time for")
+	replicaFlag  = flag.Bool("chaos.replica", false, "have Firesteel use an API server of its own, which is killed too")
+	guardFlag    = flag.Duration("chaos.guard", 8*time.Second, "how long the controller runs in one way")
+	versionsFlag = flag.String("chaos.versions", "", "a commit whose controller and handlers take turns with today's")
+	restoreFlag  = flag.Bool("chaos.restore", false, "have the API server be restored from backups; without chaos.replica")
+	lengthFlag   = flag.Duration("chaos.length", 25*time.Second, "the longest that faults are injected")
 )
 
 const (
@@ -136,8 +138,14 @@ func (r *run) storm() {
 	for _, a := range r.actors(r.wild, r.wild[1]) {
 		group.Go(func() error { return r.perform(ctx, a) })
 	}
+	if *versionsFlag == "" {
+		group.Go(func() error { return r.loseNodes(ctx) })
+	}
 	group.Go(func() error { return r.outages(ctx) })
 	group.Go(func() error { return r.siege(ctx) })
+	if *restoreFlag {
+		group.Go(func() error { return r.restores(ctx) })
+	}
 	group.Go(func() error { return r.changeGuards(ctx) })
 	group.Go(func() error { return r.killers(ctx) })
 	group.Go(func() error { return r.report(ctx) })
@@ -161,7 +169,7 @@ func (r *run) enough(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for missing := wanted; len(missing) > 0 && ctx.Err() == nil; missing = r.tally.missing(wanted) {
+	for len(r.tally.missing(wanted())) > 0 && ctx.Err() == nil {
 		select {
 		case <-time.After(poll):
 		case <-ctx.Done():

@@ -5,8 +5,8 @@
 // processes, killed with -9 and started again, as is kwok. Firesteel's processes reach the API server through a gateway
 // (package gateway) that refuses, delays and loses requests and answers, and cuts and delays watches. The sink (package
 // sink) is a broker that refuses, hangs, and takes events that it says it did not take. Meanwhile Pods vanish and are
-// deleted, applications are deleted, made anew under the same name, edited and suspended, quotas come and go, and the
-// handlers get events again, in another order, and forged.
+// deleted, nodes are lost and come back, applications are deleted, made anew under the same name, edited and suspended,
+// quotas come and go, and the handlers get events again, in another order, and forged.
 //
 // In the namespaces of calm- nothing happens to the applications but what happens to Firesteel, so each must end just
 // as its kind says (kinds_test.go). In all others they must come to an end. In the end (package verdict):
@@ -19,6 +19,11 @@
 //   - clients of the Kubeflow operator saw only what that operator shows, in its order (package clientview): what has
 //     ended runs again where it is edited, and only then;
 //   - the controller's memory stayed within its limit, and between the kills work was done.
+//
+// With -chaos.restore, the API server is restored from backups (restore_test.go). Package verdict says what is judged
+// differently then. With -chaos.versions, the controller and the handlers of another commit take turns with today's
+// (versions_test.go): no driver may die of that, and nothing may run twice. Nodes stay, since the earlier version need not stand
+// their loss.
 //
 // The test prints a seed. The flag -chaos.seed draws the same again; what meets what remains a matter of time, so that
 // a failure may take several runs to come back. make test-chaos is the short run, make chaos the one of 10,000 faults.

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
 )
 
-const executorSelector = "spark-role=executor"
+func isExecutor(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "executor" }
 
 // executors makes the executor Pods of drivers that run, as Spark in the driver would.
 type executors struct {
@@ -61,6 +61,7 @@ func executor(driver *corev1.Pod, number int) *corev1.Pod {
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
+			NodeSelector:  driver.Spec.NodeSelector,
 			Containers:    []corev1.Container{{Name: "spark-kubernetes-executor", Image: driver.Spec.Containers[0].Image}},
 		},
 	}

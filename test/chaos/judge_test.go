@@ -11,7 +11,23 @@ import (
 )
 
 // wanted are the faults without any of which a run proves too little.
-var wanted = []string{
+func wanted() []string {
+	wanted := slices.Clone(wantedAlways)
+	if *versionsFlag == "" {
+		wanted = append(wanted, wantedOfPods...)
+	}
+	if *restoreFlag {
+		wanted = append(wanted, "api restored", "api restored, versions used again")
+	}
+	return wanted
+}
+
+// wantedOfPods are those that the earlier of two versions need not stand.
+var wantedOfPods = []string{
+	"node lost", "node came back", "node deleted", "node out of service",
+}
+
+var wantedAlways = []string{
 	"api 409", "api 410", "api 429", "api 500", "api 503", "api 504", "api answer lost", "api request lost", "api late",
 	"api outage", "watch cut", "watch stale",
 	"sink 400", "sink 429", "sink 500", "sink 503", "sink cut", "sink hang", "sink taken, 500", "sink taken, cut",
@@ -26,7 +42,7 @@ func (r *run) judge() {
 	r.stop()
 	r.must(r.listening.Wait())
 	r.Logf("faults:\n%s", r.tally)
-	for _, fault := range r.tally.missing(wanted) {
+	for _, fault := range r.tally.missing(wanted()) {
 		r.Errorf("no fault was injected of the kind %q: the run proves too little", fault)
 	}
 	for i, charge := range r.charges() {
@@ -62,8 +78,8 @@ func (r *run) check(err error) {
 // asItShould says how an application's life differs from what it should have been.
 func (r *run) asItShould(c *verdict.Case) error {
 	transitions := c.Transitions()
-	if len(transitions) == 0 {
-		return nil // it was deleted before anybody looked at it
+	if len(transitions) == 0 || c.Lost() {
+		return nil // it was deleted before anybody looked at it, or a restore undid it
 	}
 	name := fmt.Sprintf("%s, which %s,", c.Object.Key(), c.Labels[labelKind])
 	if c.Outcome() == "" || !c.Ended() || !c.Gone() {

@@ -20,7 +20,7 @@ var guards = []struct {
 }
 
 // changeGuards has the controller run now this way, now that, and each way do some work. New processes come before old
-// ones go.
+// ones go. Two versions of the controller take turns, and those that run at once differ.
 func (r *run) changeGuards(ctx context.Context) error {
 	d := dice.New(r.seed, "guards")
 	for i := d.Below(len(guards)); ; i++ {
@@ -28,7 +28,7 @@ func (r *run) changeGuards(ctx context.Context) error {
 		old, before := r.crew.names("controller"), r.court.Ended()
 		for n := range guard.count {
 			name := fmt.Sprintf("controller-%d-%d", i, n)
-			if err := r.crew.join(r.Context(), r.controller(name, guard.alone)); err != nil {
+			if err := r.crew.join(r.Context(), r.controller(name, i+n, guard.alone)); err != nil {
 				return err
 			}
 		}

@@ -78,7 +78,7 @@ var kinds = append([]kind{
 		a.end("recovers").restart(sparkv1.RestartOnFailure, 1)
 	}, nil, ends(lifecycle.Failed, lifecycle.Succeeded)},
 	{"is-suspended", 1, func(a *application) { a.app.Spec.Suspend = true }, nil, ends(lifecycle.Succeeded)},
-	{"runs-for-ever", 1, func(a *application) { a.end("") }, nil, nil},
+	{"runs-for-ever", 2, func(a *application) { a.end("").restart(sparkv1.RestartAlways, 3) }, nil, nil},
 }, kubeflowKinds...)
 
 func ends(states ...lifecycle.State) []lifecycle.State { return states }
@@ -117,7 +117,7 @@ func newApplication(d *dice.Dice, namespace, name string, k kind) dialect.Applic
 			ApplicationTolerations: a.tolerations,
 		},
 	}
-	a.end("0")
+	a.conf("spark.kubernetes.driver.node.selector."+labelPlace, place(namespace)).end("0")
 	if d.Chance(0.5) {
 		a.tolerations.TTLAfterStopMillis = millis(d.Between(0, soon))
 	}

@@ -40,6 +40,7 @@ func newKubeflow(d *dice.Dice, namespace, name string, k kind) *v1beta2.SparkApp
 		},
 	}}
 	a.app.Spec.Driver.Labels = map[string]string{}
+	a.app.Spec.Driver.NodeSelector = map[string]string{labelPlace: place(namespace)}
 	a.end("0")
 	if d.Chance(0.5) {
 		seconds := int64(d.Below(2))

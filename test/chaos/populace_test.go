@@ -49,20 +49,30 @@ func (p *populace) live(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		active := 0
-		for _, app := range p.present() {
-			ended, _ := p.court.Of(app.GetUID())
-			if !ended {
-				active++
-			}
-			p.tend(ctx, app, ended)
-		}
-		for ; active < p.width && ctx.Err() == nil; active++ {
-			if err := p.bear(ctx); err != nil && ctx.Err() == nil {
-				return err
-			}
+		if err := p.step(ctx); err != nil {
+			return err
 		}
 	}
+}
+
+// step tends to all applications, and makes as many as are missing.
+func (p *populace) step(ctx context.Context) error {
+	p.acting.RLock()
+	defer p.acting.RUnlock()
+	active := 0
+	for _, app := range p.present() {
+		ended, _ := p.court.Of(app.GetUID())
+		if !ended {
+			active++
+		}
+		p.tend(ctx, app, ended)
+	}
+	for ; active < p.width && ctx.Err() == nil; active++ {
+		if err := p.bear(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // present are the applications that still exist.

@@ -17,7 +17,11 @@ import (
 	"github.com/firesteel-dev/firesteel/test/chaos/journal"
 )
 
-const driverSelector = "spark-role=driver"
+// witness has the court see all that happens on the API server from now on, until blind is called.
+func (w *world) witness(ctx context.Context) error {
+	ctx, w.blind = context.WithCancel(ctx)
+	return errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx))
+}
 
 // watchApplications has the court see every revision of every application, as the API server has it.
 func (w *world) watchApplications(ctx context.Context) error {
@@ -41,17 +45,19 @@ func (w *world) watchApplications(ctx context.Context) error {
 // watchDrivers has the court see every revision of every driver Pod, and gives drivers that run their executors.
 func (w *world) watchDrivers(ctx context.Context) error {
 	pods := w.kube.CoreV1().Pods(metav1.NamespaceAll)
-	list, err := pods.List(ctx, metav1.ListOptions{LabelSelector: driverSelector})
+	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	drivers := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-		options.LabelSelector = driverSelector
-		return pods.Watch(ctx, options)
-	}
 	executors := newExecutors(w)
-	return w.follow(ctx, list.ResourceVersion, drivers, func(event watch.Event) {
-		if pod, ok := event.Object.(*corev1.Pod); ok {
+	for i := range list.Items {
+		if isDriver(&list.Items[i]) {
+			w.court.SawPod(watch.Modified, &list.Items[i])
+		}
+	}
+	// All Pods are watched: a watch of those with a label reports one that loses it as deleted.
+	return w.follow(ctx, list.ResourceVersion, pods.Watch, func(event watch.Event) {
+		if pod, ok := event.Object.(*corev1.Pod); ok && isDriver(pod) {
 			w.court.SawPod(event.Type, pod)
 			executors.see(ctx, pod)
 		}

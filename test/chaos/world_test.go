@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +37,6 @@ const (
 	assets = "KUBEBUILDER_ASSETS"
 	// memoryLimit is that of the controller's container.
 	memoryLimit = 512 << 20
-	nodes       = 3
 )
 
 // installed is what of config the run needs: all but the controller's Deployment.
@@ -65,13 +64,18 @@ type world struct {
 
 	// members are the programs that can be had.
 	sink, kwok, restart, ttl member
-	controller               func(name string, alone bool) member
+	// controller is one of a version, of which there are as many as programs.
+	controller func(name string, version int, alone bool) member
 	// restartURL and ttlURL are those of the handlers.
 	restartURL, ttlURL string
 	// lately are events that reached the sink not long ago.
 	lately *memory
 	// stormy says that everything fails.
 	stormy atomic.Bool
+	// acting is held, shared, by whoever acts on the API server, and alone by who restores it.
+	acting sync.RWMutex
+	// blind ends the witnesses.
+	blind context.CancelFunc
 }
 
 // newWorld starts the control plane and the nodes, and gets Firesteel's programs ready.
@@ -100,7 +104,7 @@ func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates,
 	if err := w.employ(ctx); err != nil {
 		return w, err
 	}
-	return w, errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx), w.crew.join(ctx, w.kwok), w.plane.AddNodes(ctx, nodes))
+	return w, errors.Join(w.witness(ctx), w.crew.join(ctx, w.kwok), w.addNodes(ctx))
 }
 
 // close ends everything.
@@ -115,11 +119,11 @@ func (w *world) close() {
 }
 
 func (w *world) build(ctx context.Context) error {
-	output, err := exec.CommandContext(ctx, "go", "build", "-o", w.dir+"/", "../../cmd/controller", "../../cmd/handler", "./sink").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, output)
+	err := command(ctx, "", "go", "build", "-o", w.dir+"/", "../../cmd/controller", "../../cmd/handler", "./sink")
+	if err != nil || *versionsFlag == "" {
+		return err
 	}
-	return nil
+	return w.buildEarlier(ctx, *versionsFlag)
 }
 
 func (w *world) startPlane(ctx context.Context) (err error) {
@@ -201,20 +205,21 @@ func (w *world) employ(ctx context.Context) error {
 	w.sink = w.newSink(ports[2])
 	w.kwok = member{name: "kwok", start: func(_ int, log string) (*controlplane.Process, error) {
 		return controlplane.StartProcess(log, nil, filepath.Join(os.Getenv(assets), "kwok"),
-			"--kubeconfig="+w.plane.Kubeconfig(), "--config=testdata/stages.yaml", "--manage-all-nodes")
+			"--kubeconfig="+w.plane.Kubeconfig(), "--config=testdata/stages.yaml", "--manage-nodes-with-label-selector=!"+labelLost)
 	}}
 	kubeconfig, err := w.kubeconfig(ctx, "controller")
-	w.controller = func(name string, alone bool) member {
-		return w.newController(name, kubeconfig, fmt.Sprintf("http://127.0.0.1:%d", ports[2]), alone)
+	w.controller = func(name string, version int, alone bool) member {
+		program := filepath.Join(w.version(version), "controller")
+		return w.newController(name, program, kubeconfig, fmt.Sprintf("http://127.0.0.1:%d", ports[2]), alone)
 	}
 	return err
 }
 
 func (w *world) handler(ctx context.Context, name string, port int) (member, error) {
 	kubeconfig, err := w.kubeconfig(ctx, "handler-"+name)
-	return member{name: "handler-" + name, start: func(_ int, log string) (*controlplane.Process, error) {
+	return member{name: "handler-" + name, start: func(incarnation int, log string) (*controlplane.Process, error) {
 		environment := []string{"KUBECONFIG=" + kubeconfig, "SYSTEM_NAMESPACE=" + systemNamespace, fmt.Sprintf("PORT=%d", port)}
-		return controlplane.StartProcess(log, environment, filepath.Join(w.dir, "handler"), name)
+		return controlplane.StartProcess(log, environment, filepath.Join(w.version(incarnation), "handler"), name)
 	}}, err
 }
 
@@ -234,7 +239,7 @@ func (w *world) newSink(port int) member {
 	}}
 }
 
-func (w *world) newController(name, kubeconfig, sink string, alone bool) member {
+func (w *world) newController(name, program, kubeconfig, sink string, alone bool) member {
 	return member{name: name, limit: memoryLimit, start: func(_ int, log string) (*controlplane.Process, error) {
 		ports, err := controlplane.FreePorts(2)
 		if err != nil {
@@ -253,7 +258,7 @@ func (w *world) newController(name, kubeconfig, sink string, alone bool) member 
 			fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
 			fmt.Sprintf("PROBE_PORT=%d", ports[1]),
 			"K_SINK=" + sink,
-		}, filepath.Join(w.dir, "controller"), arguments...)
+		}, program, arguments...)
 	}}
 }
 

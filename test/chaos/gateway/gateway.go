@@ -46,7 +46,9 @@ type Gateway struct {
 	// count is told of each fault.
 	count func(fault string)
 
-	stormy, down atomic.Bool
+	stormy atomic.Bool
+	// closed counts the outages that last.
+	closed atomic.Int32
 }
 
 // silence keeps quiet about what the gateway does on purpose.
@@ -86,8 +88,7 @@ func New(config *rest.Config, caFile string, rates Rates, dice *dice.Dice, count
 // Close ends the gateway and all connections.
 func (g *Gateway) Close() {
 	g.stormy.Store(false)
-	g.down.Store(true)
-	g.server.CloseClientConnections()
+	g.Block()
 	g.server.Close()
 }
 
@@ -105,10 +106,15 @@ func (g *Gateway) Calm() { g.stormy.Store(false) }
 // Outage cuts all connections, and lets nobody through for a time.
 func (g *Gateway) Outage(ctx context.Context, length time.Duration) {
 	g.count("api outage")
-	g.down.Store(true)
-	defer g.down.Store(false)
-	g.server.CloseClientConnections()
+	defer g.Block()()
 	wait(ctx, length)
+}
+
+// Block cuts all connections, and lets nobody through until open is called.
+func (g *Gateway) Block() (open func()) {
+	g.closed.Add(1)
+	g.server.CloseClientConnections()
+	return func() { g.closed.Add(-1) }
 }
 
 // ServeHTTP forwards a request, or has it fail.
@@ -121,7 +127,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		rate = g.rates.TooOld
 	}
 	switch {
-	case g.down.Load():
+	case g.closed.Load() > 0:
 		panic(http.ErrAbortHandler)
 	case !g.stormy.Load(), isKubernetesEvent(request), !g.dice.Chance(rate):
 		g.proxy.ServeHTTP(w, request)

@@ -184,7 +184,7 @@ func TestNobodyGetsThroughAnOutage(t *testing.T) {
 		defer close(ended)
 		b.Outage(ctx, time.Hour)
 	}()
-	for !b.down.Load() {
+	for b.closed.Load() == 0 {
 		runtime.Gosched()
 	}
 	if code, _ := b.ask(http.MethodGet, "/api"); code != 0 {

@@ -42,16 +42,24 @@ type Case struct {
 	// shown is an application of the Kubeflow kind as it was last seen.
 	shown *v1beta2.SparkApplication
 	steps map[int64]*step
+	// seen is the last revision of the object that was seen.
+	seen string
 	// gone is the revision at which the object was gone, and doomed says that its deletion was seen before.
 	gone   string
 	doomed bool
+	// released is the revision at which its resources were said to be released; empty if they are not.
+	released string
 	// outcome is the application's true end.
 	outcome string
 
 	// drivers are all driver Pods that there ever were.
 	drivers map[types.UID]*driver
 
-	taken   int64 // the last transition that the sink took
+	taken int64 // the last transition that the sink took
+	// undone are the events of transitions that a restore of the API server undid, and lost says that it undid the
+	// application.
+	undone  map[[sha256.Size]byte]bool
+	lost    bool
 	charges []string
 }
 
@@ -87,7 +95,7 @@ func (c *Case) Ended() bool {
 func (c *Case) Outcome() string { return c.outcome }
 
 // Gone says that the object exists no more.
-func (c *Case) Gone() bool { return c.gone != "" }
+func (c *Case) Gone() bool { return c.gone != "" || c.lost }
 
 // Transitions are all that were ever persisted, in order.
 func (c *Case) Transitions() []v1alpha1.Transition {
@@ -134,6 +142,7 @@ func (c *Case) Alive() []string {
 
 func (c *Case) see(what watch.EventType, app dialect.Application, permitted bool) {
 	api, policy := APIOf(app), PolicyOf(app)
+	c.seen = app.GetResourceVersion()
 	c.Object = events.Object{
 		Group: api.Group, Resource: api.Resource, Kind: api.Kind,
 		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
@@ -146,6 +155,7 @@ func (c *Case) see(what watch.EventType, app dialect.Application, permitted bool
 	case record != nil:
 		c.seeRecord(record)
 	}
+	c.seeRelease(app.GetResourceVersion())
 	if app, is := app.(*v1beta2.SparkApplication); is && record != nil {
 		for _, wrong := range clientview.Wrong(c.shown, app) {
 			c.charge("%s", wrong)
@@ -161,6 +171,19 @@ func (c *Case) see(what watch.EventType, app dialect.Application, permitted bool
 	}
 	if what == watch.Deleted {
 		c.gone = app.GetResourceVersion()
+		for _, d := range c.drivers {
+			c.outlived(d)
+		}
+	}
+}
+
+// seeRelease notes the first revision that reports the application's resources as released.
+func (c *Case) seeRelease(revision string) {
+	switch {
+	case lifecycle.CurrentState(c.record) != lifecycle.ResourceReleased:
+		c.released = ""
+	case c.released == "":
+		c.released = revision
 		for _, d := range c.drivers {
 			c.outlived(d)
 		}
@@ -186,11 +209,17 @@ func expired(app dialect.Application, at time.Time) bool {
 	return has && due.Before(at)
 }
 
-// outlived charges a driver that lived on when its object was gone. One that a dead controller's late request made
-// afterwards belongs to nobody, and goes by itself.
+// outlived charges a driver that lived on when its object was gone or its resources released. One that a dead
+// controller's late request made afterwards belongs to nobody, and goes by itself.
 func (c *Case) outlived(d *driver) {
-	if c.gone != "" && d.to != "" && later(d.to, c.gone) && later(c.gone, d.from) {
+	if d.to == "" {
+		return
+	}
+	if c.gone != "" && later(d.to, c.gone) && later(c.gone, d.from) {
 		c.charge("the object went at revision %s, and its driver %s lived until %s", c.gone, d.name, d.to)
+	}
+	if c.released != "" && later(d.to, c.released) && later(c.released, d.from) {
+		c.charge("resources were released at revision %s, and driver %s lived until %s", c.released, d.name, d.to)
 	}
 }
 
@@ -223,6 +252,14 @@ func (c *Case) seeTransition(t v1alpha1.Transition) {
 	}
 	s.transition = t.DeepCopy()
 	c.compare(s)
+	c.settle(t)
+	if last := c.stepOf(t.Sequence - 1).transition; last != nil && !follows(*last, t) {
+		c.charge("%s of attempt %d follows %s of attempt %d", t.State, t.Attempt, last.State, last.Attempt)
+	}
+}
+
+// settle takes note of the outcome that a transition brings.
+func (c *Case) settle(t v1alpha1.Transition) {
 	if t.State == string(lifecycle.Invalidating) {
 		c.outcome = "" // it comes to another end
 	}
@@ -230,9 +267,6 @@ func (c *Case) seeTransition(t v1alpha1.Transition) {
 		c.charge("it came to its end twice: %s, and %s by transition %d", c.outcome, t.Outcome, t.Sequence)
 	}
 	c.outcome = cmp.Or(c.outcome, t.Outcome)
-	if last := c.stepOf(t.Sequence - 1).transition; last != nil && !follows(*last, t) {
-		c.charge("%s of attempt %d follows %s of attempt %d", t.State, t.Attempt, last.State, last.Attempt)
-	}
 }
 
 func (c *Case) stepOf(sequence int64) *step {
@@ -315,8 +349,11 @@ func (c *Case) hear(entry journal.Entry) {
 	if sequence == 0 {
 		return // a clock event: its handler judges it
 	}
-	s := c.stepOf(sequence)
 	digest := sha256.Sum256([]byte(entry.Bytes()))
+	if c.undone[digest] {
+		return
+	}
+	s := c.stepOf(sequence)
 	switch {
 	case !s.known:
 		s.known, s.digest, s.heard = true, digest, entry.Bytes()
@@ -371,6 +408,9 @@ func told(object events.Object, transition v1alpha1.Transition) (string, error) 
 // undelivered are the transitions that the sink has not taken.
 func (c *Case) undelivered() []string {
 	var missing []string
+	if c.lost {
+		return nil
+	}
 	for _, t := range c.Transitions() {
 		if t.Sequence > c.taken {
 			missing = append(missing, fmt.Sprintf("%s (%s): the sink did not take transition %d, %s of attempt %d",

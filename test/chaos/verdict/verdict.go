@@ -3,6 +3,7 @@
 package verdict
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"sync"
 
@@ -125,7 +126,7 @@ func (c *Court) Ended() int {
 func (c *Court) caseOf(uid types.UID) *Case {
 	its, known := c.cases[uid]
 	if !known {
-		its = &Case{UID: uid, steps: map[int64]*step{}, drivers: map[types.UID]*driver{}}
+		its = &Case{UID: uid, steps: map[int64]*step{}, drivers: map[types.UID]*driver{}, undone: map[[sha256.Size]byte]bool{}}
 		c.cases[uid] = its
 		c.order = append(c.order, uid)
 	}

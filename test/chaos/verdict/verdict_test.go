@@ -218,6 +218,12 @@ func TestWhatIsWrongIsACharge(t *testing.T) {
 			l.see(watch.Deleted)
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 		}, "the object went at revision 105, and its driver first lived until 106"},
+		"a driver that lives on when its resources are released": {func(l *life) {
+			l.driver(watch.Added, "first", corev1.PodRunning)
+			l.persist("Failed")
+			l.persist("ResourceReleased")
+			l.driver(watch.Deleted, "first", corev1.PodRunning)
+		}, "resources were released at revision 106, and driver first lived until 107"},
 		"a deletion that nobody asked for": {func(l *life) {
 			l.app.DeletionTimestamp = &metav1.Time{Time: start}
 			l.see(watch.Modified)

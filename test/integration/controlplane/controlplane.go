@@ -268,7 +268,11 @@ func (c *ControlPlane) Kubeconfig() string { return c.path("admin.kubeconfig") }
 
 // until waits for what the process does that was started last.
 func (c *ControlPlane) until(ctx context.Context, done func(context.Context) bool) error {
-	last := c.processes[len(c.processes)-1]
+	return await(ctx, c.processes[len(c.processes)-1], done)
+}
+
+// await waits for what a process does.
+func await(ctx context.Context, last *Process, done func(context.Context) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		select {
 		case <-last.Done():

@@ -29,20 +29,26 @@ func (c *ControlPlane) RunScheduler() error {
 
 // AddNodes makes nodes, named node-0 and so on, for kwok to simulate.
 func (c *ControlPlane) AddNodes(ctx context.Context, count int) error {
-	kube, err := kubernetes.NewForConfig(c.Admin())
-	if err != nil {
-		return err
-	}
 	for i := range count {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i)}}
-		if _, err := kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-		// The API server taints new nodes, and what takes the taint away does not run here.
-		untainted := []byte(`[{"op": "remove", "path": "/spec/taints"}]`)
-		if _, err := kube.CoreV1().Nodes().Patch(ctx, node.Name, types.JSONPatchType, untainted, metav1.PatchOptions{}); err != nil {
+		if err := c.AddNode(ctx, fmt.Sprintf("node-%d", i), nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// AddNode makes a node for kwok to simulate.
+func (c *ControlPlane) AddNode(ctx context.Context, name string, labels map[string]string) error {
+	kube, err := kubernetes.NewForConfig(c.Admin())
+	if err != nil {
+		return err
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	if _, err := kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	// The API server taints new nodes, and what takes the taint away does not run here.
+	untainted := []byte(`{"spec": {"taints": null}}`)
+	_, err = kube.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, untainted, metav1.PatchOptions{})
+	return err
 }

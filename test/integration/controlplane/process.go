@@ -39,6 +39,11 @@ func StartProcess(log string, environment []string, program string, arguments ..
 	return p, nil
 }
 
+// startAgain runs the program once more, as it was run.
+func (p *Process) startAgain() (*Process, error) {
+	return StartProcess(p.Log, environment, p.cmd.Path, p.cmd.Args[1:]...)
+}
+
 // Pid is the program's process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 

@@ -1,0 +1,166 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+)
+
+const (
+	// labelPlace names the applications that a node is for: calm or wild ones. Only nodes of wild ones are lost.
+	labelPlace = "chaos/place"
+	// labelLost is on a node that is lost. kwok serves the others.
+	labelLost = "chaos/lost"
+)
+
+func place(namespace string) string {
+	if strings.HasPrefix(namespace, "calm-") {
+		return "calm"
+	}
+	return "wild"
+}
+
+// nodePlaces are the places of the nodes.
+var nodePlaces = map[string]string{"node-0": "calm", "node-1": "wild", "node-2": "wild"}
+
+func (w *world) addNodes(ctx context.Context) error {
+	for name, place := range nodePlaces {
+		if err := w.plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lossEndings are the ways in which the loss of a node ends.
+var lossEndings = []string{"node came back", "node deleted", "node out of service"}
+
+// loseNodes has one node of the wild applications after the other be lost for a while, until the context ends.
+func (w *world) loseNodes(ctx context.Context) error {
+	d := dice.New(w.seed, "nodes")
+	var deck []string
+	for {
+		select {
+		case <-time.After(d.About(2 * time.Second)):
+		case <-ctx.Done():
+			return nil
+		}
+		if len(deck) == 0 {
+			deck = d.Shuffled(lossEndings)
+		}
+		if err := w.loseNode(ctx, d, fmt.Sprintf("node-%d", 1+d.Below(2)), deck[0]); err != nil {
+			return err
+		}
+		deck = deck[1:]
+	}
+}
+
+// loseNode has a node be lost. What was begun is ended also when the context ends.
+func (w *world) loseNode(ctx context.Context, d *dice.Dice, node, ending string) error {
+	w.acting.RLock()
+	defer w.acting.RUnlock()
+	evicted, length := d.Chance(0.7), d.Between(500*time.Millisecond, 4*time.Second)
+	calm := context.WithoutCancel(ctx)
+	if err := w.patchNode(calm, node, nodeLost); err != nil {
+		return err
+	}
+	w.tally.count("node lost")
+	if evicted {
+		if err := w.deletePodsOf(calm, node, nil); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-time.After(length):
+	case <-ctx.Done():
+	}
+	w.tally.count(ending)
+	switch ending {
+	case "node deleted":
+		return w.replaceNode(calm, node)
+	case "node out of service":
+		if err := w.deletePodsOf(calm, node, new(int64)); err != nil {
+			return err
+		}
+	}
+	return w.patchNode(calm, node, nodeServed)
+}
+
+// The control plane taints a node that it has not heard from.
+const (
+	nodeLost = `{"metadata": {"labels": {"` + labelLost + `": "yes"}}, "spec": {"taints": [` +
+		`{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]}}`
+	nodeServed = `{"metadata": {"labels": {"` + labelLost + `": null}}, "spec": {"taints": null}}`
+)
+
+func (w *world) patchNode(ctx context.Context, node, patch string) error {
+	return persist(ctx, func(ctx context.Context) error {
+		_, err := w.kube.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		return err
+	})
+}
+
+// replaceNode deletes a node, and with it its Pods, as the collector of Pods does. Then a new node takes its name.
+func (w *world) replaceNode(ctx context.Context, node string) error {
+	err := persist(ctx, func(ctx context.Context) error {
+		return ignore(w.kube.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}), apierrors.IsNotFound)
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.deletePodsOf(ctx, node, new(int64)); err != nil {
+		return err
+	}
+	return persist(ctx, func(ctx context.Context) error {
+		return ignore(w.plane.AddNode(ctx, node, map[string]string{labelPlace: nodePlaces[node]}), apierrors.IsAlreadyExists)
+	})
+}
+
+// deletePodsOf deletes all Pods of a node; grace is in seconds, nil for each Pod's own.
+func (w *world) deletePodsOf(ctx context.Context, node string, grace *int64) error {
+	return persist(ctx, func(ctx context.Context) error {
+		pods, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		if err != nil {
+			return err
+		}
+		for i := range pods.Items {
+			err := w.deletePod(ctx, &pods.Items[i], grace)
+			if err := ignore(ignore(err, apierrors.IsNotFound), apierrors.IsConflict); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// persist tries again until the API server does what is asked.
+func persist(ctx context.Context, do func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, poll, patience, true, func(ctx context.Context) (bool, error) {
+		last = do(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, last)
+	}
+	return nil
+}
+
+// isDriver reports whether a Pod is a driver's, by its owner: its labels may be gone.
+func isDriver(pod *corev1.Pod) bool {
+	for _, owner := range pod.OwnerReferences {
+		if owner.Kind == "SparkApplication" {
+			return true
+		}
+	}
+	return false
+}

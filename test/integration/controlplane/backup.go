@@ -1,0 +1,127 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Backup copies the data of etcd, as they are at an instant, to a folder that does not exist yet.
+func (c *ControlPlane) Backup(ctx context.Context, folder string) error {
+	etcd := c.processes[slices.IndexFunc(c.processes, isProgram("etcd"))].cmd.Process
+	if err := etcd.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	output, err := exec.CommandContext(ctx, "cp", "--archive", c.path("etcd"), folder).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("copy the data of etcd: %w\n%s", err, output)
+	}
+	return errors.Join(err, etcd.Signal(syscall.SIGCONT))
+}
+
+// Restore kills the control plane and starts it with the data of a backup. With raise, resource versions go on above all
+// that there were, as after etcdutl snapshot restore --bump-revision; else they are those of the backup, and are used
+// again. Once the API server answers, and before anything else runs, answered is called with the resource version of the
+// backup.
+func (c *ControlPlane) Restore(ctx context.Context, folder string, raise bool, answered func(backup string) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	before, err := c.revision(ctx)
+	if err != nil {
+		return err
+	}
+	for _, process := range slices.Backward(c.processes) {
+		process.Kill()
+	}
+	if err := os.RemoveAll(c.path("etcd")); err != nil {
+		return err
+	}
+	output, err := exec.CommandContext(ctx, "cp", "--archive", folder, c.path("etcd")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("copy the data of etcd: %w\n%s", err, output)
+	}
+	var backup int64
+	for i, dead := range c.processes {
+		if c.processes[i], err = dead.startAgain(); err != nil {
+			return err
+		}
+		switch process := c.processes[i]; {
+		case isProgram("etcd")(process):
+			err = await(ctx, process, func(ctx context.Context) bool {
+				backup, err = c.revision(ctx)
+				return err == nil
+			})
+			if err == nil && raise {
+				err = c.raiseRevision(ctx, int(before-backup)+1)
+			}
+		case isProgram("kube-apiserver")(process):
+			if err = await(ctx, process, c.answers); err == nil {
+				err = answered(strconv.FormatInt(backup, 10))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isProgram(name string) func(*Process) bool {
+	return func(p *Process) bool { return filepath.Base(p.cmd.Path) == name }
+}
+
+// revision is the revision of etcd, which the API server calls the resource version.
+func (c *ControlPlane) revision(ctx context.Context) (int64, error) {
+	return c.askEtcd(ctx, "range", `{"key": "AA=="}`)
+}
+
+// raiseRevision makes a number of revisions of a key that the API server does not read.
+func (c *ControlPlane) raiseRevision(ctx context.Context, count int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(32)
+	put := fmt.Sprintf(`{"key": %q}`, base64.StdEncoding.EncodeToString([]byte("revision")))
+	for range count {
+		group.Go(func() error {
+			_, err := c.askEtcd(ctx, "put", put)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// askEtcd has etcd do something with keys, and returns its revision.
+func (c *ControlPlane) askEtcd(ctx context.Context, method, body string) (int64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.etcdURL+"/v3/kv/"+method, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	var result struct {
+		Header struct {
+			Revision int64 `json:"revision,string"`
+		} `json:"header"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&result); err != nil {
+		return 0, fmt.Errorf("etcd: %s: %w", answer.Status, err)
+	}
+	if result.Header.Revision == 0 {
+		return 0, fmt.Errorf("etcd answers with %s", answer.Status)
+	}
+	return result.Header.Revision, nil
+}
