@@ -79,6 +79,25 @@ func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 	}
 }
 
+// While the watch of Pods is interrupted, a driver may be created and vanish: no event ever reports it.
+func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
+	m := newMortal(t)
+	m.create(App(m.name)) // the controller watches
+	m.run(m.name, 0).succeed()
+	m.untilState(m.name, "ResourceReleased")
+	m.proxy.refuse("/api/v1/pods")
+	m.proxy.cut()
+	const unseen = "unseen"
+	app := m.create(App(unseen))
+	m.untilState(unseen, "DriverRequested")
+	m.vanish(unseen + "-0-driver")
+	c := m.untilCondition(unseen, "Succeeded", metav1.ConditionFalse, "DriverLost")
+	if !contains(c.Message, "Driver removed") {
+		m.Errorf("the condition says %q", c.Message)
+	}
+	m.told(app, words("Submitted DriverRequested Failed ResourceReleased")...)
+}
+
 func gone(m *mortal) {
 	m.Helper()
 	untilGone(m.scene, m.apps(), m.name)

@@ -104,6 +104,9 @@ func (p *proxy) refuse(ends ...string) {
 	p.closed = ends
 }
 
+// cut cuts all connections.
+func (p *proxy) cut() { p.server.CloseClientConnections() }
+
 func (p *proxy) refuses(path string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

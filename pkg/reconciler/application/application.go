@@ -211,7 +211,8 @@ func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision
 	r.relay.Tell(story)
 }
 
-// lookAgain has the application looked at when its next deadline is due, or its cursor.
+// lookAgain has the application looked at when its next deadline is due, or its cursor, or when the event of its driver is
+// late.
 func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decision) {
 	due := decision.LookAgain
 	record := app.GetRecord()
@@ -219,6 +220,9 @@ func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decis
 		if rests := telling.Rests(record, r.relay.Progress(app.GetUID())); due.IsZero() || !rests.IsZero() && rests.Before(due) {
 			due = rests
 		}
+	}
+	if late := r.lateAt(app); due.IsZero() || !late.IsZero() && late.Before(due) {
+		due = late
 	}
 	if !due.IsZero() {
 		r.deadlines.set(keyOf(app), due.Sub(r.clock.Now()))

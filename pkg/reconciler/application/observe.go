@@ -107,6 +107,23 @@ func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alp
 	return pod, false, nil
 }
 
+// lateAt is when the event of a new driver Pod is late; zero if the Pod is in the cache, or was not created just now. A Pod
+// that is gone before a watch that was interrupted goes on has no event at all: then a live read decides.
+func (r *Reconciler) lateAt(app dialect.Application) time.Time {
+	record := app.GetRecord()
+	if record == nil || record.Launch == nil || record.Launch.Released || record.Launch.DriverUID == "" {
+		return time.Time{}
+	}
+	launch := record.Launch
+	if pod := r.drivers.get(app.GetNamespace(), launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
+		return time.Time{}
+	}
+	if created := r.sightings.createdAt(launch.DriverUID); r.clock.Since(created) < eventDelay {
+		return created.Add(eventDelay)
+	}
+	return time.Time{}
+}
+
 const (
 	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
 	rememberedPods = 2048
@@ -159,7 +176,16 @@ func (s *sightings) released(uid types.UID) bool {
 
 func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
 
-func (s *sightings) justCreated(uid types.UID) bool { return s.justNow(s.creations, uid) }
+// createdAt is when this process created a Pod; zero if it does not know.
+func (s *sightings) createdAt(uid types.UID) time.Time {
+	at, known := s.creations.Get(uid)
+	if !known {
+		return time.Time{}
+	}
+	return at.(time.Time)
+}
+
+func (s *sightings) justCreated(uid types.UID) bool { return s.clock.Since(s.createdAt(uid)) < eventDelay }
 
 // parting is when an application was let go of, and its resourceVersion then.
 type parting struct {
@@ -181,11 +207,6 @@ func (s *sightings) justParted(app dialect.Application) bool {
 	last := known.(parting)
 	contested := latest.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
 	return s.clock.Since(last.at) < eventDelay && !contested
-}
-
-func (s *sightings) justNow(instants *lru.Cache, uid types.UID) bool {
-	at, known := instants.Get(uid)
-	return known && s.clock.Since(at.(time.Time)) < eventDelay
 }
 
 // sawArrival knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else

@@ -6,11 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -48,6 +50,48 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			seen, err := r.observe(ctx, app, record, lifecycle.Policy{ExecutorsWithin: test.within})
 			if err != nil || seen.Alone != test.want || seen.Driver == nil {
 				t.Errorf("alone: %t, want %t; driver %v, error %v", seen.Alone, test.want, seen.Driver, err)
+			}
+		})
+	}
+}
+
+func TestTheEventOfADriverMayBeLate(t *testing.T) {
+	record := func(change func(*v1alpha1.Launch)) *v1alpha1.Record {
+		launch := *firstLaunch
+		change(&launch)
+		return &v1alpha1.Record{Launch: &launch}
+	}
+	asItIs := func(*v1alpha1.Launch) {}
+	driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID}}
+	another := driver.DeepCopy()
+	another.UID = "another"
+	for name, test := range map[string]struct {
+		record  *v1alpha1.Record
+		cached  []*corev1.Pod
+		created time.Duration // before now; 0 for never
+		want    time.Time
+	}{
+		"it was created just now":            {record: record(asItIs), created: time.Second, want: start.Add(9 * time.Second)},
+		"another Pod has its name":           {record: record(asItIs), created: time.Second, cached: []*corev1.Pod{another}, want: start.Add(9 * time.Second)},
+		"it came":                            {record: record(asItIs), created: time.Second, cached: []*corev1.Pod{driver}},
+		"it is late already":                 {record: record(asItIs), created: 10 * time.Second},
+		"another process created the Pod":    {record: record(asItIs)},
+		"there is no record":                 {created: time.Second},
+		"there is no launch":                 {record: &v1alpha1.Record{}, created: time.Second},
+		"the Pod is released":                {record: record(func(l *v1alpha1.Launch) { l.Released = true }), created: time.Second},
+		"the Pod is not recorded as created": {record: record(func(l *v1alpha1.Launch) { l.DriverUID = "" }), created: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := clocktesting.NewFakePassiveClock(start.Add(-test.created))
+			r := &Reconciler{clock: clock, drivers: cachedDrivers(t, test.cached...), sightings: newSightings(apache.API, clock)}
+			if test.created > 0 {
+				r.sightings.sawCreation(firstLaunch.DriverUID)
+			}
+			clock.SetTime(start)
+			app := pi().Obj()
+			app.Status.Firesteel = test.record
+			if got := r.lateAt(app); !got.Equal(test.want) {
+				t.Errorf("late at %v, want %v", got, test.want)
 			}
 		})
 	}
