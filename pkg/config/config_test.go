@@ -159,6 +159,7 @@ func TestDefaults(t *testing.T) {
 				"spark.driver.extraJavaOptions": "-Da=b -Dc=d", "spark.empty": "",
 			}},
 		},
+		"a bound of all attempts": {data("active-deadline", "24h"), apache.Defaults{ActiveDeadline: 24 * time.Hour}},
 		"tolerations, as in an application": {
 			data("applicationTolerations", "restartConfig:\n  restartPolicy: OnFailure\n  maxRestartAttempts: 0\nttlAfterStopMillis: 3600000\n"),
 			apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
@@ -303,7 +304,7 @@ func TestRefusals(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of applicationTolerations, driver-log-lines, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
+				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,

@@ -43,6 +43,7 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
 			return checkTolerations(key, tolerations)
 		},
+		"active-deadline":        timeLimit(&defaults.ActiveDeadline),
 		"driver-log-lines":       driverLogLines(&defaults.DriverLogLines),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
 )
@@ -30,6 +31,9 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"denied-spark-properties":      propertyKeys(&defaults.DeniedProperties),
 		"discouraged-spark-properties": propertyKeys(&defaults.DiscouragedProperties),
 		"default-time-to-live":         timeToLive(&defaults.TimeToLive),
+		"driver-start-timeout":         timeLimit(&defaults.DriverStartTimeout),
+		"executors-start-timeout":      timeLimit(&defaults.ExecutorsStartTimeout),
+		"active-deadline":              timeLimit(&defaults.ActiveDeadline),
 		"max-tracked-executors": func(key, value string) (err error) {
 			if defaults.MaxTrackedExecutors, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
 				defaults.MaxTrackedExecutors < 0 || defaults.MaxTrackedExecutors > maxTrackedExecutors {
@@ -95,6 +99,18 @@ func timeToLive(into *time.Duration) func(key, value string) error {
 		if *into, err = time.ParseDuration(strings.TrimSpace(value)); err != nil || *into < 0 {
 			return Refuse(key, value, "write a time with its unit, such as 24h, or 0s for ever")
 		}
+		return nil
+	}
+}
+
+// timeLimit reads what bounds a time as annotations of applications do.
+func timeLimit(into *time.Duration) func(key, value string) error {
+	return func(key, value string) error {
+		limit, ok := dialect.ParseBound(value)
+		if !ok {
+			return Refuse(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s for no limit", dialect.MaxBound))
+		}
+		*into = limit
 		return nil
 	}
 }

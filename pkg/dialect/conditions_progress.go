@@ -49,7 +49,7 @@ func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Con
 	case state == lifecycle.RunningWithBelowThresholdExecutors:
 		return no(kind, "BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
 	default:
-		return no(kind, "BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d of initExecutors.", asked.Init))
+		return no(kind, "BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d that are waited for.", asked.Init))
 	}
 }
 

@@ -127,6 +127,8 @@ func (m *machine) launch() bool {
 		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
 	case m.strays():
 		return false
+	case m.deadlineOver():
+		return m.fail(Failed, m.deadlineExceeded())
 	}
 	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.record.Launch == nil && m.hold() {
 		return false
@@ -185,7 +187,11 @@ func (m *machine) conclude() bool {
 		return m.giveUp("UnknownEnd")
 	}
 	if !ended.End.RestartAllowed {
-		return m.finish(ended, restartDenied(m.policy.Restart, m.record.Attempt, *ended))
+		denied := restartDenied(m.policy.Restart, m.record.Attempt, *ended)
+		if _, active := endedLate(ended); active {
+			denied = "No attempt follows: the active deadline is over."
+		}
+		return m.finish(ended, denied)
 	}
 	verdict := m.record.Verdict
 	if verdict == nil || verdict.Attempt != m.record.Attempt.ID {
@@ -217,7 +223,8 @@ func (m *machine) crowded() bool {
 // finish ends the application.
 func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	outcome := orElse(ended.End.Outcome, outcomeFailed)
-	retained := m.policy.Retain.after(outcome)
+	start, active := endedLate(ended)
+	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesLate)
 	halfLaunched := State(ended.State) == SchedulingFailure // nobody wants to keep that, and it might run yet
 	if (!retained || halfLaunched) && !m.released(goneFrom(ended)) {
 		return false
@@ -235,7 +242,7 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 		message = "Application is configured to restart, resources created in current attempt would be force released."
 	}
 	next := nextAttempt(m.policy.Restart, m.record.Attempt, *ended, m.now)
-	next.Executions = Executions(m.record)
+	next.Executions, next.ActiveMillis = Executions(m.record), m.record.Attempt.ActiveMillis
 	return m.begin(next, ScheduledToRestart, message)
 }
 

@@ -17,6 +17,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	return &Driver{
 		UID:              pod.UID,
 		Started:          started(mains),
+		RunningSince:     runningSince(mains),
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
 		End:              ended,
 		Unknown:          ended == nil && unknown(pod),
@@ -101,6 +102,24 @@ func started(mains []corev1.ContainerStatus) bool {
 		}
 	}
 	return false
+}
+
+// runningSince is when the first of the containers started; zero if none did.
+func runningSince(mains []corev1.ContainerStatus) time.Time {
+	var first time.Time
+	for _, status := range mains {
+		var since time.Time
+		switch {
+		case status.State.Running != nil:
+			since = status.State.Running.StartedAt.Time
+		case status.State.Terminated != nil:
+			since = status.State.Terminated.StartedAt.Time
+		}
+		if !since.IsZero() && (first.IsZero() || since.Before(first)) {
+			first = since
+		}
+	}
+	return first
 }
 
 func conditionTrue(pod *corev1.Pod, kind corev1.PodConditionType) bool {

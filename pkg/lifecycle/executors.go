@@ -42,7 +42,8 @@ func (e Executors) proposed(state State, ready int) State {
 
 // CountsExecutors says that what follows depends on the number of ready executors.
 func CountsExecutors(state State, policy Policy) bool {
-	counted := state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
+	started := state == DriverStarted && policy.ExecutorsFromStart
+	counted := started || state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
 	return counted && policy.Executors.Asked()
 }
 

@@ -18,6 +18,8 @@ func (m *machine) follow(state State) bool {
 		return m.end(*driver.End)
 	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
 		return m.fail(Failed, removed(driver))
+	case m.outlasted():
+		return true
 	case m.overdue():
 		return m.fail(Failed, stuck(driver))
 	case state == Unknown:
@@ -103,24 +105,54 @@ func (m *machine) noteObstacle() {
 }
 
 const (
-	slowDriver = "The driver has not responded to the initial health check request within the allotted start-up time. " +
-		"This can be configured by setting .spec.applicationTolerations.applicationTimeoutConfig."
-	slowExecutors = "The Spark application failed to get enough executors in the given time threshold."
+	slowDriver      = "The driver has not responded to the initial health check request within the allotted start-up time."
+	slowDriverByAPI = "This can be configured by setting .spec.applicationTolerations.applicationTimeoutConfig."
+	slowExecutors   = "The Spark application failed to get enough executors in the given time threshold."
 )
 
-func (m *machine) timeOut(state State) bool {
-	limits := map[State]struct {
-		limit   time.Duration
-		next    State
-		message string
-	}{
-		DriverRequested:                    {m.policy.Timeouts.DriverStart, DriverStartTimedOut, slowDriver},
-		DriverStarted:                      {m.policy.Timeouts.DriverReady, DriverReadyTimedOut, slowDriver},
-		DriverReady:                        {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
-		InitializedBelowThresholdExecutors: {m.policy.Timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors},
+// wait is what bounds the time in a state.
+type wait struct {
+	limit   time.Duration
+	next    State
+	message string
+}
+
+// waits bounds a state.
+func (m *machine) waits(state State) wait {
+	timeouts := m.policy.Timeouts
+	executors := wait{timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors}
+	switch {
+	case state == DriverRequested:
+		return wait{timeouts.DriverStart, DriverStartTimedOut, slowDriver}
+	case state == DriverStarted && !m.policy.ExecutorsFromStart:
+		return wait{timeouts.DriverReady, DriverReadyTimedOut, slowDriver}
+	case state == DriverStarted && m.seen.ReadyExecutors >= m.policy.Executors.Init:
+		return wait{}
+	case state == DriverStarted, state == DriverReady, state == InitializedBelowThresholdExecutors:
+		return executors
+	default:
+		return wait{}
 	}
-	wait, bounded := limits[state]
-	if !bounded || wait.limit <= 0 {
+}
+
+// source says what sets the limit of a wait.
+func (m *machine) source(wait wait) string {
+	sources := m.policy.Sources
+	switch {
+	case wait.next == ExecutorsStartTimedOut && sources.ExecutorStart != "":
+		return bySource(wait.limit, sources.ExecutorStart)
+	case wait.next == ExecutorsStartTimedOut:
+		return ""
+	case wait.next == DriverStartTimedOut && sources.DriverStart != "":
+		return bySource(wait.limit, sources.DriverStart)
+	default:
+		return slowDriverByAPI
+	}
+}
+
+func (m *machine) timeOut(state State) bool {
+	wait := m.waits(state)
+	if wait.limit <= 0 {
 		return false
 	}
 	due := outbox.Current(m.record).Time.Add(wait.limit)
@@ -129,9 +161,12 @@ func (m *machine) timeOut(state State) bool {
 		return false
 	}
 	cause := Cause{Class: ClassTimeout, Reason: string(wait.next), Message: wait.message}
+	if wait.next == ExecutorsStartTimedOut {
+		cause.addSentence(fmt.Sprintf("%d of %d were ready.", m.seen.ReadyExecutors, m.policy.Executors.Init))
+	}
+	cause.addSentence(m.source(wait))
 	switch {
 	case wait.next == ExecutorsStartTimedOut:
-		cause.Message += fmt.Sprintf(" %d of %d were ready.", m.seen.ReadyExecutors, m.policy.Executors.Init)
 	case m.obstacle != nil:
 		cause.Reason, cause.Message = m.obstacle.Reason, cause.Message+" "+m.obstacle.Message
 	default:

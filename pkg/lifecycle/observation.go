@@ -45,6 +45,8 @@ type Driver struct {
 	End *End
 	// Unknown says that the driver's node does not tell any more what the driver does.
 	Unknown bool
+	// RunningSince is when its main container started, in whole seconds; zero if that is not known.
+	RunningSince time.Time
 	// Waiting says why the driver does not start; nil where nothing is known to hold it.
 	Waiting *Cause
 	// PreparingSince is since when the Pod's node makes its volumes and its network ready; zero where it does not.

@@ -10,6 +10,10 @@ type Policy struct {
 	Restart Restart
 	// Timeouts bound the waits; zero or less switches one off.
 	Timeouts Timeouts
+	// ActiveDeadline bounds the time that all attempts may take together; zero or less switches it off.
+	ActiveDeadline time.Duration
+	// Sources name what sets these bounds.
+	Sources Sources
 	// Executors says how many executors make the application healthy.
 	Executors Executors
 	// ExecutorsWithin is how long a driver that is ready may be without any executor before that is worth telling; zero where
@@ -17,6 +21,11 @@ type Policy struct {
 	ExecutorsWithin time.Duration
 	// Retain says after which end the driver is kept.
 	Retain Retain
+	// ExecutorsFromStart reports that the executors' start timeout counts from the driver's start if its Pod is not ready:
+	// a sidecar may never be.
+	ExecutorsFromStart bool
+	// ReleasesLate reports that a driver is released if a start timeout ended its attempt, whatever Retain says.
+	ReleasesLate bool
 	// RetainFor bounds the retention; below zero there is no bound.
 	RetainFor time.Duration
 	// TTL is the time after the end at which the application is deleted; below zero never.
@@ -58,6 +67,12 @@ type Timeouts struct {
 	// ForceTermination is how long after its deletion was accepted a driver's Pod may take to go, before it is given
 	// up as lost and force-deleted.
 	ForceTermination time.Duration
+}
+
+// Sources name, for people, the annotation or the setting that sets a bound. Empty stands for the API's own field and for
+// its default.
+type Sources struct {
+	DriverStart, ExecutorStart, ActiveDeadline string
 }
 
 // Retain says after which end the driver is kept.

@@ -105,7 +105,7 @@ func toBeMet() []string {
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
 		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
-		"a node that is lost", "obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
+		"a node that is lost", "a deadline that is over", "obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
 	}
 	for state, next := range steps {
 		if len(next) > 0 || state == ResourceReleased {

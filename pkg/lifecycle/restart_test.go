@@ -220,8 +220,8 @@ func TestARestartKeepsThePreviousAttempt(t *testing.T) {
 	}
 	// One minute of the first attempt, 30 s of back-off, one minute of the second: then the third waits.
 	since := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(at(d)) }
-	wantAttempt := v1alpha1.Attempt{ID: 2, Since: since(150 * time.Second), Restarts: 2, FailureRestarts: 2, Executions: 2}
-	wantPrevious := v1alpha1.Attempt{ID: 1, Since: since(60 * time.Second), Restarts: 1, FailureRestarts: 1, Executions: 1}
+	wantAttempt := v1alpha1.Attempt{ID: 2, Since: since(150 * time.Second), Restarts: 2, FailureRestarts: 2, Executions: 2, ActiveMillis: 120_000}
+	wantPrevious := v1alpha1.Attempt{ID: 1, Since: since(60 * time.Second), Restarts: 1, FailureRestarts: 1, Executions: 1, ActiveMillis: 120_000}
 	if diff := cmp.Diff([]v1alpha1.Attempt{wantAttempt, wantPrevious}, []v1alpha1.Attempt{a.record.Attempt, *a.record.Previous}); diff != "" {
 		t.Errorf("attempts (-want +got):\n%s", diff)
 	}
@@ -393,7 +393,7 @@ func TestSchedulingFailuresThatCountApart(t *testing.T) {
 		t.Fatalf("the last end is %+v, want the second failure, for good", end)
 	}
 	want := v1alpha1.Attempt{
-		ID: 5, Since: a.record.Attempt.Since, Restarts: 5, FailureRestarts: 1, SchedulingFailureRestarts: 2, Executions: 1,
+		ID: 5, Since: a.record.Attempt.Since, Restarts: 5, FailureRestarts: 1, SchedulingFailureRestarts: 2, Executions: 1, ActiveMillis: 120_000,
 	}
 	if diff := cmp.Diff(want, a.record.Attempt); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)

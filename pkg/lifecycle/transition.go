@@ -29,7 +29,7 @@ func (m *machine) fail(state State, cause Cause) bool {
 // end ends the attempt.
 func (m *machine) end(end End) bool {
 	transition := m.ended(end)
-	transition.End.RestartAllowed = restartAllowed(m.policy, m.record.Attempt, transition)
+	transition.End.RestartAllowed = !m.deadlineOver() && restartAllowed(m.policy, m.record.Attempt, transition)
 	m.append(transition)
 	return true
 }
@@ -66,7 +66,9 @@ func (m *machine) append(t v1alpha1.Transition) {
 	if m.record.Launch != nil {
 		t.DriverPod, t.ApplicationID = m.record.Launch.DriverPod, m.record.Launch.ApplicationID
 	}
+	since := m.activeSince()
 	outbox.Append(m.record, t, m.now)
+	m.countActive(since)
 	m.changed = true
 }
 

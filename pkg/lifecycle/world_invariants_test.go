@@ -45,6 +45,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		}
 	}
 	w.checkWait(record, decision, again)
+	w.checkActive(record, decision)
 	w.checkExecutors(record, again)
 	w.checkLost(record, again)
 	if _, judged := Judge(record, w.policy); decision.Awaits == AwaitsVerdict && !judged {
@@ -95,9 +96,15 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		w.fail("in %s, with %s, %s", state, summary(decision), fmt.Sprintf(format, args...))
 	}
 	bounded := map[State]time.Duration{DriverRequested: w.policy.Timeouts.DriverStart, DriverStarted: w.policy.Timeouts.DriverReady}
+	if w.interrupts {
+		delete(bounded, DriverStarted)
+	}
 	if seen.ReadyExecutors < w.policy.Executors.Init { // with enough of them it runs, whether there is room to tell or not
 		bounded[DriverReady] = w.policy.Timeouts.ExecutorStart
 		bounded[InitializedBelowThresholdExecutors] = w.policy.Timeouts.ExecutorStart
+		if w.interrupts {
+			bounded[DriverStarted] = w.policy.Timeouts.ExecutorStart
+		}
 	}
 	bound := bounded[state]
 	driverLasts := record.Launch != nil && !seen.DriverGone && (seen.Driver == nil || seen.Driver.End == nil)
@@ -136,6 +143,47 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	default:
 		waits("it waits for nothing")
 	}
+}
+
+// checkActive holds that no application is active for longer than its deadline, by a count of the test's own.
+func (w *world) checkActive(record *v1alpha1.Record, decision Decision) {
+	w.t.Helper()
+	state, limit := State(outbox.Current(record).State), w.policy.ActiveDeadline
+	spent, since := w.activeTime(record)
+	left := limit - spent
+	switch {
+	case limit <= 0 || !w.deleted.IsZero():
+		return
+	case left <= 0 && decision.Effect == Launch:
+		w.fail("a driver is launched after %s, with a deadline of %s", spent, limit)
+	case since.IsZero():
+		return
+	}
+	switch due := since.Add(left); {
+	case !due.After(w.now):
+		w.fail("it is %s since %s, with a deadline of %s and %s before", state, since, limit, spent)
+	case decision.Effect == NoEffect && (decision.LookAgain.IsZero() || decision.LookAgain.After(due)):
+		w.fail("it is %s until %s, and is due at %s", state, decision.LookAgain, due)
+	}
+}
+
+// activeTime is how long an application was active before, and since when it is again.
+func (w *world) activeTime(record *v1alpha1.Record) (spent time.Duration, since time.Time) {
+	for _, t := range append(slices.Clone(w.history), news(&v1alpha1.Record{Sequence: int64(len(w.history))}, record)...) {
+		state := State(t.State)
+		begins := state.Running() || state.Starting() && (state != DriverRequested || spent > 0)
+		switch {
+		case since.IsZero() && begins:
+			since = t.Time.Time
+		case !since.IsZero() && !state.Starting() && !state.Running() && state != Unknown:
+			spent += max(t.Time.Sub(since).Truncate(time.Millisecond), time.Millisecond)
+			since = time.Time{}
+		}
+		if state == Invalidating {
+			spent = 0
+		}
+	}
+	return spent, since
 }
 
 // checkExecutors holds that the state is the one that the number of executors asks for, where there is room to tell it.
@@ -258,6 +306,8 @@ func (w *world) follows(from, to State) bool {
 		return from != ResourceReleased && !w.deleted.IsZero()
 	case !w.interrupts:
 		return false
+	case to == ExecutorsStartTimedOut:
+		return from == DriverStarted
 	case to == Suspending:
 		return from.Initializing() || active || from == Unknown
 	case to == Invalidating:
@@ -284,6 +334,12 @@ func (w *world) checkStep(next v1alpha1.Transition) {
 	attempt := last.Attempt
 	if to == ScheduledToRestart || to == Resuming {
 		attempt++
+	}
+	if last.End != nil && last.End.Reason == "ActiveDeadlineExceeded" {
+		w.meet("a deadline that is over")
+		if to != ResourceReleased && to != Invalidating {
+			w.fail("%s follows the active deadline", to)
+		}
 	}
 	switch {
 	case !w.follows(from, to):

@@ -114,6 +114,7 @@ func (w *world) anyPolicy() Policy {
 			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.one(3),
 		},
 		ExecutorsWithin: pick(w, 0, 0, 10*time.Second),
+		ActiveDeadline:  pick(w, 0, 0, 0, 30*time.Second, time.Minute, 10*time.Minute),
 
 		Retain:        pick(w, RetainNever, RetainNever, RetainOnFailure, RetainAlways),
 		RetainFor:     pick(w, -1, 0, time.Minute),
@@ -123,6 +124,9 @@ func (w *world) anyPolicy() Policy {
 		Interrupts:    w.interrupts,
 		ShowsEach:     w.interrupts,
 		TellsUnknown:  w.interrupts,
+
+		ExecutorsFromStart: w.interrupts,
+		ReleasesLate:       w.interrupts,
 	}
 	policy.Restart.Linear, policy.Restart.CountsApart = w.one(2), w.one(2)
 	if w.interrupts {

@@ -19,6 +19,7 @@ func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) []string {
 		mainResourceContradictions(app.Spec),
 		propertyContradictions(app.Spec.SparkConf),
 		configMapContradictions(app.Spec.ConfigMapSpecs),
+		boundContradictions(app),
 	)
 	if given := app.Spec.ApplicationTolerations; given != nil {
 		policy := Policy(app, defaults)

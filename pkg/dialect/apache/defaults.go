@@ -2,6 +2,7 @@ package apache
 
 import (
 	"cmp"
+	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -17,6 +18,8 @@ type Defaults struct {
 	Properties map[string]string
 	// Tolerations are tolerations, below those of the application.
 	Tolerations sparkv1.ApplicationTolerations
+	// ActiveDeadline bounds the time that all attempts of an application may take together; zero for no bound.
+	ActiveDeadline time.Duration
 	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
 	DriverLogLines int
 	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's

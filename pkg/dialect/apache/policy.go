@@ -6,6 +6,7 @@ import (
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -20,11 +21,15 @@ const (
 // Policy is what a spec says about the lifecycle. What it leaves out has the operator's defaults, and below them the
 // Apache operator's.
 func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
-	tolerations := tolerationsOf(app, defaults)
+	tolerations, bounds := tolerationsOf(app, defaults), boundsOf(app, defaults)
 	return lifecycle.Policy{
-		Restart:       restart(tolerations.RestartConfig),
-		Timeouts:      timeouts(tolerations.ApplicationTimeoutConfig),
-		Executors:     executors(app, defaults, tolerations.InstanceConfig),
+		Restart:        restart(tolerations.RestartConfig),
+		Timeouts:       timeouts(tolerations.ApplicationTimeoutConfig, bounds),
+		ActiveDeadline: bounds.activeDeadline.Limit,
+		Sources: lifecycle.Sources{
+			DriverStart: bounds.driverStart.Source, ExecutorStart: bounds.executorStart.Source, ActiveDeadline: bounds.activeDeadline.Source,
+		},
+		Executors:     executors(app, defaults, tolerations.InstanceConfig, bounds),
 		Retain:        retain(tolerations.ResourceRetainPolicy),
 		RetainFor:     millis(tolerations.ResourceRetainDurationMillis, never),
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
@@ -72,24 +77,35 @@ func restart(config *sparkv1.RestartConfig) lifecycle.Restart {
 	}
 }
 
-func timeouts(config *sparkv1.ApplicationTimeoutConfig) lifecycle.Timeouts {
+func timeouts(config *sparkv1.ApplicationTimeoutConfig, bounds bounds) lifecycle.Timeouts {
 	if config == nil {
 		config = &sparkv1.ApplicationTimeoutConfig{}
 	}
 	return lifecycle.Timeouts{
-		DriverStart:      millis(config.DriverStartTimeoutMillis, defaultTimeoutMillis),
+		DriverStart:      bounds.driverStart.Limit,
 		DriverReady:      millis(config.DriverReadyTimeoutMillis, defaultTimeoutMillis),
-		ExecutorStart:    millis(config.ExecutorStartTimeoutMillis, defaultTimeoutMillis),
+		ExecutorStart:    bounds.executorStart.Limit,
 		ForceTermination: millis(config.ForceTerminationGracePeriodMillis, defaultTimeoutMillis),
 	}
 }
 
-func executors(app *sparkv1.SparkApplication, defaults Defaults, config *sparkv1.ExecutorInstanceConfig) lifecycle.Executors {
+// sparksExecutors is how many executors Spark asks for if no property says so.
+const sparksExecutors = 2
+
+// executors are those that instanceConfig asks for. An annotation that bounds the wait for executors has them waited for if
+// no instanceConfig says how many.
+func executors(
+	app *sparkv1.SparkApplication, defaults Defaults, config *sparkv1.ExecutorInstanceConfig, bounds bounds,
+) lifecycle.Executors {
 	asked := lifecycle.Executors{
 		Dynamic: strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true"),
 	}
 	if config != nil {
 		asked.Init, asked.Min, asked.Max = int(config.InitExecutors), int(config.MinExecutors), int(config.MaxExecutors)
+	}
+	if !asked.Asked() && bounds.executorStart.Source != "" && bounds.executorStart.Limit > 0 {
+		asked = lifecycle.Executors{Dynamic: asked.Dynamic, Init: dialect.WantedExecutors(
+			func(key string) string { return property(app, defaults, key) }, sparksExecutors)}
 	}
 	return asked
 }

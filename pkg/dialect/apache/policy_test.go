@@ -2,12 +2,14 @@ package apache_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -189,5 +191,93 @@ func TestPolicyKnowsEveryEnumValue(t *testing.T) {
 		if got := apache.Policy(app, apache.Defaults{}).Retain; got != want {
 			t.Errorf("retain policy %s became %s", retain, got)
 		}
+	}
+}
+
+func TestTimeLimitsOfAnnotations(t *testing.T) {
+	const by = "the annotation firesteel.dev/"
+	annotated := func(app *application, pairs ...string) *sparkv1.SparkApplication {
+		obj := app.Obj()
+		obj.Annotations = map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			obj.Annotations[pairs[i]] = pairs[i+1]
+		}
+		return obj
+	}
+	settings := apache.Defaults{ActiveDeadline: time.Hour, Tolerations: sparkv1.ApplicationTolerations{
+		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{DriverStartTimeoutMillis: ptr(int64(60_000))},
+	}}
+	deadline := func(p *lifecycle.Policy) {
+		p.ActiveDeadline, p.Sources.ActiveDeadline = time.Hour, "active-deadline of the ConfigMap config-defaults"
+	}
+	own := sparkv1.ApplicationTolerations{
+		ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{DriverStartTimeoutMillis: ptr(int64(7000)), ExecutorStartTimeoutMillis: ptr(int64(0))},
+	}
+	for name, test := range map[string]struct {
+		app      *sparkv1.SparkApplication
+		defaults apache.Defaults
+		want     lifecycle.Policy
+		says     []string
+	}{
+		"an annotation wins over the Apache operator's default": {
+			app: annotated(pi(), dialect.AnnotationDriverStart, "10m", dialect.AnnotationActiveDeadline, "2h"),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.DriverStart, p.ActiveDeadline = 10*time.Minute, 2*time.Hour
+				p.Sources = lifecycle.Sources{DriverStart: by + "driver-start-timeout", ActiveDeadline: by + "active-deadline"}
+			}),
+		},
+		"and over the operator's": {
+			app: annotated(pi(), dialect.AnnotationDriverStart, "10m", dialect.AnnotationActiveDeadline, "0s"), defaults: settings,
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.DriverStart, p.Sources.DriverStart = 10*time.Minute, by+"driver-start-timeout"
+			}),
+		},
+		"one that is none leaves it to the operator's": {
+			app: annotated(pi(), dialect.AnnotationDriverStart, "ten minutes", dialect.AnnotationActiveDeadline, "-1h"), defaults: settings,
+			want: policyWith(func(p *lifecycle.Policy) { p.Timeouts.DriverStart = time.Minute; deadline(p) }),
+			says: []string{`firesteel.dev/active-deadline "-1h" has no effect`, `firesteel.dev/driver-start-timeout "ten minutes" has no effect`},
+		},
+		"the application's own fields win": {
+			app:      annotated(pi().Tolerating(own), dialect.AnnotationDriverStart, "10m", dialect.AnnotationExecutorsStart, "10m"),
+			defaults: settings,
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.DriverStart, p.Timeouts.ExecutorStart = 7*time.Second, 0
+				deadline(p)
+			}),
+			says: []string{
+				`firesteel.dev/driver-start-timeout "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 7000`,
+				`firesteel.dev/executors-start-timeout "10m" has no effect, spec.applicationTolerations.applicationTimeoutConfig.executorStartTimeoutMillis says 0`,
+			},
+		},
+		"executors are waited for as many as Spark asks for": {
+			app: annotated(pi().Conf("spark.executor.instances", "3"), dialect.AnnotationExecutorsStart, "10m"),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.ExecutorStart, p.Sources.ExecutorStart, p.Executors.Init = 10*time.Minute, by+"executors-start-timeout", 3
+			}),
+		},
+		"or as many as the application says": {
+			app: annotated(pi().Tolerating(sparkv1.ApplicationTolerations{
+				InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1, MinExecutors: 1, MaxExecutors: 2},
+			}), dialect.AnnotationExecutorsStart, "10m"),
+			want: policyWith(func(p *lifecycle.Policy) {
+				p.Timeouts.ExecutorStart, p.Sources.ExecutorStart = 10*time.Minute, by+"executors-start-timeout"
+				p.Executors = lifecycle.Executors{Init: 1, Min: 1, Max: 2}
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app, test.defaults)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			said := apache.Warnings(test.app, test.defaults)
+			if len(said) != len(test.says) {
+				t.Fatalf("said %q, want %q", said, test.says)
+			}
+			for i, part := range test.says {
+				if !strings.Contains(said[i], part) {
+					t.Errorf("said %q, want %q", said[i], part)
+				}
+			}
+		})
 	}
 }

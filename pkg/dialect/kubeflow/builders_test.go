@@ -42,6 +42,14 @@ func (a *application) Labelled(key, value string) *application {
 	return a
 }
 
+func (a *application) Annotated(key, value string) *application {
+	if a.app.Annotations == nil {
+		a.app.Annotations = map[string]string{}
+	}
+	a.app.Annotations[key] = value
+	return a
+}
+
 func (a *application) Conf(key, value string) *application {
 	if a.app.Spec.SparkConf == nil {
 		a.app.Spec.SparkConf = map[string]string{}

@@ -22,6 +22,9 @@ type Defaults struct {
 	DiscouragedProperties []string
 	// TimeToLive is that of applications that ask for none; zero for ever.
 	TimeToLive time.Duration
+	// DriverStartTimeout, ExecutorsStartTimeout and ActiveDeadline bound the time of applications without an annotation for
+	// it; zero for no bound.
+	DriverStartTimeout, ExecutorsStartTimeout, ActiveDeadline time.Duration
 	// MaxTrackedExecutors is how many executors a status tells of.
 	MaxTrackedExecutors int
 	// DriverPodDisruptionBudget allows applications to protect their driver from evictions.

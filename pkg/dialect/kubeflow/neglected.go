@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -33,6 +34,7 @@ func Neglected(app *v1beta2.SparkApplication, defaults Defaults) []string {
 		said = append(said, neglectedOfPods(app, r)...)
 	}
 	said = append(said, neglectedOfApplication(app, defaults)...)
+	said = append(said, dialect.BoundWarnings(app)...)
 	for _, unknown := range app.UnknownFields {
 		said.say("%s is dropped: correct its spelling", unknown)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -18,12 +19,22 @@ const defaultRetryInterval = 5
 const never = -1 * time.Second
 
 // Policy is what a spec says about the lifecycle. The Kubeflow operator bounds no wait and keeps every driver Pod until
-// the next run or the application's deletion.
+// the next run or the application's deletion. Annotations and the operator's settings bound waits.
 func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 	hash, _ := SpecHash(app) // what was decoded can be encoded
+	driver := boundOf(app, dialect.AnnotationDriverStart, "driver-start-timeout", defaults.DriverStartTimeout)
+	executors := boundOf(app, dialect.AnnotationExecutorsStart, "executors-start-timeout", defaults.ExecutorsStartTimeout)
+	active := boundOf(app, dialect.AnnotationActiveDeadline, "active-deadline", defaults.ActiveDeadline)
 	return lifecycle.Policy{
 		Restart:         restart(app.Spec.RestartPolicy),
+		Timeouts:        lifecycle.Timeouts{DriverStart: driver.Limit, ExecutorStart: executors.Limit},
+		ActiveDeadline:  active.Limit,
+		Sources:         lifecycle.Sources{DriverStart: driver.Source, ExecutorStart: executors.Source, ActiveDeadline: active.Source},
+		Executors:       wantedExecutors(app, defaults, executors.Limit),
 		ExecutorsWithin: executorsWithin(app),
+
+		ExecutorsFromStart: true,
+		ReleasesLate:       true,
 
 		Retain:        lifecycle.RetainAlways,
 		RetainFor:     never,
@@ -36,6 +47,20 @@ func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 		TellsUnknown:  true,
 		Refused:       refused(app, defaults),
 	}
+}
+
+// boundOf is a time limit of an application: its annotation's, else the setting's.
+func boundOf(app *v1beta2.SparkApplication, annotation, setting string, limit time.Duration) dialect.Bound {
+	return dialect.BoundOf(app, annotation, dialect.Bound{Limit: limit, Source: setting + " of the ConfigMap config-kubeflow"})
+}
+
+// wantedExecutors are those that a run waits for, if there is a limit to that.
+func wantedExecutors(app *v1beta2.SparkApplication, defaults Defaults, limit time.Duration) lifecycle.Executors {
+	if limit <= 0 {
+		return lifecycle.Executors{}
+	}
+	properties := propertiesOf(app, defaults)
+	return lifecycle.Executors{Init: dialect.WantedExecutors(func(key string) string { return properties[key].value }, 0)}
 }
 
 // executorsWithin is how long a run may be without executors before that is told. How many there are of dynamic allocation

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -29,6 +30,7 @@ func TestPolicy(t *testing.T) {
 			},
 			Retain: lifecycle.RetainAlways, RetainFor: never, TTL: never, MainContainer: "spark-kubernetes-driver",
 			Interrupts: true, ShowsEach: true, TellsUnknown: true, ExecutorsWithin: 2 * time.Minute,
+			ExecutorsFromStart: true, ReleasesLate: true,
 		}
 	}
 	for name, test := range map[string]struct {
@@ -90,6 +92,58 @@ func TestPolicy(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTimeLimits(t *testing.T) {
+	bounded := kubeflow.NewDefaults()
+	bounded.DriverStartTimeout, bounded.ExecutorsStartTimeout, bounded.ActiveDeadline = time.Minute, 2*time.Minute, 3*time.Minute
+	of := func(setting string) string { return setting + " of the ConfigMap config-kubeflow" }
+	for name, test := range map[string]struct {
+		app      *application
+		defaults kubeflow.Defaults
+		want     lifecycle.Policy
+	}{
+		"none": {pi(), kubeflow.NewDefaults(), lifecycle.Policy{}},
+		"the settings'": {pi().Executor("instances: 3"), bounded, lifecycle.Policy{
+			Timeouts:       lifecycle.Timeouts{DriverStart: time.Minute, ExecutorStart: 2 * time.Minute},
+			ActiveDeadline: 3 * time.Minute, Executors: lifecycle.Executors{Init: 3},
+			Sources: lifecycle.Sources{
+				DriverStart: of("driver-start-timeout"), ExecutorStart: of("executors-start-timeout"), ActiveDeadline: of("active-deadline"),
+			},
+		}},
+		"annotations'": {
+			pi().Annotated(dialect.AnnotationDriverStart, "5s").Annotated(dialect.AnnotationExecutorsStart, "0s").Annotated(dialect.AnnotationActiveDeadline, "1h"),
+			bounded, lifecycle.Policy{
+				Timeouts: lifecycle.Timeouts{DriverStart: 5 * time.Second}, ActiveDeadline: time.Hour,
+				Sources: lifecycle.Sources{DriverStart: "the annotation firesteel.dev/driver-start-timeout", ActiveDeadline: "the annotation firesteel.dev/active-deadline"},
+			},
+		},
+		"an annotation that is none, and the one executor of an application that says no number": {
+			pi().Annotated(dialect.AnnotationDriverStart, "soon").Annotated(dialect.AnnotationExecutorsStart, "1m"), kubeflow.NewDefaults(), lifecycle.Policy{
+				Timeouts: lifecycle.Timeouts{ExecutorStart: time.Minute}, Executors: lifecycle.Executors{Init: 1},
+				Sources: lifecycle.Sources{ExecutorStart: "the annotation firesteel.dev/executors-start-timeout"},
+			},
+		},
+		"dynamic allocation with a minimum": {
+			pi().Spec("dynamicAllocation: {enabled: true, minExecutors: 4, initialExecutors: 9}").Annotated(dialect.AnnotationExecutorsStart, "1m"), kubeflow.NewDefaults(), lifecycle.Policy{
+				Timeouts: lifecycle.Timeouts{ExecutorStart: time.Minute}, Executors: lifecycle.Executors{Init: 4},
+				Sources: lifecycle.Sources{ExecutorStart: "the annotation firesteel.dev/executors-start-timeout"},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := kubeflow.Policy(test.app.Obj(), test.defaults)
+			got := lifecycle.Policy{Timeouts: policy.Timeouts, ActiveDeadline: policy.ActiveDeadline, Sources: policy.Sources, Executors: policy.Executors}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	app := pi().Annotated(dialect.AnnotationActiveDeadline, "1h").Obj()
+	if kubeflow.Policy(app, bounded).SpecHash != kubeflow.Policy(pi().Obj(), bounded).SpecHash {
+		t.Error("an annotation has the application run anew")
+	}
+	wantSaid(t, kubeflow.Neglected(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded), `firesteel.dev/active-deadline "soon" has no effect`)
 }
 
 func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {

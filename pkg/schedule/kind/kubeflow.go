@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
@@ -32,6 +33,17 @@ var Kubeflow = &Kind{
 		if !is {
 			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
 		}
-		return template{spec: own.Spec.Template.Raw}, nil
+		return template{annotations: boundsOf(own), spec: own.Spec.Template.Raw}, nil
 	},
+}
+
+// boundsOf are a schedule's own annotations that bound the time of an application: its template has no place for them.
+func boundsOf(s *sparkoperatorv1beta2.ScheduledSparkApplication) map[string]string {
+	bounds := map[string]string{}
+	for _, name := range dialect.BoundAnnotations {
+		if value, set := s.Annotations[name]; set {
+			bounds[name] = value
+		}
+	}
+	return bounds
 }

@@ -81,3 +81,21 @@ func TestARunSaysWhatItIsFor(t *testing.T) {
 		t.Error("it is taken for a run of the other kind")
 	}
 }
+
+// A template of the Kubeflow operator's has no metadata: its runs have the schedule's own annotations that bound their time.
+func TestARunOfTheKubeflowKindHasTheTimeLimitsOfItsSchedule(t *testing.T) {
+	s := &v1beta2.ScheduledSparkApplication{}
+	s.Namespace, s.Name, s.UID = "team-a", "pi", "uid-of-pi"
+	s.Annotations = map[string]string{"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "example.com/a": "b"}
+	s.Spec.Template.Raw = []byte("{}")
+	run, err := kind.Kubeflow.NewRun(s, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "firesteel.dev/scheduled-time": "2026-03-01T12:00:00Z",
+	}
+	if diff := cmp.Diff(want, run.GetAnnotations()); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}

@@ -56,6 +56,14 @@ type Attempt struct {
 	// SpecHash is the hash of the fields of the spec that the attempt is of; empty where it is not known.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
+	// ActiveSince is when the time began that counts against the active deadline and still runs. It is unset while no
+	// time counts: before the first driver's start, and while the application is suspended or between attempts.
+	// +optional
+	ActiveSince *metav1.MicroTime `json:"activeSince,omitempty"`
+	// ActiveMillis is the time before that counts against the active deadline, in milliseconds, over all attempts since
+	// an edit of the spec last had the application run anew.
+	// +optional
+	ActiveMillis int64 `json:"activeMillis,omitempty"`
 }
 
 // Launch says what was launched and what came of it.

@@ -18,6 +18,10 @@ import (
 func (in *Attempt) DeepCopyInto(out *Attempt) {
 	*out = *in
 	in.Since.DeepCopyInto(&out.Since)
+	if in.ActiveSince != nil {
+		in, out := &in.ActiveSince, &out.ActiveSince
+		*out = (*in).DeepCopy()
+	}
 	return
 }
 

@@ -1,0 +1,62 @@
+package apache
+
+import (
+	"time"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// bounds are the time limits that annotations can set.
+type bounds struct {
+	driverStart, executorStart, activeDeadline dialect.Bound
+}
+
+// boundsOf are the limits of an application: its own fields, else its annotations, else the operator's defaults.
+func boundsOf(app *sparkv1.SparkApplication, defaults Defaults) bounds {
+	given, effective := timeoutConfig(app.Spec.ApplicationTolerations), sparkv1.ApplicationTimeoutConfig{}
+	if merged := tolerationsOf(app, defaults).ApplicationTimeoutConfig; merged != nil {
+		effective = *merged
+	}
+	bound := func(annotation string, given, effective *int64) dialect.Bound {
+		byField := dialect.Bound{Limit: millis(effective, defaultTimeoutMillis)}
+		if given != nil {
+			return byField
+		}
+		return dialect.BoundOf(app, annotation, byField)
+	}
+	return bounds{
+		driverStart:   bound(dialect.AnnotationDriverStart, given.DriverStartTimeoutMillis, effective.DriverStartTimeoutMillis),
+		executorStart: bound(dialect.AnnotationExecutorsStart, given.ExecutorStartTimeoutMillis, effective.ExecutorStartTimeoutMillis),
+		activeDeadline: dialect.BoundOf(app, dialect.AnnotationActiveDeadline,
+			dialect.Bound{Limit: defaults.ActiveDeadline, Source: "active-deadline of the ConfigMap config-defaults"}),
+	}
+}
+
+func timeoutConfig(tolerations *sparkv1.ApplicationTolerations) sparkv1.ApplicationTimeoutConfig {
+	if tolerations == nil || tolerations.ApplicationTimeoutConfig == nil {
+		return sparkv1.ApplicationTimeoutConfig{}
+	}
+	return *tolerations.ApplicationTimeoutConfig
+}
+
+// boundContradictions speak of annotations over which a field of the spec wins, and of those that have no effect.
+func boundContradictions(app *sparkv1.SparkApplication) []string {
+	const in = "spec.applicationTolerations.applicationTimeoutConfig."
+	given := timeoutConfig(app.Spec.ApplicationTolerations)
+	var said sentences
+	for _, own := range []struct {
+		annotation, field string
+		millis            *int64
+	}{
+		{dialect.AnnotationDriverStart, "driverStartTimeoutMillis", given.DriverStartTimeoutMillis},
+		{dialect.AnnotationExecutorsStart, "executorStartTimeoutMillis", given.ExecutorStartTimeoutMillis},
+	} {
+		limit, ok := dialect.ParseBound(app.Annotations[own.annotation])
+		if ok && own.millis != nil && limit != time.Duration(max(*own.millis, 0))*time.Millisecond {
+			said.say("metadata.annotations %s %q has no effect, %s says %d: leave one of them out",
+				own.annotation, app.Annotations[own.annotation], in+own.field, *own.millis)
+		}
+	}
+	return append(said, dialect.BoundWarnings(app)...)
+}

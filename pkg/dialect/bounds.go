@@ -1,0 +1,96 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// The annotations that bound the time of one application.
+const (
+	AnnotationDriverStart    = "firesteel.dev/driver-start-timeout"
+	AnnotationExecutorsStart = "firesteel.dev/executors-start-timeout"
+	AnnotationActiveDeadline = "firesteel.dev/active-deadline"
+)
+
+// BoundAnnotations are the names of these annotations.
+var BoundAnnotations = []string{AnnotationDriverStart, AnnotationExecutorsStart, AnnotationActiveDeadline}
+
+// MaxBound is the longest time limit.
+const MaxBound = 10 * 365 * 24 * time.Hour
+
+// ParseBound parses a time limit; 0s stands for none.
+func ParseBound(text string) (limit time.Duration, ok bool) {
+	limit, err := time.ParseDuration(strings.TrimSpace(text))
+	return limit, err == nil && limit >= 0 && limit <= MaxBound
+}
+
+// Bound is a time limit and, for people, what sets it; zero for none.
+type Bound struct {
+	Limit  time.Duration
+	Source string
+}
+
+// BoundOf is the limit that an annotation of an application sets. If it sets none, it is the given one.
+func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
+	limit, ok := ParseBound(app.GetAnnotations()[annotation])
+	switch {
+	case ok && limit == 0, !ok && otherwise.Limit <= 0:
+		return Bound{}
+	case ok:
+		return Bound{Limit: limit, Source: "the annotation " + annotation}
+	default:
+		return otherwise
+	}
+}
+
+// BoundWarnings name annotations for time limits that have no effect: values that are none, and names that there are not.
+func BoundWarnings(app metav1.Object) []string {
+	var said []string
+	annotations := app.GetAnnotations()
+	for _, name := range BoundAnnotations {
+		value, set := annotations[name]
+		if _, ok := ParseBound(value); set && !ok {
+			said = append(said, fmt.Sprintf("metadata.annotations %s %q has no effect, it is no time from 0s to %s: write one such as 10m, or 0s for no limit.",
+				name, clippedValue(value), MaxBound))
+		}
+	}
+	for name := range annotations {
+		ours := strings.HasPrefix(name, "firesteel.dev/") && (strings.HasSuffix(name, "-timeout") || strings.HasSuffix(name, "-deadline"))
+		if ours && !slices.Contains(BoundAnnotations, name) {
+			said = append(said, fmt.Sprintf("metadata.annotations %s has no effect, there is no such annotation: write one of %s.",
+				name, strings.Join(BoundAnnotations, ", ")))
+		}
+	}
+	slices.Sort(said)
+	return said
+}
+
+// clippedValue keeps a message readable.
+func clippedValue(value string) string { return outbox.Clip(value, 64) }
+
+// WantedExecutors is the least number of executors that Spark properties ask for: all of a fixed number, with dynamic
+// allocation its minimum. It is 0 for a driver that runs alone, and for a number that is none.
+func WantedExecutors(property func(key string) string, otherwise int) int {
+	text := property("spark.executor.instances")
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(property("spark.kubernetes.driver.master")), "local"):
+		return 0
+	case strings.EqualFold(strings.TrimSpace(property("spark.dynamicAllocation.enabled")), "true"):
+		text, otherwise = property("spark.dynamicAllocation.minExecutors"), 0
+	}
+	if text == "" {
+		return otherwise
+	}
+	number, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int(max(number, 0))
+}

@@ -1,0 +1,117 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// reasonActiveDeadline is the reason of an application that was active for longer than its deadline.
+const reasonActiveDeadline = "ActiveDeadlineExceeded"
+
+// outlasted ends the attempt if the active deadline is over. If not, it requeues at the deadline.
+func (m *machine) outlasted() bool {
+	switch {
+	case m.deadlineOver():
+		return m.fail(Failed, m.deadlineExceeded())
+	case m.policy.ActiveDeadline > 0 && !m.activeSince().IsZero():
+		m.lookAgain(m.now.Add(m.policy.ActiveDeadline - m.active()))
+	}
+	return false
+}
+
+// deadlineOver reports whether the application was active for as long as it may be. Then no attempt may follow.
+func (m *machine) deadlineOver() bool {
+	return m.policy.ActiveDeadline > 0 && m.active() >= m.policy.ActiveDeadline
+}
+
+func (m *machine) deadlineExceeded() Cause {
+	return Cause{Class: ClassTimeout, Reason: reasonActiveDeadline, Message: fmt.Sprintf(
+		"The application was active for longer than its deadline, over all attempts. %s",
+		bySource(m.policy.ActiveDeadline, m.policy.Sources.ActiveDeadline))}
+}
+
+// bySource names a limit and what sets it.
+func bySource(limit time.Duration, source string) string {
+	if source == "" {
+		return fmt.Sprintf("The limit is %s.", limit)
+	}
+	return fmt.Sprintf("The limit is %s, from %s.", limit, source)
+}
+
+// endedLate reports whether the driver was still alive, or to come, when a time limit ended its attempt.
+func endedLate(ended *v1alpha1.Transition) (start, active bool) {
+	state, end := State(ended.State), ended.End
+	start = state == DriverStartTimedOut || state == DriverReadyTimedOut || state == ExecutorsStartTimedOut
+	return start, end.Class == ClassTimeout && end.Reason == reasonActiveDeadline
+}
+
+// active is the time that counts against the active deadline: from the first driver's start on, while an attempt lasts.
+func (m *machine) active() time.Duration {
+	spent := time.Duration(m.record.Attempt.ActiveMillis) * time.Millisecond
+	if since := m.activeSince(); !since.IsZero() {
+		spent += max(m.now.Sub(since), 0)
+	}
+	return spent
+}
+
+// activeSince is when the attempt began to count against the active deadline; zero while it does not.
+func (m *machine) activeSince() time.Time {
+	attempt, state := m.record.Attempt, CurrentState(m.record)
+	switch {
+	case !state.Starting() && !state.Running() && state != Unknown:
+		return time.Time{}
+	case attempt.ActiveSince != nil:
+		return attempt.ActiveSince.Time
+	}
+	since := m.startedAt()
+	for _, t := range m.record.Transitions {
+		if t.Attempt == attempt.ID && countsAsActive(State(t.State), attempt) && (since.IsZero() || t.Time.Time.Before(since)) {
+			since = t.Time.Time
+		}
+	}
+	return since
+}
+
+// countsAsActive reports whether a state counts against the active deadline. Before the first driver's start none does;
+// from then on an attempt counts from its launch.
+func countsAsActive(state State, attempt v1alpha1.Attempt) bool {
+	if state == DriverRequested {
+		return attempt.ActiveMillis > 0
+	}
+	return state.Starting() || state.Running()
+}
+
+// startedAt is when the driver's container started, as its node reports it; zero if that is not known. A node reports
+// whole seconds: the container started within the one that it names.
+func (m *machine) startedAt() time.Time {
+	driver := m.seen.Driver
+	if driver == nil || driver.RunningSince.IsZero() {
+		return time.Time{}
+	}
+	at := driver.RunningSince.Add(time.Second)
+	if since := m.record.Attempt.Since.Time; at.Before(since) {
+		return since
+	}
+	if at.After(m.now) {
+		return m.now
+	}
+	return at
+}
+
+// countActive stores in the record what counts against the active deadline. since is when that began before the last
+// transition; zero if it had not.
+func (m *machine) countActive(since time.Time) {
+	attempt := &m.record.Attempt
+	if now := m.activeSince(); !now.IsZero() {
+		stamp := outbox.Stamp(now)
+		attempt.ActiveSince = &stamp
+		return
+	}
+	if !since.IsZero() {
+		attempt.ActiveMillis += max(m.now.Sub(since).Milliseconds(), 1) // never 0 after the first driver's start
+	}
+	attempt.ActiveSince = nil
+}
