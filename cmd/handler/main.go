@@ -26,7 +26,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
-	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
@@ -34,10 +33,6 @@ import (
 
 type environment struct {
 	Port int `envconfig:"PORT" default:"8080"`
-	// ProbePort is where the kubelet asks for the health; at the port of the events if it is not set.
-	ProbePort int `envconfig:"PROBE_PORT"`
-	// Audience is whom the tokens of the senders must be for. If it is not set, no token is asked for.
-	Audience string `envconfig:"OIDC_AUDIENCE"`
 	// Namespace holds the config maps.
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 }
@@ -76,15 +71,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	options := []function.Option{function.WithProbes(env.ProbePort)}
-	if env.Audience != "" {
-		verifier, err := oidc.NewVerifier(cluster, env.Audience)
-		if err != nil {
-			return err
-		}
-		options = append(options, function.WithAuthentication(verifier.Authenticate))
-	}
-	return function.Serve(ctx, env.Port, onlyFiresteels(handler), options...)
+	return function.Serve(ctx, env.Port, onlyFiresteels(handler))
 }
 
 // onlyFiresteels has a handler take the events of Firesteel alone. A broker may carry others, such as what another function

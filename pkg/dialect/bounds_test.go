@@ -19,7 +19,7 @@ func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 	const name = dialect.AnnotationDriverStart
 	setting := dialect.Bound{Limit: time.Minute, Source: "the setting"}
 	for value, want := range map[string]dialect.Bound{
-		"10m": {Limit: 10 * time.Minute, Source: "the annotation " + name}, " 90s ": {Limit: 90 * time.Second, Source: "the annotation " + name},
+		"10m": {Limit: 10 * time.Minute, Source: "the annotation " + name}, "90s\n": {Limit: 90 * time.Second, Source: "the annotation " + name},
 		"87600h": {Limit: dialect.MaxBound, Source: "the annotation " + name}, "0s": {}, "0": {},
 		"": setting, "ten": setting, "10": setting, "-1s": setting, "87601h": setting, "9223372036854775807h": setting, "1e9h": setting, "NaN": setting,
 	} {

@@ -56,6 +56,14 @@ func (a *application) Label(key, value string) *application {
 	return a
 }
 
+func (a *application) Annotation(key, value string) *application {
+	if a.app.Annotations == nil {
+		a.app.Annotations = map[string]string{}
+	}
+	a.app.Annotations[key] = value
+	return a
+}
+
 func (a *application) Tolerations(tolerations sparkv1.ApplicationTolerations) *application {
 	a.app.Spec.ApplicationTolerations = &tolerations
 	return a
