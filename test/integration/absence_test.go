@@ -91,6 +91,9 @@ func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
 	app := m.create(App(unseen))
 	m.untilState(unseen, "DriverRequested")
 	m.vanish(unseen + "-0-driver")
+	m.untilDelivered("the request", func(heard []delivery) bool { return len(firstTaken(heard, app)) == 2 })
+	// The cursor is written with this, so that it is no cause to look again.
+	m.edit(unseen, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = true })
 	c := m.untilCondition(unseen, "Succeeded", metav1.ConditionFalse, "DriverLost")
 	if !contains(c.Message, "Driver removed") {
 		m.Errorf("the condition says %q", c.Message)
