@@ -34,6 +34,9 @@ const (
 	ConditionEventsDelivered = "EventsDelivered"
 	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
 	ConditionWarning = "Warning"
+	// ConditionDriverLabelsChanged is True while somebody's changes keep the driver Pod from being found by its labels, or by
+	// its owner.
+	ConditionDriverLabelsChanged = "DriverLabelsChanged"
 	// ConditionHandlerAnswered is False where a handler was asked for too long.
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
@@ -77,6 +80,9 @@ func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	unless(len(warnings) == 0, metav1.Condition{
 		Type: ConditionWarning, Status: metav1.ConditionTrue, Reason: "SpecNotHonored",
 		Message: strings.Join(warnings, " "),
+	})
+	unless(facts.ChangedLabels == "", metav1.Condition{
+		Type: ConditionDriverLabelsChanged, Status: metav1.ConditionTrue, Reason: "LabelsChanged", Message: facts.ChangedLabels,
 	})
 	unless(facts.SilentHandler == "", metav1.Condition{
 		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",

@@ -21,6 +21,8 @@ type Facts struct {
 	Held lifecycle.Held
 	// Warnings are sentences about what is not done as the spec asks.
 	Warnings []string
+	// ChangedLabels says how the labels and the owner of the driver Pod were changed; empty if they were not.
+	ChangedLabels string
 	// SilentHandler names a handler that was asked for too long; empty where none was.
 	SilentHandler string
 	Delivery

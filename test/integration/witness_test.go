@@ -20,14 +20,18 @@ import (
 
 // witness sees every revision of every driver Pod, and remembers where two of one application were alive at once.
 type witness struct {
-	mutex   sync.Mutex
-	alive   map[string]map[types.UID]string
-	drivers map[string][]types.UID
-	charges map[string][]string
+	mutex sync.Mutex
+	// applications are those of the drivers, by the labels that each had at first.
+	applications map[types.UID]string
+	alive        map[string]map[types.UID]string
+	drivers      map[string][]types.UID
+	charges      map[string][]string
 }
 
 func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error) {
 	w := &witness{
+		applications: map[types.UID]string{},
+
 		alive:   map[string]map[types.UID]string{},
 		drivers: map[string][]types.UID{},
 		charges: map[string][]string{},
@@ -59,7 +63,11 @@ func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error
 func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	application := pod.Namespace + "/" + cmp.Or(pod.Labels[apache.LabelApplication], pod.Labels[kubeflow.LabelApplication])
+	application, known := w.applications[pod.UID]
+	if !known {
+		application = pod.Namespace + "/" + cmp.Or(pod.Labels[apache.LabelApplication], pod.Labels[kubeflow.LabelApplication])
+		w.applications[pod.UID] = application
+	}
 	if w.alive[application] == nil {
 		w.alive[application] = map[types.UID]string{}
 	}

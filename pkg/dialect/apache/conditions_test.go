@@ -229,6 +229,10 @@ func TestConditionsComeAndGo(t *testing.T) {
 			submitted(), dialect.Facts{Warnings: []string{"This is dropped.", "So is that."}},
 			"Warning=True SpecNotHonored: This is dropped. So is that.",
 		},
+		"labels of the driver that were changed": {
+			submitted(), dialect.Facts{ChangedLabels: "Somebody changed driver Pod team-a/pi-0-driver."},
+			"DriverLabelsChanged=True LabelsChanged: Somebody changed driver Pod team-a/pi-0-driver.",
+		},
 		"a handler that is silent": {
 			submitted(), silent,
 			`HandlerAnswered=False NoAnswer: The handler "restart" was asked and has not acted; ` +

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/controller"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -85,6 +87,9 @@ func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialec
 	if err != nil {
 		return app, false, err
 	}
+	if drivers, err = r.withRelabelled(ctx, d, app, record, drivers); err != nil {
+		return app, false, err
+	}
 	driver, others := d.PickDriver(app, record, drivers)
 	if cleared, err := r.clear(ctx, app, others); err != nil || !cleared {
 		return app, false, err
@@ -105,6 +110,30 @@ func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialec
 	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
 		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State)
 	return stored, true, nil
+}
+
+// withRelabelled adds the driver Pod that has the name which the status says, or which it would have, if none was found by
+// its labels: somebody may have changed those.
+func (r *Reconciler) withRelabelled(
+	ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, found []corev1.Pod,
+) ([]corev1.Pod, error) {
+	if len(found) > 0 || dialect.JustCreated(record) {
+		return found, nil
+	}
+	without, err := d.Adopt(app, record.DeepCopy(), nil)
+	if err != nil || without.Launch == nil || lifecycle.CurrentState(without).Terminated() {
+		return nil, err
+	}
+	pod, err := r.kube.CoreV1().Pods(app.GetNamespace()).Get(ctx, without.Launch.DriverPod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for driver %s/%s: %w", app.GetNamespace(), without.Launch.DriverPod, err)
+	case !dialect.Owns(app, pod):
+		return nil, nil
+	}
+	return []corev1.Pod{*pod}, nil
 }
 
 // driversOf are the driver Pods of an application, read live: this is about what another operator made, or what

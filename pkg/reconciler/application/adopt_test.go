@@ -158,10 +158,10 @@ func TestWithRecord(t *testing.T) {
 		},
 		"one that may not be new begins where there is no driver": {app: pi(), ready: true, asks: "list pods"},
 		"another operator's is adopted": {
-			app: theirs(), ready: true, asks: "list pods, update status",
+			app: theirs(), ready: true, asks: "list pods, get pods, update status",
 		},
 		"another operator's that came after it was new is adopted": {
-			app: theirs(), ready: true, asks: "list pods, update status", before: func(r *Reconciler) { r.sightings.sawArrival(pi().Obj(), true) },
+			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.sightings.sawArrival(pi().Obj(), true) },
 		},
 		"another operator's that has ended is left alone": {app: &application{*with(pi(), in("ResourceReleased"))}},
 		"one whose status was removed is restored":        {app: pi(), before: lost(pi()), ready: true, asks: "update status"},
@@ -170,7 +170,7 @@ func TestWithRecord(t *testing.T) {
 			app: theirs(), before: func(r *Reconciler) { r.written.found(known().Obj()) }, wait: retryAfter,
 		},
 		"one that lost its record while it could not be decoded is adopted": {
-			app: theirs(), ready: true, asks: "list pods, update status", before: func(r *Reconciler) {
+			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) {
 				undecodable := pi()
 				undecodable.app.Undecodable = "spec.sparkConf"
 				r.written.compare(known().Obj(), undecodable.Obj(), start)
@@ -181,7 +181,7 @@ func TestWithRecord(t *testing.T) {
 			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: contestRest - time.Minute,
 		},
 		"one that another operator wrote long ago is adopted again": {
-			app: theirs(), before: lost(theirs()), at: contestRest, ready: true, asks: "list pods, update status",
+			app: theirs(), before: lost(theirs()), at: contestRest, ready: true, asks: "list pods, get pods, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
 			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.written.sawPruned(pi().Obj(), start) },
@@ -196,7 +196,7 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(start.Add(test.at))
-			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, written: newWritten(apache.Dialect{}.SameShown), sightings: newSightings(apache.API, clock), relay: silent{}}
+			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, written: newWritten(apache.Dialect{}.SameShown), sightings: newSightings(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelled: noneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}

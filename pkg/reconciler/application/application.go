@@ -49,6 +49,7 @@ type Reconciler struct {
 	namespaces config.NamespaceLabels
 
 	sightings   *sightings
+	relabelled  *relabelled
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments

@@ -1,17 +1,24 @@
 package application
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // routed is an application with a config map and a route of its own, whose labels lie.
@@ -44,6 +51,49 @@ func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// No driver that Firesteel makes is taken for one whose labels somebody changed.
+func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
+	mine := map[string]string{kubeflow.LabelApplication: "mine", kubeflow.LabelLaunched: "mine"}
+	theirs := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Labels: mine}}
+	theirs.Spec.MainClass, theirs.Spec.SparkVersion, theirs.Spec.Type, theirs.Spec.Mode = "Main", "4.1.4", "Scala", "cluster"
+	theirs.Spec.Image, theirs.Spec.MainApplicationFile = "spark", "local:///app.jar"
+	for name, test := range map[string]struct {
+		api *applications.API
+		d   dialect.Dialect
+		app dialect.Application
+	}{
+		"Apache":            {applications.Apache(nil), apache.Dialect{}, routed()},
+		"Apache, long name": {applications.Apache(nil), apache.Dialect{}, with(named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
+		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.Dialect{}, theirs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, launch, err := (&Reconciler{api: test.api}).build(test.d, test.app, v1alpha1.Attempt{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver); changes != "" {
+				t.Error(changes)
+			}
+			if !test.api.SelectsDrivers().Matches(labelsOf(objects.Driver)) {
+				t.Errorf("the informer does not show one with the labels %v", objects.Driver.Labels)
+			}
+			objects.Driver.Labels, objects.Driver.OwnerReferences = map[string]string{submission.LabelApplicationID: "another"}, nil
+			changes := test.api.ChangedLabels(test.app, test.d.DriverLabels(test.app), launch, objects.Driver)
+			for _, part := range []string{
+				"driver Pod team-a/" + objects.Driver.Name, "label spark-role is missing", fmt.Sprintf("instead of %q", launch.ApplicationID),
+				"the owner reference to SparkApplication " + test.app.GetName() + " is missing",
+				"kubectl --namespace team-a label pod " + objects.Driver.Name + " --overwrite ", " spark-role=driver", " spark-app-selector=" + launch.ApplicationID,
+			} {
+				if !strings.Contains(changes, part) {
+					t.Errorf("it is not said that %s: %s", part, changes)
+				}
+			}
+		})
+	}
+}
+
+func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
 func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {

@@ -103,6 +103,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 			PromoteFilterFunc: func(object any) bool { return unfinished(object, speak()) },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+				r.relabelled.forgetWhere(bucket.Has)
 			},
 		}
 	})
@@ -122,23 +123,31 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
 	r.awaited = kind.Awaited.in(ctx, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
-	known := shelf{kind.Informer.GetStore()}
+	known := shelf{kind.Informer.GetIndexer()}
 	census := newCensus(known,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return speak().ShownState(app) })
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	setup.Must(ctx, err)
+	r.relabelled = newRelabelled(ctx, r.kube, r.api.API, relabelledEvents{
+		changed: func(app types.NamespacedName) {
+			r.arrivals.note(app)
+			impl.EnqueueKey(app)
+		},
+		deleted: r.sightings.sawDeletion,
+	})
 	impl.Reconciler = &gate{
-		Generated: impl.Reconciler.(setup.Generated), census: census, arrivals: r.arrivals, relay: r.relay,
+		Generated: impl.Reconciler.(setup.Generated), census: census, arrivals: r.arrivals, relay: r.relay, relabelled: r.relabelled,
 		tracer: otel.Tracer(kind.Scope), retries: setup.NewRetries(),
 		yields: func(app dialect.Application) bool { return yields(app, &process.Rush, r.clock) },
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		},
 	}
+	setup.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
 	watchApplications(ctx, r, impl, kind.Informer, census)
-	watchDrivers(ctx, r, impl)
+	watchDrivers(ctx, r, impl, known)
 	watchExecutors(ctx, r, impl, known, speak)
 	return impl
 }
@@ -161,6 +170,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			if app, ok := setup.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.written.forget(app)
+				r.relabelled.forget(keyOf(app))
 				r.deadlines.clear(keyOf(app))
 				census.look(keyOf(app))
 				r.templates.Forget(app.GetUID())
@@ -172,7 +182,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 	})
 }
 
-func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
+func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
 	setup.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
 	setup.Must(ctx, informer.AddIndexers(driverIndexers))
@@ -181,17 +191,27 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl) {
 		if !ok {
 			return
 		}
-		if app, known := applicationOf(r.api.API, pod); known {
+		app, known := apps.ofDriver(pod.UID)
+		if !known {
+			app, known = applicationOf(r.api.API, pod)
+		}
+		if known {
 			r.arrivals.note(app)
 			impl.EnqueueKey(app)
 		}
 	}
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
-		AddFunc:    arrived,
+		AddFunc: func(object any) {
+			if pod, ok := object.(*driverPod); ok {
+				r.sightings.sawPod(pod.UID)
+			}
+			arrived(object)
+		},
 		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
 			if pod, ok := setup.LastKnown(object).(*driverPod); ok {
-				r.sightings.sawDeletion(pod.pod())
+				_, tombstone := object.(cache.DeletedFinalStateUnknown)
+				r.sightings.sawDeletion(pod.pod(), tombstone)
 				arrived(pod)
 			}
 		},

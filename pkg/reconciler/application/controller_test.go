@@ -21,14 +21,14 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 		t.Run(api.Group, func(t *testing.T) {
 			kept := metav1.ObjectMeta{
 				Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
-				Labels:            map[string]string{"spark-app-selector": "pi-0", labelLaunch: "first", api.LabelApplication: "pi"},
+				Labels:            map[string]string{"spark-role": "driver", "spark-app-selector": "pi-0", labelLaunch: "first", api.LabelApplication: "pi"},
 				Annotations:       map[string]string{"spark.exit-exception": "java.lang.Error: no"},
 				OwnerReferences:   []metav1.OwnerReference{{Kind: "SparkApplication", Name: "pi"}},
-				DeletionTimestamp: &metav1.Time{Time: start},
+				DeletionTimestamp: &metav1.Time{Time: start}, DeletionGracePeriodSeconds: new(int64), Finalizers: []string{"example.com/held"},
 			}
 			status := corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true}}}
 			pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
-			pod.Annotations["large"], pod.Labels["spark-role"] = "text", "driver"
+			pod.Annotations["large"], pod.Labels["team"] = "text", "a"
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
 			object, err := keepDriver(api)(pod)
 			if err != nil {

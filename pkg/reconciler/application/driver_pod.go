@@ -9,7 +9,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // driverPod is what is kept of a driver Pod, which is what the lifecycle reads: its identity, its status and the exception
@@ -47,7 +46,7 @@ func (p *driverPod) pod() *corev1.Pod {
 
 // keepDriver keeps of a Pod what is known of an API's driver.
 func keepDriver(api *dialect.API) cache.TransformFunc {
-	read := []string{labelLaunch, submission.LabelApplicationID, api.LabelApplication}
+	own, common := api.DriverLabelKeys()
 	return func(object any) (any, error) {
 		pod, is := object.(*corev1.Pod)
 		if !is {
@@ -58,9 +57,14 @@ func keepDriver(api *dialect.API) cache.TransformFunc {
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: endsOf(trace)}
 		}
-		for _, key := range read {
+		for _, key := range own {
 			if value, labelled := pod.Labels[key]; labelled {
 				kept.labels = append(kept.labels, label{key, value})
+			}
+		}
+		for _, key := range common {
+			if value, labelled := pod.Labels[key]; labelled {
+				kept.labels = append(kept.labels, label{key, v1alpha1.Shared(value)})
 			}
 		}
 		kept.compact()
@@ -104,14 +108,10 @@ func endsOf(trace string) string {
 // drivers finds the driver Pods that the cache has.
 type drivers struct{ cache.Indexer }
 
-const (
-	// byOwner is the index of driver Pods by the uid of the application that owns them.
-	byOwner = "owner"
-	// byApplicationID is the index of driver Pods by namespace and spark.app.id.
-	byApplicationID = "applicationID"
-)
+// byOwner is the index of driver Pods by the uid of the application that owns them.
+const byOwner = "owner"
 
-var driverIndexers = cache.Indexers{byOwner: indexOwner, byApplicationID: indexApplicationID}
+var driverIndexers = cache.Indexers{byOwner: indexOwner}
 
 func indexOwner(object any) ([]string, error) {
 	pod, is := object.(*driverPod)
@@ -119,18 +119,6 @@ func indexOwner(object any) ([]string, error) {
 		return nil, nil
 	}
 	return []string{string(metav1.GetControllerOfNoCopy(pod).UID)}, nil
-}
-
-func indexApplicationID(object any) ([]string, error) {
-	pod, is := object.(*driverPod)
-	if !is {
-		return nil, nil
-	}
-	id, labelled := pod.label(submission.LabelApplicationID)
-	if !labelled {
-		return nil, nil
-	}
-	return []string{applicationID{pod.Namespace, id}.String()}, nil
 }
 
 // get returns a driver Pod; nil where the cache has none of that name.
@@ -144,24 +132,12 @@ func (d drivers) get(namespace, name string) *corev1.Pod {
 
 // ownedBy are the driver Pods of an application.
 func (d drivers) ownedBy(app types.UID) (pods []*corev1.Pod) {
-	for _, driver := range d.by(byOwner, string(app)) {
-		pods = append(pods, driver.pod())
-	}
-	return pods
-}
-
-// of are the driver Pods that an executor may belong to.
-func (d drivers) of(executor *executorPod) []*driverPod {
-	return d.by(byApplicationID, executor.application().String())
-}
-
-func (d drivers) by(index, value string) (pods []*driverPod) {
-	found, err := d.ByIndex(index, value)
+	found, err := d.ByIndex(byOwner, string(app))
 	if err != nil {
 		return nil // there is such an index
 	}
 	for _, object := range found {
-		pods = append(pods, object.(*driverPod))
+		pods = append(pods, object.(*driverPod).pod())
 	}
 	return pods
 }

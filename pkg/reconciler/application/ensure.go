@@ -153,9 +153,16 @@ func lessLaunch(labels map[string]string) map[string]string {
 	return labels
 }
 
-// earlierLaunch says that an existing object was made by Firesteel for an application of the same name.
+// earlierLaunch says that an existing object was made by Firesteel for an application of the same name. The labels of a driver
+// may have been changed: its owner says so, too.
 func (r *Reconciler) earlierLaunch(existing, wanted submission.Object) bool {
 	label := r.api.LabelApplication
+	if driver, ok := existing.(*corev1.Pod); ok {
+		before, after := metav1.GetControllerOf(driver), metav1.GetControllerOf(wanted)
+		if before != nil && after != nil && before.UID == after.UID {
+			return true
+		}
+	}
 	return existing.GetLabels()[labelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
 }
 

@@ -18,8 +18,10 @@ type executorPod struct {
 	// owner is the driver Pod or, where ofPod is false, what a driver has it from.
 	owner types.UID
 	ofPod bool
-	ready bool
-	shown dialect.Executor
+	// isDriver reports whether the Pod is a driver whose label was changed to an executor's: an application owns it.
+	isDriver bool
+	ready    bool
+	shown    dialect.Executor
 }
 
 // keepExecutor keeps of a Pod what is known of an executor.
@@ -38,9 +40,17 @@ func keepExecutor(object any) (any, error) {
 		shown:         executorOf(pod),
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		kept.owner, kept.ofPod = owner.UID, owner.Kind == "Pod"
+		kept.owner, kept.ofPod, kept.isDriver = owner.UID, owner.Kind == "Pod", owner.Kind == "SparkApplication"
 	}
 	return kept, nil
+}
+
+// executor is the Pod, or nil if there is none or it is no executor.
+func (p *executorPod) executor() *executorPod {
+	if p == nil || p.isDriver {
+		return nil
+	}
+	return p
 }
 
 // application is what the executor has in common with others of its attempt.

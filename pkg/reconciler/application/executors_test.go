@@ -209,15 +209,35 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 	}
 }
 
-func TestDriversOfAnExecutorAreFoundByTheirApplicationID(t *testing.T) {
-	drivers := cachedDrivers(t)
-	for _, id := range []applicationID{{"team-a", "pi-0"}, {"team-a", "pi-1"}, {"team-b", "pi-0"}} {
-		drivers.add(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: id.namespace, Name: id.id + "-driver", Labels: map[string]string{submission.LabelApplicationID: id.id},
-		}})
+// The driver Pod's own labels may be changed, so that they do not matter.
+func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
+	apps := shelf{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers)}
+	for name, launch := range map[string]*v1alpha1.Launch{
+		"pi": {ApplicationID: "pi-0", DriverUID: "driver"}, "released": {ApplicationID: "pi-0", DriverUID: "driver-of-released", Released: true},
+		"other": {ApplicationID: "pi-1", DriverUID: "driver-of-other"}, "launching": {ApplicationID: "pi-0"},
+	} {
+		app := pi().In(lifecycle.RunningHealthy, 4, 4).Obj()
+		app.Name, app.Status.Firesteel.Launch = name, launch
+		if err := apps.Add(app); err != nil {
+			t.Fatal(err)
+		}
 	}
-	found := drivers.of(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
-	if len(found) != 1 || found[0].Namespace != "team-a" || found[0].Name != "pi-0-driver" {
-		t.Errorf("its drivers are %v", found)
+	found := apps.ofExecutor(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
+	if len(found) != 1 || found[0].String() != "team-a/pi" {
+		t.Errorf("its applications are %v", found)
+	}
+	if app, known := apps.ofDriver("driver-of-other"); !known || app.String() != "team-a/other" {
+		t.Errorf("the application of a driver is %v, %t", app, known)
+	}
+	if app, known := apps.ofDriver("driver-of-released"); known {
+		t.Errorf("the application of a released driver is %v", app)
+	}
+}
+
+func TestADriverThatIsLabelledAsAnExecutorIsNone(t *testing.T) {
+	pod := driverOf("this", "ours").Obj()
+	kept, err := keepExecutor(pod)
+	if err != nil || kept.(*executorPod).executor() != nil {
+		t.Errorf("it is taken for executor %v, error %v", kept, err)
 	}
 }

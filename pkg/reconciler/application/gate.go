@@ -25,6 +25,8 @@ type gate struct {
 	relay    telling.Teller
 	tracer   trace.Tracer
 	retries  *setup.Retries
+	// relabelled watches for the applications that are served.
+	relabelled *relabelled
 	// yields says that an application lets others go first.
 	yields func(dialect.Application) bool
 	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
@@ -74,5 +76,6 @@ func (g *gate) serves(name types.NamespacedName) (dialect.Application, bool) {
 		return app, true
 	}
 	g.relay.Forget(app.GetUID())
+	g.relabelled.forget(name)
 	return app, false
 }

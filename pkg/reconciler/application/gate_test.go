@@ -89,7 +89,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		t.Fatal(err)
 	}
 	e.gate = &gate{
-		Generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)),
+		Generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)), relabelled: noneRelabelled(t),
 		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
 		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries: setup.NewRetries(),

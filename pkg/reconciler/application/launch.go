@@ -23,8 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// labelLaunch is on every object of an attempt. Its value tells one launch's objects from any other's.
-const labelLaunch = "firesteel.dev/launch-id"
+const labelLaunch = dialect.LabelLaunch
 
 // launch is an attempt made ready: its objects, and what the record says of it.
 type launch struct {

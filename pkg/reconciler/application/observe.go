@@ -34,10 +34,11 @@ func (r *Reconciler) observe(
 	if app.GetDeletionTimestamp() != nil {
 		seen.Deleted = app.GetDeletionTimestamp().Time
 	}
-	if record == nil || record.Launch == nil || record.Launch.Released || record.Launch.DriverUID == "" {
+	if !hasDriver(record) {
+		r.relabelled.forget(keyOf(app))
 		return seen, nil
 	}
-	pod, gone, err := r.driver(ctx, app.GetNamespace(), record.Launch)
+	pod, gone, err := r.driver(ctx, app, record.Launch)
 	if err != nil {
 		return seen, err
 	}
@@ -84,25 +85,44 @@ func (r *Reconciler) addLog(
 	return nil
 }
 
-// driver returns the launch's driver Pod, and whether it is proven to be gone; then the Pod is as it was last
-// seen, if it was. A watch's delete event is proof. Absence from the cache is none: there one live read decides,
-// but where the Pod was made so recently that its event may be on its way.
-func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
-	if last, deleted := r.sightings.deleted(launch.DriverUID); deleted {
+// hasDriver reports whether a record names a driver Pod that is not released.
+func hasDriver(record *v1alpha1.Record) bool {
+	return record != nil && record.Launch != nil && !record.Launch.Released && record.Launch.DriverUID != ""
+}
+
+// driver returns the launch's driver Pod, and whether it is proven to be gone. If it is gone, the Pod is the last known one,
+// or nil.
+//
+// The informer is filtered by labels, so a Pod whose labels were changed is absent from its cache too. Therefore absence
+// proves nothing: one live read decides. A deletion event that proves itself needs no read, and neither does a Pod that was
+// created so recently that its event may be on its way.
+func (r *Reconciler) driver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
+	key := keyOf(app)
+	last, proven := r.sightings.deleted(launch.DriverUID)
+	if proven {
+		r.relabelled.forget(key)
 		return last, true, nil
 	}
-	if pod := r.drivers.get(namespace, launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
+	if pod := r.drivers.get(key.Namespace, launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
+		r.relabelled.forget(key)
+		return pod, false, nil
+	}
+	if pod := r.relabelled.watched(key, launch.DriverUID); pod != nil {
 		return pod, false, nil
 	}
 	if r.sightings.justCreated(launch.DriverUID) {
 		return nil, false, nil
 	}
-	pod, err := r.kube.CoreV1().Pods(namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
+	pod, err := r.kube.CoreV1().Pods(key.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), err == nil && pod.UID != launch.DriverUID:
-		return nil, true, nil
+		r.relabelled.forget(key)
+		return last, true, nil
 	case err != nil:
-		return nil, false, fmt.Errorf("look for driver %s/%s: %w", namespace, launch.DriverPod, err)
+		return nil, false, fmt.Errorf("look for driver %s/%s: %w", key.Namespace, launch.DriverPod, err)
+	}
+	if !r.relabelled.follow(key, pod) {
+		r.enqueueAfter(app, unwatchedRead)
 	}
 	return pod, false, nil
 }
@@ -110,16 +130,15 @@ func (r *Reconciler) driver(ctx context.Context, namespace string, launch *v1alp
 // lateAt is when the event of a new driver Pod is late; zero if the Pod is in the cache, or was not created just now. A Pod
 // that is gone before a watch that was interrupted goes on has no event at all: then a live read decides.
 func (r *Reconciler) lateAt(app dialect.Application) time.Time {
-	record := app.GetRecord()
-	if record == nil || record.Launch == nil || record.Launch.Released || record.Launch.DriverUID == "" {
+	if !hasDriver(app.GetRecord()) {
 		return time.Time{}
 	}
-	launch := record.Launch
+	launch := app.GetRecord().Launch
 	if pod := r.drivers.get(app.GetNamespace(), launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
 		return time.Time{}
 	}
-	if created := r.sightings.createdAt(launch.DriverUID); r.clock.Since(created) < eventDelay {
-		return created.Add(eventDelay)
+	if r.sightings.justCreated(launch.DriverUID) {
+		return r.sightings.createdAt(launch.DriverUID).Add(eventDelay)
 	}
 	return time.Time{}
 }
@@ -150,15 +169,36 @@ func newSightings(api *dialect.API, clock clock.PassiveClock) *sightings {
 	}
 }
 
-func (s *sightings) sawDeletion(pod *corev1.Pod) { s.deletions.Add(pod.UID, pod) }
+// deletion is the last known state of a Pod that a watch reported as deleted.
+type deletion struct {
+	last *corev1.Pod
+	// proven reports whether the Pod is gone. Otherwise its labels may have changed.
+	proven bool
+}
 
-// deleted returns a Pod that was seen to go, as it last was.
-func (s *sightings) deleted(uid types.UID) (*corev1.Pod, bool) {
-	last, known := s.deletions.Get(uid)
-	if !known {
+// sawDeletion knows that a watch reported a Pod as deleted. tombstone reports whether that is the informer's guess after a
+// new list: it did not see the last state of the Pod.
+//
+// A watch that is filtered by labels reports a deletion also when a label is changed. The API server removes a Pod only after
+// it has stored the grace period 0, and no Pod with a finalizer. So a Pod whose last state is like that is gone.
+func (s *sightings) sawDeletion(pod *corev1.Pod, tombstone bool) {
+	grace := pod.DeletionGracePeriodSeconds
+	proven := !tombstone && pod.DeletionTimestamp != nil && grace != nil && *grace == 0 && len(pod.Finalizers) == 0
+	s.deletions.Add(pod.UID, deletion{last: pod, proven: proven})
+}
+
+// sawPod forgets the deletion of a Pod that a watch reports to exist: its labels are back, or the API server is, from an
+// older backup.
+func (s *sightings) sawPod(uid types.UID) { s.deletions.Remove(uid) }
+
+// deleted returns the last known state of a Pod that a watch reported as deleted, nil for any other, and whether it is proven
+// to be gone.
+func (s *sightings) deleted(uid types.UID) (last *corev1.Pod, proven bool) {
+	known, ok := s.deletions.Get(uid)
+	if !ok {
 		return nil, false
 	}
-	return last.(*corev1.Pod), true
+	return known.(deletion).last, known.(deletion).proven
 }
 
 // sawRelease knows the driver of an attempt that another has followed: it is gone, or it ended and is going.
@@ -185,7 +225,11 @@ func (s *sightings) createdAt(uid types.UID) time.Time {
 	return at.(time.Time)
 }
 
-func (s *sightings) justCreated(uid types.UID) bool { return s.clock.Since(s.createdAt(uid)) < eventDelay }
+// justCreated reports whether the event of a Pod's creation may be on its way. It is not if the Pod's deletion was reported.
+func (s *sightings) justCreated(uid types.UID) bool {
+	_, reported := s.deletions.Get(uid)
+	return !reported && s.clock.Since(s.createdAt(uid)) < eventDelay
+}
 
 // parting is when an application was let go of, and its resourceVersion then.
 type parting struct {

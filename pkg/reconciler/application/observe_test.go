@@ -41,7 +41,7 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			api := applications.Kubeflow(nil)
 			r := &Reconciler{
 				api: api, drivers: cachedDrivers(t, driver), roster: newRoster(clockAt(start)),
-				sightings: newSightings(api.API, clockAt(start)), executorsSynced: func() bool { return !test.unsynced },
+				sightings: newSightings(api.API, clockAt(start)), relabelled: noneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
 			}
 			for _, e := range test.executors {
 				r.roster.note(nil, e.Obj())

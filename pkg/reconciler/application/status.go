@@ -127,5 +127,21 @@ func (r *Reconciler) facts(
 		facts.SilentHandler = progress.Awaits
 	}
 	facts.Delivery = telling.Delivery(app.GetRecord(), progress)
+	if hasDriver(record) {
+		facts.ChangedLabels = r.changedLabels(d, app, record.Launch)
+	}
 	return facts
+}
+
+// changedLabels says how the labels and the owner of the launch's driver Pod were changed; empty if they were not, or if
+// that is not known.
+func (r *Reconciler) changedLabels(d dialect.Dialect, app dialect.Application, launch *v1alpha1.Launch) string {
+	pod := r.drivers.get(app.GetNamespace(), launch.DriverPod)
+	if pod == nil || pod.UID != launch.DriverUID {
+		pod = r.relabelled.lastSeen(keyOf(app), launch.DriverUID)
+	}
+	if pod == nil {
+		return ""
+	}
+	return r.api.ChangedLabels(app, d.DriverLabels(app), launch, pod)
 }

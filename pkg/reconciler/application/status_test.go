@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -346,12 +345,12 @@ func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(apache.API, clock)
 	app := pi().Obj()
-	if _, gone := s.deleted("driver"); gone || s.justCreated("driver") || s.justParted(app) {
+	if _, gone := s.deleted("driver"); gone || s.justCreated("created") || s.justParted(app) {
 		t.Error("something was seen that was not")
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "driver"}}
-	s.sawDeletion(pod)
-	s.sawCreation("driver")
+	pod := driverOf("this", "driver").Gone().Obj()
+	s.sawDeletion(pod, false)
+	s.sawCreation("created")
 	s.sawParting(app)
 	if last, gone := s.deleted("driver"); !gone || last != pod {
 		t.Errorf("the deleted Pod is %v, %t", last, gone)
@@ -361,7 +360,7 @@ func TestSightings(t *testing.T) {
 	}
 	for since, want := range map[time.Duration]bool{0: true, eventDelay - time.Nanosecond: true, eventDelay: false} {
 		clock.SetTime(start.Add(since))
-		if created, parted := s.justCreated("driver"), s.justParted(app); created != want || parted != want {
+		if created, parted := s.justCreated("created"), s.justParted(app); created != want || parted != want {
 			t.Errorf("after %s: just created %t, just parted %t, want %t", since, created, parted, want)
 		}
 	}

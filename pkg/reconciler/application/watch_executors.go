@@ -18,17 +18,20 @@ import (
 // the API shows each of them, it has it looked at as well once their news is gathered.
 func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf, speak func() dialect.Dialect) {
 	note := func(before, after *executorPod) {
+		before, after = before.executor(), after.executor()
+		if before == nil && after == nil {
+			return
+		}
 		counted := r.executors.note(before, after)
 		listed := r.roster != nil && r.roster.note(before, after)
 		if !counted && !listed {
 			return
 		}
-		for _, driver := range r.drivers.of(cmp.Or(after, before)) {
-			name, known := applicationOf(r.api.API, driver)
-			if known && counted && countsExecutors(apps, name, speak()) {
+		for _, name := range apps.ofExecutor(cmp.Or(after, before)) {
+			if counted && countsExecutors(apps, name, speak()) {
 				impl.EnqueueKey(name)
 			}
-			if known && listed {
+			if listed {
 				impl.EnqueueKeyAfter(name, gatherFor)
 			}
 		}

@@ -58,16 +58,20 @@ var remedies = map[string]string{
 	refusal.QuotaExceeded: "raise the quota, or have the cluster ask for less",
 	refusal.NameTaken:     "rename the cluster, or delete what has the name",
 	refusal.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
+	reasonLabel:           "see that no admission webhook or policy changes it: by that label the object is found",
 	reasonClaims:          "undo the edit, or delete the cluster and apply it again",
 }
 
 // reasonClaims is the reason of an edit of what Kubernetes lets nobody edit.
 const reasonClaims = "VolumeClaimTemplatesEdited"
 
+// reasonLabel is the reason of an object whose labels somebody changes as it is written.
+const reasonLabel = "LabelChanged"
+
 // isEnsured says that all objects are as they were built, and that there are no others.
 func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
 	for _, wanted := range objects.All() {
-		if existing := r.estate.get(placeOf(wanted)); existing == nil || !asWanted(c, existing, wanted) {
+		if existing := r.estate.get(c.UID, placeOf(wanted)); existing == nil || !asWanted(c, existing, wanted) {
 			return false
 		}
 	}
@@ -76,7 +80,17 @@ func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objec
 
 func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
 	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted) &&
-		!rescaled(c, existing, wanted)
+		changedLabel(existing, wanted) == "" && !rescaled(c, existing, wanted)
+}
+
+// changedLabel is a label of an object that is not as Firesteel sets it, by which the object is found; empty if there is none.
+func changedLabel(existing, wanted object) string {
+	for _, label := range []string{resources.LabelCluster, resources.LabelOperator} {
+		if existing.GetLabels()[label] != wanted.GetLabels()[label] {
+			return label
+		}
+	}
+	return ""
 }
 
 // rescaled says that somebody gave a StatefulSet another number of Pods than the spec, which alone decides about it: no
@@ -95,7 +109,7 @@ func hashOf(o object) string { return o.GetAnnotations()[resources.HashAnnotatio
 // surplus are the objects of a cluster that it is not to have any more.
 func (r *Reconciler) surplus(c *sparkv1.SparkCluster, objects *resources.Objects) []object {
 	var surplus []object
-	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+	for _, owned := range r.estate.of(c.UID) {
 		scaler := owned.GetName() == resources.AutoscalerName(c.Name) && objects.Autoscaler == nil
 		budget := owned.GetName() == resources.BudgetName(c.Name) && objects.Budget == nil
 		if (scaler || budget) && owned.GetDeletionTimestamp() == nil {
@@ -134,7 +148,7 @@ func (r *Reconciler) ensure(ctx context.Context, c *sparkv1.SparkCluster, object
 
 // have creates an object, or has what there is be like it.
 func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted object) error {
-	existing := r.estate.get(placeOf(wanted))
+	existing := r.estate.get(c.UID, placeOf(wanted))
 	if existing != nil && asWanted(c, existing, wanted) {
 		return nil
 	}
@@ -222,12 +236,15 @@ func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
 // number that the spec says.
 func (r *Reconciler) scaled(c *sparkv1.SparkCluster) bool {
 	scaler := place{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
-	return resources.Autoscaled(c) && r.estate.get(scaler) != nil
+	return resources.Autoscaled(c) && r.estate.get(c.UID, scaler) != nil
 }
 
 // note keeps what a write brought.
 func (r *Reconciler) note(written, wanted object, err error) error {
 	switch {
+	case err == nil && changedLabel(written, wanted) != "":
+		return &refusedError{object: describe(wanted), reason: reasonLabel, err: fmt.Errorf("its label %s was changed on its way, to %q",
+			changedLabel(written, wanted), written.GetLabels()[changedLabel(written, wanted)])}
 	case err == nil:
 		r.estate.wrote(written)
 		return nil
@@ -286,7 +303,7 @@ func (r *Reconciler) remove(ctx context.Context, o object) error {
 // release deletes all that a cluster owns.
 func (r *Reconciler) release(ctx context.Context, c *sparkv1.SparkCluster) error {
 	var errs []error
-	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+	for _, owned := range r.estate.of(c.UID) {
 		if owned.GetDeletionTimestamp() == nil {
 			errs = append(errs, r.remove(ctx, owned))
 		}

@@ -3,6 +3,7 @@ package sparkcluster
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,12 +13,15 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
@@ -32,6 +36,8 @@ type estate struct {
 
 	mutex sync.Mutex
 	own   map[place]deed
+	// doubts are, by the uids of clusters, the objects of each that may be there although no cache has them.
+	doubts *lru.Cache
 }
 
 // object is one that a cluster owns.
@@ -53,8 +59,14 @@ const seenWithin = 10 * time.Second
 // remembered is the number of deeds from which on it is looked which of them are too old to matter.
 const remembered = 1024
 
-// byCluster is the index of Pods by their cluster's name.
-const byCluster = "cluster"
+const (
+	// byCluster is the index of Pods by their cluster's name.
+	byCluster = "cluster"
+	// byOwner is the index of other objects by the uids of their owners.
+	byOwner = "owner"
+	// doubtful bounds the number of clusters with objects in doubt. What is forgotten is taken as the caches have it.
+	doubtful = 1024
+)
 
 // newEstate watches what belongs to clusters. changed is told of whatever changes, and of its cluster.
 func newEstate(
@@ -63,7 +75,7 @@ func newEstate(
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0,
 		informers.WithTransform(strip),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = resources.LabelCluster }))
-	e := &estate{clock: clock, own: map[place]deed{}, pods: factory.Core().V1().Pods().Informer(), objects: map[string]cache.SharedIndexInformer{
+	e := &estate{clock: clock, own: map[place]deed{}, doubts: lru.New(doubtful), pods: factory.Core().V1().Pods().Informer(), objects: map[string]cache.SharedIndexInformer{
 		kindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
 		kindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
 		kindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
@@ -72,7 +84,7 @@ func newEstate(
 	}}
 	tell := func(found any) {
 		if o, is := setup.LastKnown(found).(object); is {
-			changed(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[resources.LabelCluster]}, o)
+			changed(clusterOf(o), o)
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{
@@ -82,13 +94,17 @@ func newEstate(
 			tell(found)
 		},
 		UpdateFunc: func(before, after any) {
-			if worthLooking(before, after) {
-				tell(after)
+			if !worthLooking(before, after) {
+				return
+			}
+			tell(after)
+			if was, is := before.(object), after.(object); clusterOf(was) != clusterOf(is) {
+				tell(before)
 			}
 		},
 	}
 	for _, informer := range e.objects {
-		setup.Must(ctx, informer.AddIndexers(cache.Indexers{byCluster: indexCluster}))
+		setup.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwners}))
 		setup.Handle(ctx, informer, handler)
 	}
 	setup.Must(ctx, e.pods.AddIndexers(cache.Indexers{byCluster: indexCluster}))
@@ -106,13 +122,37 @@ func indexCluster(found any) ([]string, error) {
 	return []string{o.GetNamespace() + "/" + o.GetLabels()[resources.LabelCluster]}, nil
 }
 
+// indexOwners indexes an object by its owners: its labels may be changed.
+func indexOwners(found any) (uids []string, _ error) {
+	o, is := found.(metav1.Object)
+	if !is {
+		return nil, nil
+	}
+	for _, owner := range o.GetOwnerReferences() {
+		uids = append(uids, string(owner.UID))
+	}
+	return uids, nil
+}
+
+// clusterOf names the cluster that owns an object or, if none does, that its label names.
+func clusterOf(o object) types.NamespacedName {
+	name := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[resources.LabelCluster]}
+	for _, owner := range o.GetOwnerReferences() {
+		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
+		if kind == sparkv1.SchemeGroupVersion.WithKind("SparkCluster").GroupKind() {
+			name.Name = owner.Name
+		}
+	}
+	return name
+}
+
 // worthLooking leaves out what says nothing of a cluster, such as the status of an autoscaler.
 func worthLooking(before, after any) bool {
 	switch after := after.(type) {
 	case *autoscalingv2.HorizontalPodAutoscaler, *policyv1.PodDisruptionBudget, *networkingv1.NetworkPolicy, *corev1.Service:
 		was, is := before.(object), after.(object)
 		return was.GetAnnotations()[resources.HashAnnotation] != is.GetAnnotations()[resources.HashAnnotation] ||
-			(was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
+			!maps.Equal(was.GetLabels(), is.GetLabels()) || !slices.EqualFunc(was.GetOwnerReferences(), is.GetOwnerReferences(), sameOwner) || (was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
 	default:
 		return true
 	}
@@ -144,18 +184,94 @@ func (e *estate) wrote(o object) {
 // deleted notes that the deletion of an object was accepted.
 func (e *estate) deleted(o object) { e.note(placeOf(o), deed{deleted: o.GetUID()}) }
 
-// gone forgets that Firesteel wrote an object that the watch saw go.
+// gone forgets that Firesteel wrote an object that a watch reported as deleted. The watch is filtered by a label, so it
+// reports that also when the label is removed. Only an object that Firesteel itself deleted is gone for certain, unless a
+// finalizer held it; of any other the cluster's next reconcile finds out.
 func (e *estate) gone(found any) {
 	o, is := setup.LastKnown(found).(object)
 	if !is {
 		return
 	}
+	at := placeOf(o)
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if done := e.own[placeOf(o)]; done.written != nil && done.written.GetUID() == o.GetUID() {
-		delete(e.own, placeOf(o))
+	done := e.own[at]
+	if done.written != nil && done.written.GetUID() == o.GetUID() {
+		delete(e.own, at)
+	}
+	if _, isPod := o.(*corev1.Pod); isPod || done.deleted == o.GetUID() && len(o.GetFinalizers()) == 0 {
+		return
+	}
+	for _, owner := range o.GetOwnerReferences() {
+		e.doubtLocked(owner.UID, at, o)
 	}
 }
+
+// doubt has it found out whether an object of a cluster is there. last is its last known state, nil if there is none.
+func (e *estate) doubt(cluster types.UID, at place) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.doubtLocked(cluster, at, nil)
+}
+
+func (e *estate) doubtLocked(cluster types.UID, at place, last object) {
+	known, _ := e.doubts.Get(cluster)
+	doubts, _ := known.(map[place]object)
+	if doubts == nil {
+		doubts = map[place]object{}
+		e.doubts.Add(cluster, doubts)
+	}
+	doubts[at] = last
+}
+
+// settle finds out which objects of a cluster are there although no cache has them, by one live read of each that is in
+// doubt. read returns nil for one that is not there.
+func (e *estate) settle(cluster types.UID, read func(place) (object, error)) error {
+	for _, at := range e.inDoubt(cluster) {
+		if e.cached(at) != nil {
+			e.certain(cluster, at)
+			continue
+		}
+		live, err := read(at)
+		switch {
+		case err != nil:
+			return err
+		case live == nil || !owns(cluster, live):
+			e.certain(cluster, at)
+		default:
+			stripped, err := strip(live)
+			if err != nil {
+				return err
+			}
+			e.mutex.Lock()
+			e.doubtLocked(cluster, at, stripped.(object))
+			e.mutex.Unlock()
+		}
+	}
+	return nil
+}
+
+func (e *estate) inDoubt(cluster types.UID) []place {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	known, _ := e.doubts.Get(cluster)
+	doubts, _ := known.(map[place]object)
+	return slices.Collect(maps.Keys(doubts))
+}
+
+// certain ends the doubt about an object.
+func (e *estate) certain(cluster types.UID, at place) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	known, _ := e.doubts.Get(cluster)
+	doubts, _ := known.(map[place]object)
+	if delete(doubts, at); len(doubts) == 0 {
+		e.doubts.Remove(cluster)
+	}
+}
+
+// forget ends the doubts about the objects of a cluster.
+func (e *estate) forget(cluster types.UID) { e.doubts.Remove(cluster) }
 
 func (e *estate) note(at place, done deed) {
 	e.mutex.Lock()
@@ -167,53 +283,65 @@ func (e *estate) note(at place, done deed) {
 	e.own[at] = done
 }
 
-// get returns an object as it is known, nil where there is none.
-func (e *estate) get(at place) object {
-	var cached object
-	if found, known, err := e.objects[at.kind].GetStore().GetByKey(at.namespace + "/" + at.name); err == nil && known {
-		cached = found.(object)
+// cached returns an object as a cache has it, nil if none has.
+func (e *estate) cached(at place) object {
+	found, known, err := e.objects[at.kind].GetStore().GetByKey(at.namespace + "/" + at.name)
+	if err != nil || !known {
+		return nil
 	}
+	return found.(object)
+}
+
+// get returns an object of a cluster, or what has its name, as it is known; nil if there is none.
+func (e *estate) get(cluster types.UID, at place) object {
+	known := e.cached(at)
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
+	if doubts, ok := e.doubts.Get(cluster); ok && known == nil {
+		known = doubts.(map[place]object)[at]
+	}
 	done, did := e.own[at]
 	switch {
 	case !did:
-		return cached
+		return known
 	case e.clock.Since(done.at) > seenWithin:
 		delete(e.own, at)
-		return cached
-	case done.written == nil && cached != nil && cached.GetUID() == done.deleted:
+		return known
+	case done.written == nil && (known == nil || known.GetUID() == done.deleted):
 		return nil
-	case done.written == nil, cached != nil && !latest.Newer(done.written.GetResourceVersion(), cached.GetResourceVersion()):
+	case done.written == nil, known != nil && !latest.Newer(done.written.GetResourceVersion(), known.GetResourceVersion()):
 		delete(e.own, at)
-		return cached
+		return known
 	default:
 		return done.written
 	}
 }
 
 // of are the objects that a cluster owns.
-func (e *estate) of(namespace, cluster string, uid types.UID) []object {
+func (e *estate) of(cluster types.UID) []object {
 	places := map[place]bool{}
 	for kind, informer := range e.objects {
-		found, err := informer.GetIndexer().ByIndex(byCluster, namespace+"/"+cluster)
+		found, err := informer.GetIndexer().ByIndex(byOwner, string(cluster))
 		if err != nil {
 			continue // there is such an index
 		}
 		for _, o := range found {
-			places[place{kind: kind, namespace: namespace, name: o.(object).GetName()}] = true
+			places[place{kind: kind, namespace: o.(object).GetNamespace(), name: o.(object).GetName()}] = true
 		}
+	}
+	for _, at := range e.inDoubt(cluster) {
+		places[at] = true
 	}
 	e.mutex.Lock()
 	for at, done := range e.own {
-		if done.written != nil && at.namespace == namespace && done.written.GetLabels()[resources.LabelCluster] == cluster {
+		if done.written != nil && owns(cluster, done.written) {
 			places[at] = true
 		}
 	}
 	e.mutex.Unlock()
 	var owned []object
 	for at := range places {
-		if o := e.get(at); o != nil && owns(uid, o) {
+		if o := e.get(cluster, at); o != nil && owns(cluster, o) {
 			owned = append(owned, o)
 		}
 	}
@@ -233,6 +361,8 @@ func (e *estate) podsOf(namespace, cluster string) []*corev1.Pod {
 	return pods
 }
 
+func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
+
 func owns(uid types.UID, o metav1.Object) bool {
 	for _, owner := range o.GetOwnerReferences() {
 		if owner.UID == uid {
@@ -250,7 +380,7 @@ func strip(found any) (any, error) {
 	}
 	meta := metav1.ObjectMeta{
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), ResourceVersion: o.GetResourceVersion(),
-		Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
+		Finalizers: o.GetFinalizers(), Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
 		Labels: o.GetLabels(), OwnerReferences: o.GetOwnerReferences(),
 	}
 	for _, name := range []string{resources.HashAnnotation, resources.TakenOverAnnotation} {

@@ -9,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
@@ -32,16 +33,16 @@ func (w *world) cached(o object) {
 func (w *world) wantBudget(what, hash string) {
 	w.Helper()
 	got := ""
-	if found := w.r.estate.get(placeOf(budgetOf("1", "", ""))); found != nil {
+	if found := w.r.estate.get("uid", placeOf(budgetOf("1", "", ""))); found != nil {
 		got = hashOf(found)
 	}
 	if got != hash {
 		w.Errorf("%s: there is %q, want %q", what, got, hash)
 	}
-	if owned := w.r.estate.of("spark", "c", "uid"); len(owned) > 0 != (hash != "") {
+	if owned := w.r.estate.of("uid"); len(owned) > 0 != (hash != "") {
 		w.Errorf("%s: it owns %v", what, owned)
 	}
-	if owned := w.r.estate.of("spark", "c", "another"); len(owned) > 0 {
+	if owned := w.r.estate.of("another"); len(owned) > 0 {
 		w.Errorf("%s: another owns %v", what, owned)
 	}
 }
@@ -59,6 +60,75 @@ func TestOwnDeedsAreKnownBeforeTheCacheHasThem(t *testing.T) {
 	w.wantBudget("deleted", "")
 	w.cached(budgetOf("2", "7", "another"))
 	w.wantBudget("created by somebody else", "another")
+}
+
+// The watch reports also what lost its label as deleted.
+func TestWhatIsReportedAsDeletedIsReadOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		// ours has Firesteel itself have deleted the object.
+		ours      bool
+		finalizer string
+		reported  func(object) any
+		live      *policyv1.PodDisruptionBudget
+		reads     int
+		want      string
+	}{
+		"deleted by somebody":           {reads: 1},
+		"deleted by Firesteel":          {ours: true},
+		"without its label":             {live: budgetOf("1", "6", "relabelled"), reads: 1, want: "relabelled"},
+		"another has come in its place": {live: foreign(budgetOf("2", "6", "another")), reads: 1},
+		"not listed any more": {
+			ours: false, reads: 1, reported: func(o object) any { return cache.DeletedFinalStateUnknown{Key: "spark/c-worker-pdb", Obj: o} },
+		},
+		"deleted by Firesteel, and held by a finalizer": {ours: true, finalizer: "example.com/held", reads: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, plainCluster())
+			last := budgetOf("1", "5", "last")
+			if test.finalizer != "" {
+				last.Finalizers = []string{test.finalizer}
+			}
+			if test.ours {
+				w.r.estate.deleted(last)
+			}
+			if test.reported == nil {
+				test.reported = func(o object) any { return o }
+			}
+			w.r.estate.gone(test.reported(last))
+			reads := 0
+			for range 2 {
+				err := w.r.estate.settle("uid", func(place) (object, error) {
+					reads++
+					if test.live == nil {
+						return nil, nil
+					}
+					return test.live, nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if test.want != "" {
+					break // it is read until the cache has it again
+				}
+			}
+			if reads != test.reads {
+				t.Errorf("it was read %d times, want %d", reads, test.reads)
+			}
+			w.wantBudget("then", test.want)
+			if test.want != "" {
+				w.cached(budgetOf("1", "7", "labelled"))
+				if err := w.r.estate.settle("uid", nil); err != nil {
+					t.Fatal(err)
+				}
+				w.wantBudget("with its label", "labelled")
+			}
+		})
+	}
+}
+
+func foreign(o *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	o.OwnerReferences = nil
+	return o
 }
 
 func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {

@@ -77,3 +77,17 @@ func verbsFor(kube kubernetes.Interface, o object) (verbs, error) {
 		return verbs{}, fmt.Errorf("no client for %T", o)
 	}
 }
+
+// emptyAt is an object without content at a place.
+func emptyAt(at place) object {
+	meta := metav1.ObjectMeta{Namespace: at.namespace, Name: at.name}
+	for _, empty := range []object{
+		&corev1.Service{ObjectMeta: meta}, &appsv1.StatefulSet{ObjectMeta: meta}, &networkingv1.NetworkPolicy{ObjectMeta: meta},
+		&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}, &policyv1.PodDisruptionBudget{ObjectMeta: meta},
+	} {
+		if kindOf(empty) == at.kind {
+			return empty
+		}
+	}
+	return nil
+}

@@ -25,6 +25,8 @@ type memory struct {
 	refused map[types.UID]refused
 	// missing are the StatefulSets that lack Pods, by cluster and name.
 	missing map[types.UID]map[string]missing
+	// looked are the deleted clusters of which it was looked whether all objects are known.
+	looked map[types.UID]bool
 	// parted are the clusters that were let go of, which the cache may not know yet.
 	parted map[types.UID]parting
 }
@@ -48,7 +50,17 @@ func newMemory() *memory {
 	return &memory{
 		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), wrote: map[types.UID]time.Time{},
 		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]parting{},
+		looked: map[types.UID]bool{},
 	}
+}
+
+// firstLook reports whether a deleted cluster is looked at for the first time.
+func (m *memory) firstLook(uid types.UID) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	first := !m.looked[uid]
+	m.looked[uid] = true
+	return first
 }
 
 // remember knows a cluster as it was written.
@@ -115,6 +127,7 @@ func (m *memory) forget(c *sparkv1.SparkCluster) {
 	m.reports.Forget(c.UID)
 	delete(m.refused, c.UID)
 	delete(m.missing, c.UID)
+	delete(m.looked, c.UID)
 }
 
 // miss is what is known of a StatefulSet that lacks Pods, from now on where nothing was.

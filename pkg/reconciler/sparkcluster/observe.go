@@ -55,7 +55,7 @@ func (r *Reconciler) left(c *sparkv1.SparkCluster, pods []*corev1.Pod) []string 
 	for _, pod := range pods {
 		names = append(names, "Pod "+pod.Name)
 	}
-	for _, owned := range r.estate.of(c.Namespace, c.Name, c.UID) {
+	for _, owned := range r.estate.of(c.UID) {
 		names = append(names, kindOf(owned)+" "+owned.GetName())
 	}
 	slices.Sort(names)
@@ -68,7 +68,7 @@ func (r *Reconciler) releasing(c *sparkv1.SparkCluster, pods []*corev1.Pod) (acc
 	if c.DeletionTimestamp != nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, true
 	}
-	owned := r.estate.of(c.Namespace, c.Name, c.UID)
+	owned := r.estate.of(c.UID)
 	lasting := slices.ContainsFunc(owned, func(o object) bool { return o.GetDeletionTimestamp() == nil })
 	return !lasting, len(owned) == 0 && len(pods) == 0
 }
@@ -82,13 +82,13 @@ func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
 			owner.Name != resources.MasterName(c.Name) && owner.Name != resources.WorkerName(c.Name) {
 			return true
 		}
-		set := r.estate.get(place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
+		set := r.estate.get(c.UID, place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
 		return set != nil && set.GetUID() == owner.UID && !owns(c.UID, set)
 	})
 }
 
 func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {
-	set, is := r.estate.get(place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
+	set, is := r.estate.get(c.UID, place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
 	if !is || !owns(c.UID, set) {
 		return nil
 	}
@@ -107,12 +107,12 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 }
 
 // masterOf is where the master is, going by what there is: an edit may have been refused.
-func (r *Reconciler) masterOf(objects *resources.Objects) masterpage.Master {
+func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterpage.Master {
 	service, set := objects.MasterService, objects.Master
-	if found, is := r.estate.get(placeOf(service)).(*corev1.Service); is {
+	if found, is := r.estate.get(c.UID, placeOf(service)).(*corev1.Service); is {
 		service = found
 	}
-	if found, is := r.estate.get(placeOf(set)).(*appsv1.StatefulSet); is {
+	if found, is := r.estate.get(c.UID, placeOf(set)).(*appsv1.StatefulSet); is {
 		set = found
 	}
 	return masterpage.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
@@ -152,7 +152,7 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) api.Facts {
 	facts := api.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
-		Exists:   len(r.estate.of(c.Namespace, c.Name, c.UID)) > 0,
+		Exists:   len(r.estate.of(c.UID)) > 0,
 		Delivery: telling.Delivery(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}
 	facts.Rollout = api.RolloutOf(r.statefulSets(c)...)

@@ -112,6 +112,9 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if err != nil {
 		return c, err
 	}
+	if err := r.settle(ctx, c, objects); err != nil {
+		return c, err
+	}
 	if err := r.tryAgain(ctx, c, objects); err != nil {
 		return c, err
 	}
@@ -124,7 +127,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		}
 		record = c.Status.Firesteel.DeepCopy()
 		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, keyOf(c), r.masterOf(objects), decision.Ask)
+		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
 			r.lookAgain(c, decision)
 			return c, nil
@@ -218,6 +221,7 @@ func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decisio
 func (r *Reconciler) forget(uid types.UID) {
 	r.relay.Forget(uid)
 	r.masters.Forget(uid)
+	r.estate.forget(uid)
 }
 
 func objectOf(c *sparkv1.SparkCluster) events.Object {

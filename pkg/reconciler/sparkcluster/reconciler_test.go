@@ -20,6 +20,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
@@ -249,11 +250,44 @@ func TestWhatSomebodyDeletesComesBack(t *testing.T) {
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
-	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
+	w.until("see that it is gone, or its label", func() bool { return len(w.r.estate.inDoubt("uid")) > 0 })
 	w.forgetAsked()
 	w.reconcile()
 	w.wantAsked("without its Service", "create services c-master-svc")
+}
+
+func TestALabelThatWasChangedIsPutBack(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.runs()
+	set := w.set("c-worker")
+	set.Labels[resources.LabelCluster] = "other"
+	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.until("see the label", func() bool { return w.r.estate.cached(placeOf(set)).GetLabels()[resources.LabelCluster] == "other" })
+	w.forgetAsked()
+	w.reconcile()
+	w.wantAsked("with another label", "update statefulsets c-worker")
+	w.reconcile()
+	w.wantAsked("with its own")
+	if label := w.set("c-worker").Labels[resources.LabelCluster]; label != "c" {
+		t.Errorf("its label is %q", label)
+	}
+}
+
+// A webhook may insist on another label.
+func TestALabelThatIsChangedOnItsWayIsNotWrittenAgainAndAgain(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	w.kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made := action.(clienttesting.CreateAction).GetObject().(*corev1.Service)
+		made.Labels[resources.LabelCluster] = "theirs"
+		return false, nil, nil
+	})
+	w.reconcile()
+	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
+	if ready == nil || !strings.Contains(ready.Message, `its label spark.operator/spark-cluster-name was changed on its way, to "theirs"`) {
+		t.Errorf("it is told %+v", ready)
+	}
 }
 
 func TestAnAutoscalersNumberStays(t *testing.T) {
@@ -556,7 +590,7 @@ func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
 	if _, err := w.kube.CoreV1().Services("spark").Update(w.ctx, service, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see it orphaned", func() bool { return !owns("uid", w.r.estate.get(placeOf(service))) })
+	w.until("see it orphaned", func() bool { return !owns("uid", w.r.estate.get("uid", placeOf(service))) })
 	deleted := w.now()
 	deleted.DeletionTimestamp = &metav1.Time{Time: began}
 	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, deleted, metav1.UpdateOptions{}); err != nil {
@@ -607,7 +641,7 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
-	w.until("see that it is there", func() bool { return w.r.estate.get(at) != nil })
+	w.until("see that it is there", func() bool { return w.r.estate.get("uid", at) != nil })
 	if c := w.reconcile(); c.Status.CurrentState.CurrentStateSummary != "Submitted" {
 		t.Errorf("it is %+v", c.Status.CurrentState)
 	}
@@ -627,7 +661,7 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see that it is gone", func() bool { return w.r.estate.get(at) == nil })
+	w.until("see that it is gone", func() bool { return w.r.estate.cached(at) == nil })
 	w.forgetAsked()
 	c := w.reconcile()
 	w.wantAsked("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)

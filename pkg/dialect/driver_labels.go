@@ -1,0 +1,95 @@
+package dialect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// LabelLaunch is on every object of an attempt. Its value tells one launch's objects from any other's.
+const LabelLaunch = "firesteel.dev/launch-id"
+
+// SelectsDrivers is DriverSelector, parsed.
+func (a *API) SelectsDrivers() labels.Selector { return parsed(a.DriverSelector) }
+
+func parsed(selector string) labels.Selector {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return labels.Nothing() // it is made of constants and label values
+	}
+	return parsed
+}
+
+// DriverLabelKeys are the labels by which a driver Pod, its application and its executors are found: those with a value of
+// its own, and those that many drivers have in common.
+func (a *API) DriverLabelKeys() (own, common []string) {
+	requirements, _ := a.SelectsDrivers().Requirements()
+	for _, requirement := range requirements {
+		common = append(common, requirement.Key())
+	}
+	return []string{LabelLaunch, submission.LabelApplicationID, a.LabelApplication}, common
+}
+
+// ChangedLabels says how the labels and the owner of a launch's driver Pod were changed, and how to put them back. It is
+// empty if they were not. driverLabels is what the dialect's DriverLabels returns.
+func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alpha1.Launch, pod *corev1.Pod) string {
+	changes, remedy := changedLabels(a.wantedLabels(driverLabels, launch), pod.Labels)
+	if !Owns(app, pod) {
+		changes = append(changes, fmt.Sprintf("the owner reference to %s %s is missing", a.Kind, app.GetName()))
+	}
+	if len(changes) == 0 {
+		return ""
+	}
+	message := fmt.Sprintf("Somebody changed driver Pod %s/%s: %s. The Pod is followed by its name, and stopped with the application.",
+		pod.Namespace, pod.Name, strings.Join(changes, ", "))
+	if len(remedy) > 0 {
+		message += fmt.Sprintf(" Put the labels back: kubectl --namespace %s label pod %s --overwrite %s",
+			pod.Namespace, pod.Name, strings.Join(remedy, " "))
+	}
+	return message
+}
+
+// wantedLabels are those of a launch's driver. An empty value stands for any.
+func (a *API) wantedLabels(driverLabels string, launch *v1alpha1.Launch) map[string]string {
+	wanted := map[string]string{}
+	for _, selector := range []labels.Selector{a.SelectsDrivers(), parsed(driverLabels)} {
+		requirements, _ := selector.Requirements()
+		for _, requirement := range requirements {
+			wanted[requirement.Key()] = ""
+			if requirement.Operator() != selection.Exists {
+				wanted[requirement.Key()] = requirement.Values().UnsortedList()[0]
+			}
+		}
+	}
+	wanted[submission.LabelApplicationID] = launch.ApplicationID
+	if launch.ID != "" {
+		wanted[LabelLaunch] = launch.ID
+	}
+	return wanted
+}
+
+// changedLabels are the differences for people, and the arguments of kubectl that undo them.
+func changedLabels(wanted, found map[string]string) (changes, remedy []string) {
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		want := wanted[key]
+		got, labelled := found[key]
+		switch {
+		case labelled && (want == "" || got == want):
+			continue
+		case labelled:
+			changes = append(changes, fmt.Sprintf("label %s is %q instead of %q", key, got, want))
+		default:
+			changes = append(changes, fmt.Sprintf("label %s is missing", key))
+		}
+		remedy = append(remedy, key+"="+want)
+	}
+	return changes, remedy
+}

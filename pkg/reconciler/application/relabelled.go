@@ -1,0 +1,232 @@
+package application
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+const (
+	// maxRelabelled bounds the watches of single Pods. Each is a connection to the API server.
+	maxRelabelled = 256
+	// unwatchedRead is how often a Pod is read that none of these watches follows.
+	unwatchedRead = 10 * time.Second
+)
+
+// relabelled follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
+// of its own. An application has at most one.
+type relabelled struct {
+	ctx      context.Context
+	kube     kubernetes.Interface
+	keep     cache.TransformFunc
+	selector labels.Selector
+	events   relabelledEvents
+
+	mutex   sync.Mutex
+	pods    map[types.NamespacedName]*relabelledPod
+	watches int
+}
+
+// relabelledEvents are called when a followed Pod has changed or is gone.
+type relabelledEvents struct {
+	changed func(app types.NamespacedName)
+	deleted func(pod *corev1.Pod, tombstone bool)
+}
+
+// relabelledPod is the driver Pod of one application.
+type relabelledPod struct {
+	app  types.NamespacedName
+	uid  types.UID
+	last *driverPod
+	// stop ends the watch; nil if there is none.
+	stop context.CancelFunc
+}
+
+// newRelabelled follows no Pod yet. The context ends all watches.
+func newRelabelled(ctx context.Context, kube kubernetes.Interface, api *dialect.API, events relabelledEvents) *relabelled {
+	return &relabelled{
+		ctx: ctx, kube: kube, keep: keepDriver(api), selector: api.SelectsDrivers(), events: events,
+		pods: map[types.NamespacedName]*relabelledPod{},
+	}
+}
+
+// follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched, by
+// the informer or by itself.
+func (r *relabelled) follow(app types.NamespacedName, pod *corev1.Pod) bool {
+	if r.selector.Matches(labels.Set(pod.Labels)) {
+		r.forget(app)
+		return true
+	}
+	object, err := r.keep(pod.DeepCopy())
+	if err != nil {
+		return false
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.forgetLocked(app)
+	followed := &relabelledPod{app: app, uid: pod.UID, last: object.(*driverPod)}
+	r.pods[app] = followed
+	if r.watches >= maxRelabelled {
+		return false
+	}
+	var ctx context.Context
+	ctx, followed.stop = context.WithCancel(r.ctx)
+	r.watches++
+	reflector := cache.NewReflectorWithOptions(r.listWatch(pod.Namespace, pod.Name), &corev1.Pod{}, &podStore{r, followed},
+		cache.ReflectorOptions{Name: "driver Pod " + app.String()})
+	go reflector.RunWithContext(ctx)
+	return true
+}
+
+func (r *relabelled) listWatch(namespace, name string) cache.ListerWatcher {
+	pods, one := r.kube.CoreV1().Pods(namespace), fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.FieldSelector = one
+			return pods.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.FieldSelector = one
+			return pods.Watch(ctx, options)
+		},
+	}, r.kube)
+}
+
+// watched returns the driver Pod of an application if a watch of its own follows it, else nil.
+func (r *relabelled) watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	followed := r.pods[app]
+	if followed == nil || followed.uid != uid || followed.stop == nil {
+		return nil
+	}
+	return followed.last.pod()
+}
+
+// lastSeen returns the driver Pod of an application as it was last seen with changed labels, else nil.
+func (r *relabelled) lastSeen(app types.NamespacedName, uid types.UID) *corev1.Pod {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	followed := r.pods[app]
+	if followed == nil || followed.uid != uid {
+		return nil
+	}
+	return followed.last.pod()
+}
+
+// forget ends the watch of an application's driver Pod, if there is one.
+func (r *relabelled) forget(app types.NamespacedName) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.forgetLocked(app)
+}
+
+// forgetWhere ends the watches for the applications for which remove is true.
+func (r *relabelled) forgetWhere(remove func(app types.NamespacedName) bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for app := range r.pods {
+		if remove(app) {
+			r.forgetLocked(app)
+		}
+	}
+}
+
+func (r *relabelled) forgetLocked(app types.NamespacedName) {
+	followed := r.pods[app]
+	if followed == nil {
+		return
+	}
+	delete(r.pods, app)
+	if followed.stop != nil {
+		followed.stop()
+		r.watches--
+	}
+}
+
+// update stores a newer state of a followed Pod.
+func (r *relabelled) update(followed *relabelledPod, pod *driverPod) {
+	r.mutex.Lock()
+	current := r.pods[followed.app] == followed
+	if current {
+		followed.last = pod
+	}
+	r.mutex.Unlock()
+	if current {
+		r.events.changed(followed.app)
+	}
+}
+
+// end stops following a Pod that is gone, or seems to be: the next reconcile finds out.
+func (r *relabelled) end(followed *relabelledPod) {
+	r.mutex.Lock()
+	current := r.pods[followed.app] == followed
+	if current {
+		r.forgetLocked(followed.app)
+	}
+	r.mutex.Unlock()
+	if current {
+		r.events.changed(followed.app)
+	}
+}
+
+// podStore receives what the watch of one Pod shows.
+type podStore struct {
+	*relabelled
+	followed *relabelledPod
+}
+
+// Add receives the Pod, or a namesake that came after it.
+func (s *podStore) Add(object any) error {
+	kept, err := s.keep(object)
+	if err != nil {
+		return err
+	}
+	pod, ok := kept.(*driverPod)
+	if !ok || pod.UID != s.followed.uid {
+		s.end(s.followed)
+		return nil
+	}
+	s.update(s.followed, pod)
+	return nil
+}
+
+// Update is Add.
+func (s *podStore) Update(object any) error { return s.Add(object) }
+
+// Delete receives the last state of the Pod.
+func (s *podStore) Delete(object any) error {
+	kept, err := s.keep(object)
+	if err != nil {
+		return err
+	}
+	if pod, ok := kept.(*driverPod); ok && pod.UID == s.followed.uid {
+		s.events.deleted(pod.pod(), false)
+	}
+	s.end(s.followed)
+	return nil
+}
+
+// Replace receives all Pods of that name: one, or none.
+func (s *podStore) Replace(objects []any, _ string) error {
+	for _, object := range objects {
+		return s.Add(object)
+	}
+	s.end(s.followed)
+	return nil
+}
+
+// Resync does nothing: what was seen is known.
+func (s *podStore) Resync() error { return nil }

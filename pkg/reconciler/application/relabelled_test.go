@@ -1,0 +1,221 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+)
+
+// noneRelabelled follows no Pod.
+func noneRelabelled(t *testing.T) *relabelled {
+	return newRelabelled(t.Context(), fake.NewClientset(), apache.API, relabelledEvents{})
+}
+
+// Labelled has a driver carry the labels by which it is found.
+func (d *driver) Labelled() *driver {
+	d.pod.Labels["spark-role"], d.pod.Labels[apache.LabelOperator] = "driver", apache.OperatorName
+	return d
+}
+
+// Gone has a driver be as the API server stores it just before it removes it.
+func (d *driver) Gone() *driver {
+	now := int64(0)
+	d.Going().pod.DeletionGracePeriodSeconds = &now
+	return d
+}
+
+func (d *driver) Grace(seconds int64) *driver {
+	d.pod.DeletionGracePeriodSeconds = &seconds
+	return d
+}
+
+func (d *driver) Finalizer() *driver {
+	d.pod.Finalizers = []string{"example.com/held"}
+	return d
+}
+
+func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
+	relabelledDriver := func() *driver { return driverOf("this", "ours") }
+	for name, test := range map[string]struct {
+		// last is the driver as the watch reported it deleted; live is what the API server has.
+		last, live *driver
+		tombstone  bool
+		// back reports whether the watch showed the driver again.
+		back bool
+		// created is how long before its deletion the driver was created.
+		created      time.Duration
+		gone, read   bool
+		knowsHowEnds bool
+	}{
+		"removed":                                  {last: driverOf("this", "ours").Gone(), gone: true, knowsHowEnds: true},
+		"removed just after its creation":          {last: driverOf("this", "ours").Gone(), created: time.Second, gone: true, knowsHowEnds: true},
+		"removed, and back from an older backup":   {last: driverOf("this", "ours").Gone(), live: relabelledDriver(), back: true, read: true},
+		"its labels changed":                       {last: driverOf("this", "ours"), live: relabelledDriver(), read: true},
+		"its labels changed just after":            {last: driverOf("this", "ours"), live: relabelledDriver(), created: time.Second, read: true},
+		"its labels changed while it went":         {last: driverOf("this", "ours").Going().Grace(30), live: relabelledDriver(), read: true},
+		"its labels changed while a finalizer":     {last: driverOf("this", "ours").Gone().Finalizer(), live: relabelledDriver(), read: true},
+		"a finalizer was removed from it":          {last: driverOf("this", "ours").Gone().Finalizer(), gone: true, read: true, knowsHowEnds: true},
+		"it was not listed any more":               {last: driverOf("this", "ours").Gone(), tombstone: true, gone: true, read: true, knowsHowEnds: true},
+		"it was not listed, for its labels":        {last: driverOf("this", "ours").Gone(), tombstone: true, live: relabelledDriver(), read: true},
+		"a namesake has come":                      {last: driverOf("this", "ours"), live: driverOf("next", "another"), gone: true, read: true, knowsHowEnds: true},
+		"nothing was reported":                     {live: relabelledDriver(), read: true},
+		"nothing was reported of one created just": {live: relabelledDriver(), created: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kube := fake.NewClientset()
+			if test.live != nil {
+				kube = fake.NewClientset(test.live.Obj())
+			}
+			r := &Reconciler{
+				api: applications.Apache(nil), kube: kube, drivers: cachedDrivers(t), sightings: newSightings(apache.API, clockAt(start)),
+				relabelled: newRelabelled(t.Context(), fake.NewClientset(), apache.API, relabelledEvents{changed: func(types.NamespacedName) {}}),
+			}
+			if test.created > 0 {
+				r.sightings.sawCreation("ours")
+			}
+			if test.last != nil {
+				r.sightings.sawDeletion(test.last.Obj(), test.tombstone)
+			}
+			if test.back {
+				r.sightings.sawPod("ours")
+			}
+			launch := &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver", DriverUID: "ours"}
+			pod, gone, err := r.driver(t.Context(), pi().Obj(), launch)
+			if err != nil || gone != test.gone || gone && (pod != nil) != test.knowsHowEnds {
+				t.Errorf("gone: %t, want %t; Pod %v, error %v", gone, test.gone, pod, err)
+			}
+			if read := len(kube.Actions()) > 0; read != test.read {
+				t.Errorf("it was read: %t, want %t", read, test.read)
+			}
+		})
+	}
+}
+
+// followedDriver is one whose labels were changed, and what is reported of it.
+type followedDriver struct {
+	*relabelled
+	kube    *fake.Clientset
+	changed chan types.NamespacedName
+	deleted chan *corev1.Pod
+}
+
+func followDriver(t *testing.T, live *driver) *followedDriver {
+	t.Helper()
+	f := &followedDriver{
+		kube: fake.NewClientset(), changed: make(chan types.NamespacedName, 16), deleted: make(chan *corev1.Pod, 16),
+	}
+	if live != nil {
+		f.kube = fake.NewClientset(live.Obj())
+	}
+	f.relabelled = newRelabelled(t.Context(), f.kube, apache.API, relabelledEvents{
+		changed: func(app types.NamespacedName) { f.changed <- app },
+		deleted: func(pod *corev1.Pod, _ bool) { f.deleted <- pod },
+	})
+	if !f.follow(keyOf(pi().Obj()), driverOf("this", "ours").Obj()) {
+		t.Fatal("it is not watched")
+	}
+	return f
+}
+
+// until waits until what is known of the driver is as it should be.
+func (f *followedDriver) until(t *testing.T, what string, holds func(pod *corev1.Pod) bool) {
+	t.Helper()
+	for {
+		if holds(f.watched(keyOf(pi().Obj()), "ours")) {
+			return
+		}
+		select {
+		case app := <-f.changed:
+			if app != keyOf(pi().Obj()) {
+				t.Errorf("%s changed", app)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("waited for the driver to %s", what)
+		}
+	}
+}
+
+func TestADriverWithChangedLabelsIsFollowed(t *testing.T) {
+	f := followDriver(t, driverOf("this", "ours"))
+	f.until(t, "be listed", func(pod *corev1.Pod) bool { return pod != nil })
+	<-f.changed
+	if _, err := f.kube.CoreV1().Pods("team-a").UpdateStatus(t.Context(), driverOf("this", "ours").Ended().Obj(), metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.until(t, "end", func(pod *corev1.Pod) bool { return pod != nil && pod.Status.Phase == corev1.PodFailed })
+	if err := f.kube.CoreV1().Pods("team-a").Delete(t.Context(), "pi-0-driver", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	f.until(t, "be gone", func(pod *corev1.Pod) bool { return pod == nil })
+	if pod := <-f.deleted; pod.UID != "ours" {
+		t.Errorf("the deletion of %s is reported", pod.UID)
+	}
+	if f.watches != 0 || len(f.pods) != 0 {
+		t.Errorf("%d watches are left", f.watches)
+	}
+}
+
+func TestADriverThatWentBeforeItWasFollowedIsFollowedNoMore(t *testing.T) {
+	for name, live := range map[string]*driver{"it is gone": nil, "a namesake has come": driverOf("next", "another")} {
+		t.Run(name, func(t *testing.T) {
+			followDriver(t, live).until(t, "be gone", func(pod *corev1.Pod) bool { return pod == nil })
+		})
+	}
+}
+
+func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
+	key := keyOf(pi().Obj())
+	for name, end := range map[string]func(*followedDriver){
+		"the labels are back":        func(f *followedDriver) { f.follow(key, driverOf("this", "ours").Labelled().Obj()) },
+		"the application is gone":    func(f *followedDriver) { f.forget(key) },
+		"another replica leads":      func(f *followedDriver) { f.forgetWhere(func(app types.NamespacedName) bool { return app == key }) },
+		"another driver is followed": func(f *followedDriver) { f.follow(key, driverOf("next", "another").Obj()); f.forget(key) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := followDriver(t, driverOf("this", "ours"))
+			ctx, cancel := context.WithCancel(t.Context())
+			stop := f.pods[key].stop
+			f.mutex.Lock()
+			f.pods[key].stop = func() { stop(); cancel() }
+			f.mutex.Unlock()
+			end(f)
+			<-ctx.Done()
+			if f.watches != 0 || len(f.pods) != 0 {
+				t.Errorf("%d watches of %d Pods are left", f.watches, len(f.pods))
+			}
+		})
+	}
+}
+
+// More are read now and then.
+func TestNoMoreThanSomeDriversAreFollowed(t *testing.T) {
+	r := newRelabelled(t.Context(), fake.NewClientset(driverOf("this", "ours").Obj()), apache.API, relabelledEvents{changed: func(types.NamespacedName) {}})
+	key := func(i int) types.NamespacedName {
+		return types.NamespacedName{Namespace: "team-a", Name: fmt.Sprint(i)}
+	}
+	for i := range maxRelabelled {
+		if !r.follow(key(i), driverOf("this", "ours").Obj()) {
+			t.Fatalf("driver %d is not watched", i)
+		}
+	}
+	if r.follow(key(maxRelabelled), driverOf("this", "ours").Obj()) || r.watched(key(maxRelabelled), "ours") != nil {
+		t.Error("one too many is watched")
+	}
+	if r.lastSeen(key(maxRelabelled), "ours") == nil {
+		t.Error("it is not known what was read")
+	}
+	r.forget(key(0))
+	if !r.follow(key(maxRelabelled), driverOf("this", "ours").Obj()) {
+		t.Error("it is not watched though there is room")
+	}
+}
