@@ -71,6 +71,7 @@ func main() {
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	application.WithoutHiddenCreates(config)
+	objects.WithFreshWatches(config)
 	counted, err := metrics.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)

@@ -67,6 +67,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
+	objects.WithFreshWatches(cluster)
 	handler, err := newHandler(ctx, cluster, env.Namespace, args)
 	if err != nil {
 		return err

@@ -95,10 +95,8 @@ func TestTheObjectsOfAClusterGetTheirLabelsBack(t *testing.T) {
 
 // The garbage collector would delete them later: the controller knows of them before it says that all is released.
 func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
-	t.Parallel()
 	for name, absent := range map[string]bool{"at once": false, "in the controller's absence": true} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := newScene(t)
 			start := func() func() {
 				process := s.ownController(controller{sink: s.sink.url()})

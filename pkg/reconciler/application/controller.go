@@ -139,7 +139,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	})
 	impl.Reconciler = &gate{
 		Generated: impl.Reconciler.(setup.Generated), census: census, arrivals: r.arrivals, relay: r.relay, relabelled: r.relabelled,
-		tracer: otel.Tracer(kind.Scope), retries: setup.NewRetries(),
+		forgetWrite: r.written.Forget,
+		tracer:      otel.Tracer(kind.Scope), retries: setup.NewRetries(),
 		yields: func(app dialect.Application) bool { return yields(app, &process.Rush, r.clock) },
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
@@ -163,7 +164,11 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			impl.Enqueue(object)
 		},
 		UpdateFunc: func(before, after any) {
-			r.written.compare(before.(dialect.Application), after.(dialect.Application), r.clock.Now())
+			was, is := before.(dialect.Application), after.(dialect.Application)
+			if r.written.WentBack(was, is) {
+				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
+			}
+			r.written.compare(was, is, r.clock.Now())
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/controller"
@@ -27,6 +28,8 @@ type gate struct {
 	retries  *setup.Retries
 	// relabelled watches for the applications that are served.
 	relabelled *relabelled
+	// forgetWrite forgets an application as it was last written.
+	forgetWrite func(app dialect.Application)
 	// yields says that an application lets others go first.
 	yields func(dialect.Application) bool
 	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
@@ -59,6 +62,9 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	}
 	if !rests {
 		err = g.Generated.Reconcile(ctx, key)
+	}
+	if apierrors.IsConflict(err) && app != nil {
+		g.forgetWrite(app) // the API server has another: a newer one, or an older one from a backup
 	}
 	if setup.Failed(err) {
 		span.RecordError(err)

@@ -69,6 +69,8 @@ type entrance struct {
 	spans  *tracetest.InMemoryExporter
 	// atRest are applications that are to have no finalizer.
 	atRest []string
+	// forgotten are applications whose last write was forgotten.
+	forgotten []string
 	// namespaces are the labels of those that are known.
 	namespaces map[string]labels.Set
 }
@@ -90,10 +92,11 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 	}
 	e.gate = &gate{
 		Generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)), relabelled: noneRelabelled(t),
-		census:  newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
-		tracer:  sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		retries: setup.NewRetries(),
-		yields:  func(dialect.Application) bool { return false },
+		forgetWrite: func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
+		census:      newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
+		tracer:      sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		retries:     setup.NewRetries(),
+		yields:      func(dialect.Application) bool { return false },
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		},
@@ -205,6 +208,27 @@ func TestTheGateTraces(t *testing.T) {
 			}
 			if strings.Join(got, ", ") != test.want {
 				t.Errorf("spans are %v, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// The API server has another than the last written one: a newer one, or an older one from a backup.
+func TestAConflictVoidsTheLastWrite(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"a conflict": {fmt.Errorf("write status: %w", apierrors.NewConflict(sparkv1.Resource("sparkapplications"), "pi", errors.New("changed"))), []string{"pi"}},
+		"a failure":  {errors.New("no API server"), nil},
+		"a success":  {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEntrance(t, pi())
+			e.behind.act = func(context.Context) error { return test.err }
+			_ = e.Reconcile(context.Background(), "team-a/pi")
+			if !slices.Equal(e.forgotten, test.want) {
+				t.Errorf("the last writes of %v are forgotten, want %v", e.forgotten, test.want)
 			}
 		})
 	}

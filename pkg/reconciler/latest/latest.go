@@ -54,6 +54,16 @@ func Newer(one, other string) bool {
 	return err == nil && order > 0
 }
 
+// WentBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
+// Then the last written one is void, and forgotten.
+func (w *Writes[O]) WentBack(before, after O) bool {
+	if before.GetUID() != after.GetUID() || !Newer(before.GetResourceVersion(), after.GetResourceVersion()) {
+		return false
+	}
+	w.Forget(after)
+	return true
+}
+
 // Forget knows nothing of an object any more.
 func (w *Writes[O]) Forget(object O) {
 	w.mutex.Lock()

@@ -64,3 +64,28 @@ func TestCopiesAreHandedOut(t *testing.T) {
 		t.Error("what was remembered was changed by who asked for it")
 	}
 }
+
+func TestTheLastWriteIsVoidOnceTheCacheGoesBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after *corev1.ConfigMap
+		back          bool
+		want          string
+	}{
+		"it goes on":                     {object("1", "16"), object("1", "17"), false, "18"},
+		"it goes back":                   {object("1", "17"), object("1", "12"), true, "12"},
+		"another of its name has come":   {object("2", "17"), object("1", "12"), false, "18"},
+		"it shows the same once more":    {object("1", "17"), object("1", "17"), false, "18"},
+		"nobody can tell what came when": {object("1", "x"), object("1", "12"), false, "18"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := NewWrites[*corev1.ConfigMap]()
+			w.Remember(object("1", "18"))
+			if back := w.WentBack(test.before, test.after); back != test.back {
+				t.Errorf("it went back: %t, want %t", back, test.back)
+			}
+			if got := w.Newest(test.after); got.ResourceVersion != test.want {
+				t.Errorf("the newest is %s, want %s", got.ResourceVersion, test.want)
+			}
+		})
+	}
+}

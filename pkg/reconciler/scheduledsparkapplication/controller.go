@@ -138,8 +138,12 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
-			if after := after.(kind.Schedule); leads.IsLeaderFor(keyOf(after)) {
-				r.note(ctx, before.(kind.Schedule), after)
+			was, is := before.(kind.Schedule), after.(kind.Schedule)
+			switch {
+			case r.written.WentBack(was, is):
+				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
+			case leads.IsLeaderFor(keyOf(is)):
+				r.note(ctx, was, is)
 			}
 			impl.Enqueue(after)
 		},

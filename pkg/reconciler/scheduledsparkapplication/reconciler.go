@@ -66,6 +66,9 @@ func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 	if !r.owned(keyOf(s), s.GetUID()) {
 		r.rush.Note(s.GetUID(), false) // the leader has changed meanwhile, or the schedule is gone: who forgets it came before
 	}
+	if apierrors.IsConflict(err) {
+		r.written.Forget(s) // the API server has another: a newer one, or an older one from a backup
+	}
 	return r.retries.Again(ctx, keyOf(s), err)
 }
 

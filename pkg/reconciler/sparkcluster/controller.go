@@ -74,7 +74,7 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
 		setup.Must(ctx, err)
 		impl.Reconciler = &gate{
-			Generated: impl.Reconciler.(setup.Generated), serves: serves, forget: r.forget,
+			Generated: impl.Reconciler.(setup.Generated), serves: serves, forget: r.forget, forgetWrite: r.memory.written.Forget,
 			get:    func(key string) *sparkv1.SparkCluster { return known(informer, key) },
 			tracer: otel.Tracer(scopeName), retries: setup.NewRetries(),
 		}
@@ -97,8 +97,14 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 		return object, nil
 	}))
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
-		AddFunc:    impl.Enqueue,
-		UpdateFunc: controller.PassNew(impl.Enqueue),
+		AddFunc: impl.Enqueue,
+		UpdateFunc: func(before, after any) {
+			was, is := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
+			if r.memory.written.WentBack(was, is) {
+				r.forget(is.UID) // what was acknowledged of it is void, too
+			}
+			impl.Enqueue(after)
+		},
 		DeleteFunc: func(object any) {
 			if c, is := setup.LastKnown(object).(*sparkv1.SparkCluster); is {
 				r.forget(c.UID)

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/controller"
@@ -20,9 +21,12 @@ import (
 type gate struct {
 	setup.Generated
 	// get returns a cluster as the cache has it, nil where there is none.
-	get     func(key string) *sparkv1.SparkCluster
-	serves  func(c *sparkv1.SparkCluster) bool
-	forget  func(uid types.UID)
+	get    func(key string) *sparkv1.SparkCluster
+	serves func(c *sparkv1.SparkCluster) bool
+	forget func(uid types.UID)
+	// forgetWrite forgets a cluster as it was last written.
+	forgetWrite func(c *sparkv1.SparkCluster)
+
 	tracer  trace.Tracer
 	retries *setup.Retries
 }
@@ -43,6 +47,9 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 		span.SetAttributes(attribute.String("k8s.namespace.name", namespace), attribute.String("firesteel.cluster", object))
 	}
 	err = g.Generated.Reconcile(ctx, key)
+	if c := g.get(key); apierrors.IsConflict(err) && c != nil {
+		g.forgetWrite(c) // the API server has another: a newer one, or an older one from a backup
+	}
 	if setup.Failed(err) {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())

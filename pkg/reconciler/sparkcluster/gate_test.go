@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/trace/noop"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
@@ -57,6 +58,24 @@ func TestOnlyWhatIsServedAndLedPasses(t *testing.T) {
 				t.Errorf("passed %d times, forgotten %d times: %v", generated.asked, forgotten, err)
 			}
 		})
+	}
+}
+
+// The API server has another than the last written one: a newer one, or an older one from a backup.
+func TestAConflictVoidsTheLastWrite(t *testing.T) {
+	conflict := apierrors.NewConflict(sparkv1.Resource("sparkclusters"), "c", errors.New("changed"))
+	for err, want := range map[error]int{conflict: 1, errors.New("refused"): 0} {
+		forgotten := 0
+		g := &gate{
+			Generated: &fakeGenerated{leads: true, err: err}, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+			get:         func(string) *sparkv1.SparkCluster { return plainCluster() },
+			serves:      func(*sparkv1.SparkCluster) bool { return true },
+			forgetWrite: func(*sparkv1.SparkCluster) { forgotten++ },
+		}
+		_ = g.Reconcile(t.Context(), "spark/c")
+		if forgotten != want {
+			t.Errorf("after %v the last write is forgotten %d times, want %d", err, forgotten, want)
+		}
 	}
 }
 
