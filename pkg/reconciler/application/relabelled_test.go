@@ -7,9 +7,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
@@ -104,7 +105,8 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 // followedDriver is one whose labels were changed, and what is reported of it.
 type followedDriver struct {
 	*relabelled
-	kube    *fake.Clientset
+	// shown is what the watch shows after the list.
+	shown   *watch.RaceFreeFakeWatcher
 	changed chan types.NamespacedName
 	deleted chan *corev1.Pod
 }
@@ -112,12 +114,14 @@ type followedDriver struct {
 func followDriver(t *testing.T, live *driver) *followedDriver {
 	t.Helper()
 	f := &followedDriver{
-		kube: fake.NewClientset(), changed: make(chan types.NamespacedName, 16), deleted: make(chan *corev1.Pod, 16),
+		shown: watch.NewRaceFreeFake(), changed: make(chan types.NamespacedName, 16), deleted: make(chan *corev1.Pod, 16),
 	}
+	kube := fake.NewClientset()
 	if live != nil {
-		f.kube = fake.NewClientset(live.Obj())
+		kube = fake.NewClientset(live.Obj())
 	}
-	f.relabelled = newRelabelled(t.Context(), f.kube, apache.API, relabelledEvents{
+	kube.PrependWatchReactor("pods", clienttesting.DefaultWatchReactor(f.shown, nil))
+	f.relabelled = newRelabelled(t.Context(), kube, apache.API, relabelledEvents{
 		changed: func(app types.NamespacedName) { f.changed <- app },
 		deleted: func(pod *corev1.Pod, _ bool) { f.deleted <- pod },
 	})
@@ -148,18 +152,15 @@ func (f *followedDriver) until(t *testing.T, what string, holds func(pod *corev1
 func TestADriverWithChangedLabelsIsFollowed(t *testing.T) {
 	f := followDriver(t, driverOf("this", "ours"))
 	f.until(t, "be listed", func(pod *corev1.Pod) bool { return pod != nil })
-	<-f.changed
-	if _, err := f.kube.CoreV1().Pods("team-a").UpdateStatus(t.Context(), driverOf("this", "ours").Ended().Obj(), metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	f.shown.Modify(driverOf("this", "ours").Ended().Obj())
 	f.until(t, "end", func(pod *corev1.Pod) bool { return pod != nil && pod.Status.Phase == corev1.PodFailed })
-	if err := f.kube.CoreV1().Pods("team-a").Delete(t.Context(), "pi-0-driver", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	f.shown.Delete(driverOf("this", "ours").Ended().Obj())
 	f.until(t, "be gone", func(pod *corev1.Pod) bool { return pod == nil })
 	if pod := <-f.deleted; pod.UID != "ours" {
 		t.Errorf("the deletion of %s is reported", pod.UID)
 	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
 	if f.watches != 0 || len(f.pods) != 0 {
 		t.Errorf("%d watches are left", f.watches)
 	}
