@@ -26,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/function"
+	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
@@ -33,6 +34,10 @@ import (
 
 type environment struct {
 	Port int `envconfig:"PORT" default:"8080"`
+	// ProbePort is where the kubelet asks for the health; at the port of the events if it is not set.
+	ProbePort int `envconfig:"PROBE_PORT"`
+	// Audience is whom the tokens of the senders must be for. If it is not set, no token is asked for.
+	Audience string `envconfig:"OIDC_AUDIENCE"`
 	// Namespace holds the config maps.
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 }
@@ -72,7 +77,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return function.Serve(ctx, env.Port, onlyFiresteels(handler))
+	options := []function.Option{function.WithProbes(env.ProbePort)}
+	if env.Audience != "" {
+		verifier, err := oidc.NewVerifier(cluster, env.Audience)
+		if err != nil {
+			return err
+		}
+		options = append(options, function.WithAuthentication(verifier.Authenticate))
+	}
+	return function.Serve(ctx, env.Port, onlyFiresteels(handler), options...)
 }
 
 // onlyFiresteels has a handler take the events of Firesteel alone. A broker may carry others, such as what another function

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"knative.dev/pkg/logging"
@@ -19,8 +20,11 @@ import (
 )
 
 const (
-	// requestLimit is how large a received event may be. Firesteel's stay below 8 KiB.
+	// requestLimit is how large a received event may be. Firesteel's stay below 8 KiB, and so below smallBody.
 	requestLimit = 1 << 20
+	// smallBody is how large a body is that is read in any case, and largeBodies the number of larger ones that are held at once.
+	smallBody   = 16 << 10
+	largeBodies = 32
 	// callsAtOnce bounds the calls of a handler, callsPerNamespace those about objects of one namespace, and queueTime is how long
 	// an event waits for its turn.
 	callsAtOnce       = 512
@@ -31,6 +35,10 @@ const (
 var (
 	// errBusy is the error of an event for which no call was free.
 	errBusy = errors.New("the handler is busy with other events")
+	// errChecking is the error of a sender who cannot be checked now.
+	errChecking = errors.New("the sender cannot be authenticated now")
+	// errCrowded is the error of a large event for which there is no room.
+	errCrowded = errors.New("the handler holds as many large events as it may")
 	// errIncomplete is the error of a request whose body did not arrive whole.
 	errIncomplete = errors.New("the event did not arrive whole")
 )
@@ -40,26 +48,46 @@ var (
 // body has arrived. It answers
 //
 //	204  done
+//	401  a sender that is not authenticated
 //	400  what no repetition can mend: no event, or an error that events.Permanent marks
 //	408  the body did not arrive whole
 //	413  an event above 1 MiB
-//	429  32 calls were running for 2 s
-//	503  the handler ran out of time, or the API server is overloaded or away
+//	429  32 calls were running for 2 s, or 32 other events above 16 KiB were held
+//	503  the sender cannot be checked now, the handler ran out of time, or the API server is overloaded or away
 //	500  any other error, a panic too
 //
 // and a broker delivers again after 408, 429, 503 and 500. Events of types that Firesteel does not send are handed over like any
 // other: a broker may carry them, too. An answer has no body unless it is a refusal: a broker takes the body of a success for
 // a reply event. What is refused goes to the logger of the request's context.
-func NewReceiver(handler events.Handler) (http.Handler, error) {
+func NewReceiver(handler events.Handler) (http.Handler, error) { return newReceiver(handler, nil) }
+
+// Authenticate checks who sends a request. An error that wraps ErrUnauthenticated is about the sender; any other one is trouble with
+// the check.
+type Authenticate func(request *http.Request) error
+
+// ErrUnauthenticated is wrapped by the errors of Authenticate about senders that must not pass.
+var ErrUnauthenticated = errors.New("the sender is not authenticated")
+
+// newReceiver takes the events of all senders if authenticate is nil.
+func newReceiver(handler events.Handler, authenticate Authenticate) (*receiver, error) {
 	if handler == nil {
 		return nil, errors.New("a receiver needs a handler")
 	}
-	return &receiver{handler: handler, slots: fairshare.New(callsAtOnce, callsPerNamespace), queueTime: queueTime}, nil
+	if authenticate == nil {
+		authenticate = func(*http.Request) error { return nil }
+	}
+	return &receiver{
+		handler: handler, authenticate: authenticate, slots: fairshare.New(callsAtOnce, callsPerNamespace),
+		large: semaphore.NewWeighted(largeBodies), queueTime: queueTime,
+	}, nil
 }
 
 type receiver struct {
-	handler   events.Handler
-	slots     *fairshare.Limiter
+	handler      events.Handler
+	authenticate Authenticate
+	slots        *fairshare.Limiter
+	// large bounds the large bodies that are held.
+	large     *semaphore.Weighted
 	queueTime time.Duration
 }
 
@@ -86,16 +114,54 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // take reads an event and has it handled. The event is nil if the request holds none. Nobody else waits while the body arrives:
 // a slot is taken when it is there.
 func (r *receiver) take(w http.ResponseWriter, request *http.Request) (*cloudevents.Event, error) {
-	event, err := receive(w, request)
+	switch err := r.authenticate(request); {
+	case errors.Is(err, ErrUnauthenticated):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errChecking, err)
+	}
+	body, release, err := r.read(http.MaxBytesReader(w, request.Body, requestLimit))
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.queue(request.Context(), events.NamespaceOf(*event))
+	defer release()
+	arrived(request.Context())
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	event, err := receive(request)
+	if err != nil {
+		return nil, err
+	}
+	free, err := r.queue(request.Context(), events.NamespaceOf(*event))
 	if err != nil {
 		return event, err
 	}
-	defer release()
+	defer free()
 	return event, r.handler.Call(request.Context(), *event)
+}
+
+// read reads a body. A large one counts until it is released.
+func (r *receiver) read(body io.Reader) (text []byte, release func(), err error) {
+	release = func() {}
+	text, err = io.ReadAll(io.LimitReader(body, smallBody+1))
+	if err == nil && len(text) > smallBody {
+		if !r.large.TryAcquire(1) {
+			return nil, nil, errCrowded
+		}
+		release = func() { r.large.Release(1) }
+		var rest []byte
+		rest, err = io.ReadAll(body)
+		text = append(text, rest...)
+	}
+	switch {
+	case err == nil:
+		return text, release, nil
+	case tooLarge(err):
+		release()
+		return nil, nil, err
+	default:
+		release()
+		return nil, nil, fmt.Errorf("%w: %w", errIncomplete, err)
+	}
 }
 
 // queue waits for a slot.
@@ -109,15 +175,7 @@ func (r *receiver) queue(ctx context.Context, namespace string) (release func(),
 }
 
 // receive reads one event. What is not one now will not be one the next time.
-func receive(w http.ResponseWriter, request *http.Request) (*cloudevents.Event, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, requestLimit))
-	switch {
-	case tooLarge(err):
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errIncomplete, err)
-	}
-	request.Body = io.NopCloser(bytes.NewReader(body))
+func receive(request *http.Request) (*cloudevents.Event, error) {
 	event, err := cloudevents.NewEventFromHTTPRequest(request)
 	if err != nil {
 		return nil, events.Permanent(fmt.Errorf("read event: %w", err))
@@ -137,7 +195,11 @@ func answer(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, errIncomplete):
 		return http.StatusRequestTimeout
-	case errors.Is(err, errBusy):
+	case errors.Is(err, ErrUnauthenticated):
+		return http.StatusUnauthorized
+	case errors.Is(err, errChecking):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, errBusy), errors.Is(err, errCrowded):
 		return http.StatusTooManyRequests
 	case overloaded(err):
 		return http.StatusServiceUnavailable

@@ -22,8 +22,8 @@ import (
 )
 
 // Handle serves a handler until the process is told to stop, by SIGTERM or an interrupt, and then finishes what it has
-// begun: see Serve. It listens at $PORT, 8080 where that is not set, and logs JSON lines from $LOG_LEVEL (debug, info, ...;
-// info) on. Where it cannot serve, it says why and ends the process.
+// begun: see Serve. It listens at $PORT, 8080 where that is not set, for probes at $PROBE_PORT, and logs JSON lines from
+// $LOG_LEVEL (debug, info, ...; info) on. Where it cannot serve, it says why and ends the process.
 func Handle(handler events.Handler) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	err := handle(ctx, handler)
@@ -35,8 +35,9 @@ func Handle(handler events.Handler) {
 
 func handle(ctx context.Context, handler events.Handler) error {
 	var env struct {
-		Port     int             `envconfig:"PORT" default:"8080"`
-		LogLevel zap.AtomicLevel `envconfig:"LOG_LEVEL" default:"info"`
+		Port      int             `envconfig:"PORT" default:"8080"`
+		ProbePort int             `envconfig:"PROBE_PORT"`
+		LogLevel  zap.AtomicLevel `envconfig:"LOG_LEVEL" default:"info"`
 	}
 	if err := envconfig.Process("", &env); err != nil {
 		return err
@@ -47,7 +48,7 @@ func handle(ctx context.Context, handler events.Handler) error {
 	if err != nil {
 		return fmt.Errorf("make logger: %w", err)
 	}
-	return Serve(logging.WithLogger(ctx, logger.Sugar()), env.Port, handler)
+	return Serve(logging.WithLogger(ctx, logger.Sugar()), env.Port, handler, WithProbes(env.ProbePort))
 }
 
 const (
@@ -56,60 +57,127 @@ const (
 	// drainTime is how long events that were taken may take to be answered then. Together they stay below the 30 s that
 	// Kubernetes gives a Pod.
 	drainTime = 20 * time.Second
+	// headerTime and requestTime are how long the header of a request, and all of it, may take to arrive.
+	headerTime  = 5 * time.Second
+	requestTime = 15 * time.Second
+	// answerTime is how long a request may take from its header to the end of its answer: the arrival of its body, the wait for a
+	// call, the call, and the answer.
+	answerTime = 90 * time.Second
+	// idleTime is how long a connection is kept between requests.
+	idleTime = 2 * time.Minute
+	// headerLimit is how large a header may be.
+	headerLimit = 32 << 10
 )
+
+// Option adjusts what Serve serves.
+type Option func(*options)
+
+type options struct {
+	probes       int
+	authenticate Authenticate
+	leave        time.Duration
+}
+
+// WithProbes serves GET /healthz and /readyz at a port of their own, and not at the one for events, so that each can have its own
+// peers. Zero leaves them together.
+func WithProbes(port int) Option { return func(o *options) { o.probes = port } }
+
+// WithAuthentication takes the events of those senders only that authenticate lets pass.
+func WithAuthentication(authenticate Authenticate) Option {
+	return func(o *options) { o.authenticate = authenticate }
+}
 
 // Serve serves a handler at a port until ctx ends: POST is for events, as NewReceiver takes them, GET /healthz answers that
 // the process lives, and GET /readyz 200 until ctx ends and 503 from then on. Events are taken for 3 s more, and those that
 // were taken have another 20 s. The logger is the context's. What ctx holds, handlers get, but for its end.
-func Serve(ctx context.Context, port int, handler events.Handler) error {
-	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
-	if err != nil {
-		return fmt.Errorf("serve: %w", err)
+//
+// A request has 15 s to arrive. Connections are bounded: beyond 1,024 the one is closed that has kept the server waiting
+// longest, so that nobody who opens connections and sends nothing keeps others from being served.
+func Serve(ctx context.Context, port int, handler events.Handler, adjust ...Option) error {
+	o := options{leave: leaveTime}
+	for _, option := range adjust {
+		option(&o)
 	}
-	return serve(ctx, listener, handler, leaveTime)
+	listener, err := listen(port)
+	if err != nil {
+		return err
+	}
+	var probes net.Listener
+	if o.probes != 0 {
+		if probes, err = listen(o.probes); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	return serve(ctx, listener, probes, handler, o)
 }
 
-func serve(ctx context.Context, listener net.Listener, handler events.Handler, leave time.Duration) error {
-	receiver, err := NewReceiver(handler)
+func listen(port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	return listener, nil
+}
+
+// serve serves events, and probes with them if they have no listener of their own.
+func serve(ctx context.Context, listener, probes net.Listener, handler events.Handler, o options) error {
+	receiver, err := newReceiver(handler, o.authenticate)
 	if err != nil {
 		return err
 	}
 	var leaving atomic.Bool
 	lasting := context.WithoutCancel(ctx)
-	server := &http.Server{
-		Handler:           routes(receiver, &leaving),
-		BaseContext:       func(net.Listener) context.Context { return lasting },
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		ErrorLog:          zap.NewStdLog(logging.FromContext(ctx).Desugar()),
+	mux := http.NewServeMux()
+	mux.Handle("POST /", receiver)
+	servers := map[net.Listener]*http.Server{listener: newServer(lasting, mux)}
+	if probes != nil {
+		mux = http.NewServeMux()
+		servers[probes] = newServer(lasting, mux)
 	}
+	handleProbes(mux, &leaving)
 	logging.FromContext(ctx).Infow("events are taken", "address", listener.Addr().String())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve: %w", err)
-		}
-		return nil
-	})
-	group.Go(func() error {
-		<-ctx.Done()
-		leaving.Store(true)
-		time.Sleep(leave)
-		drain, cancel := context.WithTimeout(lasting, drainTime)
-		defer cancel()
-		return server.Shutdown(drain)
-	})
+	for listener, server := range servers {
+		group.Go(func() error {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				return fmt.Errorf("serve: %w", err)
+			}
+			return nil
+		})
+		group.Go(func() error {
+			<-ctx.Done()
+			leaving.Store(true)
+			time.Sleep(o.leave)
+			drain, cancel := context.WithTimeout(lasting, drainTime)
+			defer cancel()
+			return server.Shutdown(drain)
+		})
+	}
 	return group.Wait()
 }
 
-func routes(receiver http.Handler, leaving *atomic.Bool) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("POST /", receiver)
+// newServer makes a server whose requests get the context.
+func newServer(ctx context.Context, handler http.Handler) *http.Server {
+	connections := newConnections(connectionLimit)
+	return &http.Server{
+		Handler:           handler,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       connections.context,
+		ConnState:         connections.changed,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       requestTime,
+		WriteTimeout:      answerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerLimit,
+		ErrorLog:          zap.NewStdLog(logging.FromContext(ctx).Desugar()),
+	}
+}
+
+func handleProbes(mux *http.ServeMux, leaving *atomic.Bool) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if leaving.Load() {
 			http.Error(w, "about to stop", http.StatusServiceUnavailable)
 		}
 	})
-	return mux
 }

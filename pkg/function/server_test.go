@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func newServed(t *testing.T, handler events.Handler, leave time.Duration) *serve
 	must(t, err)
 	ctx, stop := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
 	s := &served{t: t, url: "http://" + listener.Addr().String(), stop: stop, done: make(chan error, 1)}
-	go func() { s.done <- serve(ctx, listener, handler, leave) }()
+	go func() { s.done <- serve(ctx, listener, nil, handler, options{leave: leave}) }()
 	return s
 }
 
@@ -43,12 +44,29 @@ func (s *served) get(path string) int {
 
 func (s *served) post() int {
 	s.t.Helper()
-	request, err := cloudevents.NewHTTPRequestFromEvent(context.Background(), s.url, failed(s.t))
+	return s.send(failed(s.t))
+}
+
+func (s *served) send(event cloudevents.Event) int {
+	s.t.Helper()
+	request, err := cloudevents.NewHTTPRequestFromEvent(context.Background(), s.url, event)
 	must(s.t, err)
 	response, err := http.DefaultClient.Do(request)
 	must(s.t, err)
 	defer response.Body.Close()
 	return response.StatusCode
+}
+
+// serving serves a receiver, and returns its URL.
+func serving(t *testing.T, receiver http.Handler) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(receiver)
+	server.Config.BaseContext = func(net.Listener) context.Context {
+		return logging.WithLogger(context.Background(), zap.NewNop().Sugar())
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func TestAServerFinishesWhatItHasBegun(t *testing.T) {

@@ -60,6 +60,9 @@ func wantedFigures() (names []string) {
 	for _, of := range []string{"Apache, in process", "Apache, HTTP sink", "Kubeflow, in process"} {
 		want(partThroughput, of, append(stageNames[:], "CPU of the controller")...)
 	}
+	for _, trigger := range []string{"dead", "slow"} {
+		want(partNeighbours, fmt.Sprintf("%d applications behind a %s Trigger", smokeCount*64/100, trigger), quantiles("another team's event")...)
+	}
 	want(partReplicas, "1 replicas", stageNames[:]...)
 	want(partReplicas, "2 replicas", append(stageNames[:], "CPU of controller 1", "CPU of controller 2")...)
 	all := fmt.Sprintf("%d applications", smokeCount)

@@ -45,6 +45,7 @@ var parts = []part{
 	{partThroughput, (*bench).measureThroughput},
 	{partCost, (*bench).measureCost},
 	{partLatency, (*bench).measureLatency},
+	{partNeighbours, (*bench).measureNeighbours},
 	{partReplicas, (*bench).measureReplicas},
 	{partApache, (*bench).measureApache},
 }

@@ -15,13 +15,21 @@ type sink struct {
 	taken  atomic.Int64
 	mutex  sync.Mutex
 	awaits map[arrival]chan time.Time
+	// waits holds the namespaces whose events are kept waiting.
+	waits map[string]waiting
+}
+
+// waiting is how long the events of a namespace are kept waiting, until released is closed.
+type waiting struct {
+	answer   time.Duration
+	released chan struct{}
 }
 
 // arrival is the event of a state of an application.
 type arrival struct{ application, state string }
 
 func newSink() *sink {
-	s := &sink{awaits: map[arrival]chan time.Time{}}
+	s := &sink{awaits: map[arrival]chan time.Time{}, waits: map[string]waiting{}}
 	s.server = httptest.NewServer(s)
 	return s
 }
@@ -42,10 +50,42 @@ func (s *sink) await(application, state string) <-chan time.Time {
 	return news
 }
 
+// hold keeps each event of a namespace waiting for so long, as a slow Trigger does behind a Broker, until release is called.
+func (s *sink) hold(namespace string, answer time.Duration) (release func()) {
+	w := waiting{answer: answer, released: make(chan struct{})}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.waits[namespace] = w
+	return sync.OnceFunc(func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		delete(s.waits, namespace)
+		close(w.released)
+	})
+}
+
+// wait keeps an event waiting if its namespace is held.
+func (s *sink) wait(request *http.Request) {
+	s.mutex.Lock()
+	w, waits := s.waits[request.Header.Get("Ce-Sparknamespace")]
+	s.mutex.Unlock()
+	if !waits {
+		return
+	}
+	timer := time.NewTimer(w.answer)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.released:
+	case <-request.Context().Done():
+	}
+}
+
 // ServeHTTP takes an event.
 func (s *sink) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	at := time.Now()
 	_, _ = io.Copy(io.Discard, request.Body)
+	s.wait(request)
 	w.WriteHeader(http.StatusAccepted)
 	s.taken.Add(1)
 	what := arrival{request.Header.Get("Ce-Sparkname"), request.Header.Get("Ce-Sparkstate")}

@@ -100,6 +100,7 @@ func (r *run) begin(dir string, seed uint64) {
 	for i := range 2 {
 		r.calm = append(r.calm, newPopulace(r.world, fmt.Sprintf("calm-%d", i), 8, 0))
 	}
+	r.calm = append(r.calm, newPopulace(r.world, deadTenant, 4, 0), newPopulace(r.world, slowTenant, 4, 0))
 	r.wild = []*populace{newPopulace(r.world, "wild", 10, 15), newPopulace(r.world, "tight", 6, 10)}
 	r.everybody = append(append(r.everybody, r.calm...), r.wild...)
 	for _, p := range r.everybody {

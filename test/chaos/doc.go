@@ -8,6 +8,8 @@
 // deleted, nodes are lost and come back, applications are deleted, made anew under the same name, edited and suspended,
 // quotas come and go, and the handlers get events again, in another order, and forged.
 //
+// Two tenants subscribe to their own events: one by a subscriber that never answers, and one by a slow one.
+//
 // In the namespaces of calm- nothing happens to the applications but what happens to Firesteel, so each must end just
 // as its kind says (kinds_test.go). In all others they must come to an end. In the end (package verdict):
 //

@@ -30,6 +30,7 @@ var wantedOfPods = []string{
 var wantedAlways = []string{
 	"api 409", "api 410", "api 429", "api 500", "api 503", "api 504", "api answer lost", "api request lost", "api late",
 	"api outage", "watch cut", "watch stale",
+	"sink dead subscriber", "sink slow subscriber",
 	"sink 400", "sink 429", "sink 500", "sink 503", "sink cut", "sink hang", "sink taken, 500", "sink taken, cut",
 	"kill controller", "kill sink", "kill handler-restart", "kill handler-ttl", "kill kwok",
 	"pod vanished", "pod deleted", "application deleted", "application replaced", "application edited", "application suspended",

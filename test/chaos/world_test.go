@@ -223,19 +223,26 @@ func (w *world) handler(ctx context.Context, name string, port int) (member, err
 	}}, err
 }
 
+// The tenants that subscribe to their own events: by a subscriber that never answers while there is a storm, and by a slow one.
+// Nothing else happens to their applications.
+const (
+	deadTenant = "calm-dead"
+	slowTenant = "calm-slow"
+)
+
 // sinkRate is the share of events that the sink does something wrong with.
 const sinkRate = 0.15
 
 func (w *world) newSink(port int) member {
 	return member{name: "sink", start: func(incarnation int, log string) (*controlplane.Process, error) {
-		rate := 0.0
+		rate, dead, slow := 0.0, "", ""
 		if w.stormy.Load() {
-			rate = sinkRate
+			rate, dead, slow = sinkRate, deadTenant, slowTenant
 		}
 		return controlplane.StartProcess(log, nil, filepath.Join(w.dir, "sink"),
 			fmt.Sprintf("-listen=127.0.0.1:%d", port), "-journal="+w.dir, fmt.Sprintf("-incarnation=%d", incarnation),
 			fmt.Sprintf("-seed=%d", w.seed), fmt.Sprintf("-rate=%g", rate), fmt.Sprintf("-delay=%s", w.delay),
-			"-restart="+w.restartURL, "-ttl="+w.ttlURL)
+			"-restart="+w.restartURL, "-ttl="+w.ttlURL, "-dead="+dead, "-slow="+slow)
 	}}
 }
 

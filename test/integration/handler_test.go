@@ -158,10 +158,16 @@ func (h *handler) trigger(attribute, value string) answering {
 }
 
 // post sends an event as it was delivered, and returns the answer; 502 where there is none.
-func (s *scene) post(url string, d delivery) int {
+func (s *scene) post(url string, d delivery) int { return s.postAs(url, d, "") }
+
+// postAs does the same with a header Authorization, if there is one.
+func (s *scene) postAs(url string, d delivery, authorization string) int {
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(d.Body))
 	if err != nil {
 		return http.StatusBadGateway
+	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
 	}
 	for key, value := range d.Attributes {
 		switch {

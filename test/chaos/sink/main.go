@@ -31,6 +31,8 @@ func main() {
 	flag.DurationVar(&s.delay, "delay", time.Second, "the longest that an answer is delayed")
 	flag.StringVar(&s.restart, "restart", "", "the URL of the restart handler")
 	flag.StringVar(&s.ttl, "ttl", "", "the URL of the ttl handler")
+	flag.StringVar(&s.deadTenant, "dead", "", "the namespace whose events a subscriber of its own holds, which never answers")
+	flag.StringVar(&s.slowTenant, "slow", "", "the namespace whose events a subscriber of its own takes, slowly")
 	flag.Parse()
 	s.dice = dice.New(seed, fmt.Sprintf("sink %d", incarnation))
 	s.refusals = map[string]int{}
@@ -48,6 +50,8 @@ type sink struct {
 	rate         float64
 	delay        time.Duration
 	restart, ttl string
+	// deadTenant and slowTenant are namespaces with a subscriber of their own.
+	deadTenant, slowTenant string
 
 	mutex    sync.Mutex
 	refusals map[string]int
@@ -61,8 +65,24 @@ type fault struct {
 	taken bool
 	// code is what it answers; 0 where it cuts the connection.
 	code int
-	// slow says that it makes the sender wait.
-	slow bool
+	// slow says that it makes the sender wait, and always that it does so as long as it may.
+	slow, always bool
+	// dead says that it never answers.
+	dead bool
+}
+
+// subscriber is what a tenant's own subscriber does to each of its events; nothing where it has none.
+func (s *sink) subscriber(namespace string) fault {
+	switch {
+	case namespace == "":
+		return fault{}
+	case namespace == s.deadTenant:
+		return fault{name: "dead subscriber", dead: true}
+	case namespace == s.slowTenant:
+		return fault{name: "slow subscriber", taken: true, code: http.StatusAccepted, always: true}
+	default:
+		return fault{}
+	}
 }
 
 var faults = []fault{
@@ -86,7 +106,10 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if err != nil {
 		return // the event did not reach the sink
 	}
-	fault := s.draw(request.Header.Get("Ce-Id"))
+	fault := s.subscriber(request.Header.Get("Ce-Sparknamespace"))
+	if fault.name == "" {
+		fault = s.draw(request.Header.Get("Ce-Id"))
+	}
 	err = s.journal.Write(journal.Entry{
 		At: time.Now(), Attributes: journal.Attributes(request.Header), Body: string(body), Taken: fault.taken, Fault: fault.name,
 	})
@@ -96,7 +119,12 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if fault.taken && !s.trigger(request, body) {
 		fault.code = http.StatusServiceUnavailable // as a broker whose subscriber fails
 	}
-	if fault.slow {
+	switch {
+	case fault.dead:
+		<-request.Context().Done() // the sender gives up, or somebody dies
+	case fault.always:
+		<-time.After(s.delay)
+	case fault.slow:
 		<-time.After(s.dice.Between(0, s.delay))
 	}
 	if fault.code == 0 {

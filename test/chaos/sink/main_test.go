@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/test/chaos/dice"
@@ -119,5 +121,45 @@ func TestTriggers(t *testing.T) {
 				t.Errorf("answered with %d and called %q", code, called)
 			}
 		})
+	}
+}
+
+func TestSubscribersOfTenants(t *testing.T) {
+	s, dir := newSink(t, 0)
+	s.deadTenant, s.slowTenant, s.delay = "dead", "slow", time.Millisecond
+	if code := send(t, s, map[string]string{"Id": "a", "Sparknamespace": "slow"}); code != http.StatusAccepted {
+		t.Errorf("the slow one answers with %d", code)
+	}
+	if code := send(t, s, map[string]string{"Id": "b", "Sparknamespace": "other"}); code != http.StatusAccepted {
+		t.Errorf("that of others answers with %d", code)
+	}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Ce-Sparknamespace", "dead")
+	answered := make(chan error, 1)
+	go func() {
+		_, err := http.DefaultTransport.RoundTrip(request) //nolint:bodyclose // there is none
+		answered <- err
+	}()
+	for entries := 0; entries < 3; {
+		journaled, err := journal.NewReader(dir).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = len(journaled)
+	}
+	select {
+	case err := <-answered:
+		t.Errorf("the dead one answers: %v", err)
+	default:
+	}
+	cancel()
+	if err := <-answered; err == nil {
+		t.Error("the dead one answers whoever gives up")
 	}
 }

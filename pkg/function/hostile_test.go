@@ -1,0 +1,174 @@
+package function
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	cloudevents "github.com/cloudevents/sdk-go/v2"
+	"go.uber.org/zap"
+	"knative.dev/pkg/logging"
+)
+
+// head begins a request with a body of some length.
+func head(length int) string {
+	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nContent-Length: %d\r\n\r\n", length)
+}
+
+const chunked = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// connect opens a connection that sends a text, and stays.
+func (s *served) connect(text string) net.Conn {
+	s.t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	must(s.t, err)
+	s.t.Cleanup(func() { _ = connection.Close() })
+	// The server may have closed it already, to make room.
+	_, _ = io.WriteString(connection, text)
+	return connection
+}
+
+// The Broker is served, and the kubelet, whatever others send, or do not.
+func TestTheBrokerIsServedBesideConnectionsThat(t *testing.T) {
+	for name, test := range map[string]struct {
+		number int
+		sends  string
+	}{
+		"send nothing":                       {100, ""},
+		"send nothing, and are very many":    {connectionLimit + 200, ""},
+		"send half of a header":              {100, "POST / HTTP/1.1\r\nHost:"},
+		"send half, and are very many":       {connectionLimit + 200, "POST / HTTP/1.1\r\nHost:"},
+		"keep their body back":               {100, head(1000)},
+		"keep it back, and are very many":    {connectionLimit + 200, head(1000)},
+		"keep a large body back":             {100, head(requestLimit) + strings.Repeat(" ", 10_000)},
+		"keep the rest of a large body back": {100, head(requestLimit) + strings.Repeat(" ", 2*smallBody)},
+		"keep a chunk back":                  {100, chunked + "10\r\n{"},
+		"never end their chunks":             {40, chunked + strings.Repeat("10000\r\n"+strings.Repeat(" ", 0x10000)+"\r\n", 20)},
+		"send too much":                      {40, head(requestLimit+1) + strings.Repeat(" ", requestLimit+1)},
+		"send a header that is too large":    {100, "POST / HTTP/1.1\r\nX: " + strings.Repeat("x", 4*headerLimit)},
+		"send no HTTP":                       {100, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"},
+		"ask for its health only":            {100, "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServed(t, func(context.Context, cloudevents.Event) error { return nil }, 0)
+			for range test.number {
+				s.connect(test.sends)
+			}
+			for range 10 {
+				if live, ready, event := s.get("/healthz"), s.get("/readyz"), s.post(); live != 200 || ready != 200 || event != 204 {
+					t.Fatalf("it is live %d and ready %d and answers an event with %d", live, ready, event)
+				}
+			}
+		})
+	}
+}
+
+// What arrives too slowly ends: its answer says that it may be sent again.
+func TestRequestsThatDoNotArriveEnd(t *testing.T) {
+	if requestTime > 30*time.Second {
+		t.Fatalf("a request has %s", requestTime)
+	}
+	s := newServed(t, func(context.Context, cloudevents.Event) error { return nil }, 0)
+	response, err := http.ReadResponse(bufio.NewReader(s.connect(head(1000)+"{")), nil)
+	must(t, err)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("the answer is %d, want 408", response.StatusCode)
+	}
+}
+
+func TestLargeEventsAreBounded(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	s := newServed(t, func(_ context.Context, event cloudevents.Event) error {
+		if len(event.Data()) > smallBody {
+			begun <- struct{}{}
+			<-release
+		}
+		return nil
+	}, 0)
+	large := failed(t)
+	must(t, large.SetData(cloudevents.TextPlain, bytes.Repeat([]byte("x"), 2*smallBody)))
+	answers := make(chan int, largeBodies+1)
+	for n := range largeBodies {
+		// Each is of a namespace of its own, so that calls are free.
+		event := large.Clone()
+		event.SetSource(strings.Replace(large.Source(), "/namespaces/", fmt.Sprintf("/namespaces/n%d-", n), 1))
+		go func() { answers <- s.send(event) }()
+		<-begun
+	}
+	if got := s.send(large); got != http.StatusTooManyRequests {
+		t.Errorf("a large event more is answered with %d, want 429", got)
+	}
+	if got := s.post(); got != http.StatusNoContent {
+		t.Errorf("a small event is answered with %d, want 204", got)
+	}
+	close(release)
+	for range largeBodies {
+		if got := <-answers; got != http.StatusNoContent {
+			t.Errorf("a large event is answered with %d, want 204", got)
+		}
+	}
+	go func() { answers <- s.send(large) }()
+	<-begun
+	if got := <-answers; got != http.StatusNoContent {
+		t.Errorf("a large event after them is answered with %d, want 204", got)
+	}
+}
+
+func TestProbesHaveAPortOfTheirOwn(t *testing.T) {
+	ctx, stop := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
+	var listeners [2]net.Listener
+	for i := range listeners {
+		var err error
+		listeners[i], err = net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+	}
+	done := make(chan error)
+	go func() {
+		done <- serve(ctx, listeners[0], listeners[1], func(context.Context, cloudevents.Event) error { return nil }, options{})
+	}()
+	events := &served{t: t, url: "http://" + listeners[0].Addr().String()}
+	probes := &served{t: t, url: "http://" + listeners[1].Addr().String()}
+	if live, ready, event := probes.get("/healthz"), probes.get("/readyz"), events.post(); live != 200 || ready != 200 || event != 204 {
+		t.Errorf("it is live %d and ready %d and answers an event with %d", live, ready, event)
+	}
+	if live, event := events.get("/healthz"), probes.post(); live == 200 || event == 204 {
+		t.Errorf("the port of the events answers a probe with %d, and that of the probes an event with %d", live, event)
+	}
+	stop()
+	must(t, <-done)
+}
+
+func TestSendersAreAuthenticated(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{
+		"one that may":                  {nil, http.StatusNoContent},
+		"one that may not":              {fmt.Errorf("%w: no token", ErrUnauthenticated), http.StatusUnauthorized},
+		"one that cannot be checked":    {errors.New("no keys"), http.StatusServiceUnavailable},
+		"one that is not checked soon":  {context.DeadlineExceeded, http.StatusServiceUnavailable},
+		"one that breaks off its check": {context.Canceled, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			called := false
+			receiver, err := newReceiver(func(context.Context, cloudevents.Event) error {
+				called = true
+				return nil
+			}, func(*http.Request) error { return test.err })
+			must(t, err)
+			s := &served{t: t, url: serving(t, receiver)}
+			if got := s.post(); got != test.want || called != (test.err == nil) {
+				t.Errorf("the answer is %d, and the handler was called: %t; want %d", got, called, test.want)
+			}
+		})
+	}
+}

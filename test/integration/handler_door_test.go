@@ -1,0 +1,147 @@
+package integration
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+)
+
+// tokenFor is a token of the scene's service account for an audience, as Knative asks for one.
+func (s *scene) tokenFor(audiences ...string) string {
+	s.Helper()
+	answer, err := s.kube.CoreV1().ServiceAccounts(s.ns).CreateToken(s.Context(), "default",
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}, metav1.CreateOptions{})
+	s.must(err)
+	return answer.Status.Token
+}
+
+func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
+	const audience = "firesteel-handler-restart"
+	s := newScene(t)
+	s.configured("config-handlers", "restart", "external")
+	s.ownController(controller{sink: s.sink.url()})
+	restart := s.function("handler-restart", "handler",
+		[]string{"SYSTEM_NAMESPACE=" + systemNamespace, "OIDC_AUDIENCE=" + audience}, "restart")
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
+	s.run("pi", 0).exit(1)
+	heard := s.untilDelivered("the handler to be asked", func(heard []delivery) bool { return asked(heard, 0) >= 1 })
+	failed := heard[len(heard)-1]
+	for _, d := range heard {
+		if d.State == "Failed" {
+			failed = d
+		}
+	}
+	right := s.tokenFor(audience)
+	parts := strings.Split(right, ".")
+	for name, authorization := range map[string]string{
+		"no token":               "",
+		"a token for the server": "Bearer " + s.tokenFor(),
+		"another audience":       "Bearer " + s.tokenFor("firesteel-handler-ttl"),
+		"a forged signature":     "Bearer " + parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2])),
+		"no signature":           "Bearer eyJhbGciOiJub25lIn0." + parts[1] + ".",
+	} {
+		if got := s.postAs(restart.url, failed, authorization); got != http.StatusUnauthorized {
+			t.Errorf("%s: the answer is %d, want 401", name, got)
+		}
+	}
+	if state := stateOf(s.get("pi")); state != "Failed" {
+		t.Errorf("it is %s after events without a token, want Failed", state)
+	}
+	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+		if d.Attributes["sparkrestartallowed"] != "true" {
+			return http.StatusAccepted
+		}
+		return s.postAs(restart.url, d, "Bearer "+right)
+	})
+	s.run("pi", 1)
+}
+
+// Whoever reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
+func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-handlers", "restart", "external")
+	s.ownController(controller{sink: s.sink.url()})
+	restart := s.handler("restart")
+	address, err := url.Parse(restart.url)
+	s.must(err)
+	for _, begins := range []string{
+		"", "POST / HTTP/1.1\r\nHost:",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nContent-Length: 1000\r\n\r\n{",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat(" ", 100_000),
+	} {
+		for range 100 {
+			connection, err := net.Dial("tcp", address.Host)
+			s.must(err)
+			defer connection.Close()
+			_, err = io.WriteString(connection, begins)
+			s.must(err)
+		}
+	}
+	var refused atomic.Int32
+	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+		if d.Attributes["sparkrestartallowed"] != "true" {
+			return http.StatusAccepted
+		}
+		status := s.post(restart.url, d)
+		if status != http.StatusNoContent {
+			refused.Add(1)
+		}
+		return status
+	})
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
+	s.run("pi", 0).exit(1)
+	s.run("pi", 1)
+	if got := refused.Load(); got > 0 {
+		t.Errorf("the handler refused the Broker %d times", got)
+	}
+}
+
+// The events of one team are held by a Trigger that is dead. Those of another team are delivered meanwhile, and its handlers are
+// asked through the sink.
+func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
+	const held = 90 // more than the slots of one namespace, and than all slots of a relay without shares
+	dead, s := newScene(t), newScene(t)
+	s.configured("config-handlers", "restart", "external")
+	release := make(chan struct{})
+	var holding, ended atomic.Int32
+	dead.sink.answer(dead.ns, func(request *http.Request, _ delivery) int {
+		holding.Add(1)
+		select {
+		case <-release:
+		case <-request.Context().Done():
+			ended.Add(1)
+		}
+		return http.StatusAccepted
+	})
+	s.ownController(controller{sink: s.sink.url()})
+	restart := s.handler("restart")
+	s.sink.answer(s.ns, restart.trigger("sparkrestartallowed", "true"))
+	for n := range held {
+		dead.create(App(fmt.Sprintf("pi-%d", n)))
+	}
+	for n := range held {
+		until(dead, dead.kube.CoreV1().Pods(dead.ns), fmt.Sprintf("pi-%d-0-driver", n), "exist", func(*corev1.Pod) bool { return true })
+	}
+	if got := holding.Load(); got < 32 {
+		t.Errorf("only %d events are held", got)
+	}
+	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
+	s.run("pi", 0).exit(1)
+	s.run("pi", 1).succeed()
+	s.told(app, restarted.states...)
+	if got := ended.Load(); got > 0 {
+		t.Errorf("meanwhile %d events that were held came to their end: the others may have waited for that", got)
+	}
+	close(release)
+}
