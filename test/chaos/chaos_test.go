@@ -140,6 +140,7 @@ func (r *run) storm() {
 		group.Go(func() error { return r.perform(ctx, a) })
 	}
 	if *versionsFlag == "" {
+		group.Go(func() error { return r.perform(ctx, r.labelTaker(r.wild)) })
 		group.Go(func() error { return r.loseNodes(ctx) })
 	}
 	group.Go(func() error { return r.outages(ctx) })

@@ -4,9 +4,9 @@
 // The controller (alone, as two replicas that elect leaders, or two that overlap), the handlers and the sink are
 // processes, killed with -9 and started again, as is kwok. Firesteel's processes reach the API server through a gateway
 // (package gateway) that refuses, delays and loses requests and answers, and cuts and delays watches. The sink (package
-// sink) is a broker that refuses, hangs, and takes events that it says it did not take. Meanwhile Pods vanish and are
-// deleted, nodes are lost and come back, applications are deleted, made anew under the same name, edited and suspended,
-// quotas come and go, and the handlers get events again, in another order, and forged.
+// sink) is a broker that refuses, hangs, and takes events that it says it did not take. Meanwhile Pods vanish, are
+// deleted and lose their labels, nodes are lost and come back, applications are deleted, made anew under the same name,
+// edited and suspended, quotas come and go, and the handlers get events again, in another order, and forged.
 //
 // Two tenants subscribe to their own events: one by a subscriber that never answers, and one by a slow one.
 //
@@ -24,8 +24,8 @@
 //
 // With -chaos.restore, the API server is restored from backups (restore_test.go). Package verdict says what is judged
 // differently then. With -chaos.versions, the controller and the handlers of another commit take turns with today's
-// (versions_test.go): no driver may die of that, and nothing may run twice. Nodes stay, since the earlier version need not stand
-// their loss.
+// (versions_test.go): no driver may die of that, and nothing may run twice. Labels and nodes stay, since the earlier
+// version need not stand their loss.
 //
 // The test prints a seed. The flag -chaos.seed draws the same again; what meets what remains a matter of time, so that
 // a failure may take several runs to come back. make test-chaos is the short run, make chaos the one of 10,000 faults.

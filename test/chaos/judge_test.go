@@ -24,7 +24,7 @@ func wanted() []string {
 
 // wantedOfPods are those that the earlier of two versions need not stand.
 var wantedOfPods = []string{
-	"node lost", "node came back", "node deleted", "node out of service",
+	"labels taken", "labels put back", "node lost", "node came back", "node deleted", "node out of service",
 }
 
 var wantedAlways = []string{

@@ -1,0 +1,68 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+)
+
+// labelTaker takes labels off drivers' Pods.
+func (w *world) labelTaker(wild []*populace) actor {
+	return actor{"labels taken", 300 * time.Millisecond, func(ctx context.Context, d *dice.Dice) bool {
+		return w.takeLabels(ctx, d, wild[d.Below(len(wild))].namespace)
+	}}
+}
+
+// takeLabels takes one label or all off a driver's Pod, and sometimes puts them back. Those that choose what kwok does
+// with the Pod stay.
+func (w *world) takeLabels(ctx context.Context, d *dice.Dice, namespace string) bool {
+	pod := w.anyPod(ctx, d, namespace, func(pod *corev1.Pod) bool {
+		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		return isDriver(pod) && !ended && pod.Labels["spark-role"] != ""
+	})
+	if pod == nil {
+		return false
+	}
+	taken, back := map[string]any{}, map[string]any{}
+	onlyRole := d.Chance(0.5)
+	for key, value := range pod.Labels {
+		if strings.HasPrefix(key, "chaos/") || onlyRole && key != "spark-role" {
+			continue
+		}
+		taken[key], back[key] = nil, value
+	}
+	if !w.label(ctx, pod, taken) {
+		return false
+	}
+	if d.Chance(0.5) {
+		after := d.Between(0, 2*time.Second)
+		go func() {
+			select {
+			case <-time.After(after):
+			case <-ctx.Done():
+				return
+			}
+			if w.label(ctx, pod, back) {
+				w.tally.count("labels put back")
+			}
+		}()
+	}
+	return true
+}
+
+// label changes labels of a Pod. It reports whether the Pod was there.
+func (w *world) label(ctx context.Context, pod *corev1.Pod, labels map[string]any) bool {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "labels": labels}})
+	if err != nil {
+		panic(err)
+	}
+	_, err = w.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return err == nil
+}
