@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -72,6 +73,31 @@ func (a *API) UpdateStatus(ctx context.Context, app dialect.Application) (dialec
 func (a *API) PatchStatus(ctx context.Context, app dialect.Application, patch []byte) error {
 	_, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch, "status")
 	return err
+}
+
+// GiveVerdict writes a verdict into the record of an application, if the application is as it was read. Nothing else of the record
+// is written: a newer version of Firesteel may have fields there that this one does not know.
+func (a *API) GiveVerdict(ctx context.Context, app dialect.Application, verdict v1alpha1.Verdict) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": app.GetResourceVersion()},
+		"status": map[string]any{"firesteel": map[string]any{"verdict": map[string]any{
+			"attempt": verdict.Attempt, "restart": verdict.Restart,
+			// Those of an earlier verdict go if this one has none.
+			"notBefore": verdict.NotBefore, "reason": orNull(verdict.Reason),
+		}}},
+	})
+	if err != nil {
+		return fmt.Errorf("encode verdict: %w", err)
+	}
+	return a.PatchStatus(ctx, app, patch)
+}
+
+// orNull is what a merge patch has for a text: null takes it away.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }
 
 // DropFinalizer takes Firesteel's finalizer from an application, where it is as it was read. It returns what the API server

@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // releaseCheck is how often it is looked whether what was deleted is gone, should its watch not tell.
@@ -20,6 +22,9 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		m.begin(v1alpha1.Attempt{}, "Spark cluster has been created on Kubernetes Cluster.")
 	} else {
 		m.record = record.DeepCopy()
+		if !Understands(record) && seen.Deleted.IsZero() {
+			return m.record, Decision{Held: lifecycle.HeldNotUnderstood}
+		}
 		outbox.Mend(m.record)
 	}
 	m.noteSpec()
@@ -27,11 +32,18 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		m.decision = Decision{}
 	}
 	state := Current(m.record)
-	m.decision.Changed = m.changed
+	m.decision.Changed, m.decision.SpecAdopted = m.changed, m.specAdopted
 	m.decision.Ready = m.readiness(m.examine(state))
 	m.decision.Warnings = warnings(state, m.seen.Master)
 	outbox.Prune(m.record)
 	return m.record, m.decision
+}
+
+// Understands reports whether this version of Firesteel can tell how a cluster with a record stands. If it cannot, a newer
+// version wrote the record, or somebody edited it: what runs is left alone until the cluster is deleted.
+func Understands(record *v1alpha1.Record) bool {
+	state := Current(record)
+	return !record.Foreign() && (state == "" || slices.Contains(States, state))
 }
 
 // Current is the state of a record; empty where there is none.
@@ -49,8 +61,9 @@ type machine struct {
 	seen   Observation
 	now    time.Time
 
-	changed  bool
-	decision Decision
+	changed     bool
+	specAdopted bool
+	decision    Decision
 }
 
 // advance takes one step and says whether there may be another.
@@ -189,29 +202,28 @@ func (m *machine) anew() bool {
 
 // begin begins an attempt.
 func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
-	attempt.Since, attempt.SpecHash = outbox.Stamp(m.now), m.policy.SpecHash
+	attempt.Since = outbox.Stamp(m.now)
 	m.record.Attempt = attempt
+	m.policy.Spec.Note(m.record)
 	return m.enter(Submitted, message)
 }
 
 // edited says that the spec is another than that of the last attempt.
-func edited(record *v1alpha1.Record, policy Policy) bool {
-	known := record.Attempt.SpecHash
-	return known != "" && policy.SpecHash != "" && known != policy.SpecHash
-}
+func edited(record *v1alpha1.Record, policy Policy) bool { return policy.Spec.Since(record) == spec.Edited }
 
 // noteSpec records which spec the attempt is of. While it waits for its start an edit gives it time anew; once it has
 // ended an edit is what the next one begins with.
 func (m *machine) noteSpec() {
-	state, known := Current(m.record), m.record.Attempt.SpecHash
-	ended := state.Stopping() || state == ResourceReleased
-	if m.policy.SpecHash == "" || m.policy.SpecHash == known || known != "" && ended {
+	state, change := Current(m.record), m.policy.Spec.Since(m.record)
+	if m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() || change == spec.Edited && (state.Stopping() || state == ResourceReleased) {
 		return
 	}
-	if known != "" && state == Submitted {
+	if change == spec.Edited && state == Submitted {
 		m.record.Attempt.Since = outbox.Stamp(m.now)
 	}
-	m.record.Attempt.SpecHash, m.changed = m.policy.SpecHash, true
+	m.specAdopted = change == spec.Unknowable
+	m.changed = m.changed || change != spec.Unchanged
+	m.policy.Spec.Note(m.record)
 }
 
 func (m *machine) lookAgain(at time.Time) {

@@ -12,12 +12,13 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
 // plain asks for two workers, and gives the master five minutes.
-var plain = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, SpecHash: "one"}
+var plain = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, Spec: hashed("one")}
 
 var (
 	well       = &Master{Alive: true, Workers: 2}
@@ -31,9 +32,17 @@ func silentSince(since time.Time) *Master {
 	return &Master{FailingSince: since, Problem: "the connection is refused"}
 }
 
+// hashed is a spec with a hash.
+func hashed(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }
+
+// noted is what a record says of such a spec.
+func noted(hash string) *v1alpha1.AttemptSpec {
+	return &v1alpha1.AttemptSpec{Hash: hash, HashVersion: spec.HashVersion}
+}
+
 // in is a record that came into these states, the last of them at the start.
 func in(states ...State) *v1alpha1.Record {
-	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(start), SpecHash: "one"}}
+	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(start), Spec: noted("one")}}
 	for _, state := range states {
 		t := v1alpha1.Transition{State: string(state), Message: "Once."}
 		if state.Stopping() {
@@ -72,7 +81,7 @@ func TestDecide(t *testing.T) {
 		seen.Master = master
 		return seen
 	}
-	edited := with(func(p *Policy) { p.SpecHash = "two" })
+	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	suspended := with(func(p *Policy) { p.Suspend = true })
 	never := with(func(p *Policy) {
 		p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."}
@@ -176,9 +185,9 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed"}},
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "ImagePullFailed",
 		},
-		"a status that is not understood releases nothing": {
-			record:  in("Bewildered"),
-			entered: []State{Submitted}, effect: Ensure, reason: "Submitted",
+		"a status that is not understood is left alone": {record: in("Bewildered"), held: lifecycle.HeldNotUnderstood},
+		"a record without a state begins anew": {
+			record: in(), entered: []State{Submitted}, effect: Ensure, reason: "Submitted",
 		},
 
 		"a cluster that runs is kept as its spec says": {
@@ -288,7 +297,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			policy, now := test.policy, test.now
-			if policy.SpecHash == "" {
+			if policy.Spec.Hash == nil {
 				policy = plain
 			}
 			if now.IsZero() {
@@ -306,7 +315,7 @@ func TestDecide(t *testing.T) {
 			if want := slices.Concat(was, test.entered); !slices.Equal(states(got), want) {
 				t.Errorf("the states are %v, want %v", states(got), want)
 			}
-			if decision.Changed != (len(test.entered) > 0 || test.record.Attempt.SpecHash != got.Attempt.SpecHash) {
+			if decision.Changed != (len(test.entered) > 0 || spec.Noted(test.record) != spec.Noted(got)) {
 				t.Errorf("changed is %t", decision.Changed)
 			}
 			if decision.Effect != test.effect || decision.Ask != test.ask || decision.Held != test.held {
@@ -361,12 +370,12 @@ func TestTheTrueEndHasItsOutcome(t *testing.T) {
 }
 
 func TestAnEditBeginsAnotherAttempt(t *testing.T) {
-	edited := with(func(p *Policy) { p.SpecHash = "two" })
+	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	if AtRest(released(), edited) {
 		t.Error("what begins anew is at rest")
 	}
 	got, _ := Decide(released(), edited, Observation{}, at(time.Minute))
-	if got.Attempt.ID != 1 || got.Attempt.SpecHash != "two" || !got.Attempt.Since.Time.Equal(at(time.Minute)) {
+	if got.Attempt.ID != 1 || got.Attempt.Spec.Hash != "two" || !got.Attempt.Since.Time.Equal(at(time.Minute)) {
 		t.Errorf("the attempt is %+v", got.Attempt)
 	}
 	if got.Previous == nil || got.Previous.ID != 0 {
@@ -379,7 +388,7 @@ func TestAnEditBeginsAnotherAttempt(t *testing.T) {
 }
 
 func TestAnEditGivesAMasterThatDoesNotAnswerItsTimeAgain(t *testing.T) {
-	edited := with(func(p *Policy) { p.SpecHash = "two" })
+	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	got, decision := Decide(in(Submitted), edited, Observation{Ensured: true, Created: start, Master: silentSince(start)}, at(10*time.Minute))
 	if Current(got) != Submitted || !decision.LookAgain.Equal(at(10*time.Minute+30*time.Second)) {
 		t.Errorf("%s, looks again at %s", Current(got), decision.LookAgain)
@@ -391,7 +400,7 @@ func TestACrowdedRecordBeginsNothing(t *testing.T) {
 	for range 40 {
 		outbox.Append(record, v1alpha1.Transition{State: string(ResourceReleased), Message: strings.Repeat("x", 1000)}, start)
 	}
-	got, decision := Decide(record, with(func(p *Policy) { p.SpecHash = "two" }), Observation{}, start)
+	got, decision := Decide(record, with(func(p *Policy) { p.Spec = hashed("two") }), Observation{}, start)
 	if got.Attempt.ID != 0 || decision.Held != lifecycle.HeldEventsUndelivered {
 		t.Errorf("attempt %d, held %q", got.Attempt.ID, decision.Held)
 	}

@@ -83,6 +83,8 @@ type Decision struct {
 	Obstacle *lifecycle.Cause
 	// Warnings are sentences about what is not as the spec, or its reader, would have it.
 	Warnings []string
+	// SpecAdopted says that nobody can tell whether the spec was edited, since another version of Firesteel noted it.
+	SpecAdopted bool
 }
 
 // HeldReleasing waits for objects to go whose deletion was accepted. Beside it clusters know HeldSuspended and

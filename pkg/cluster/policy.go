@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // Policy is what a cluster's spec says about its lifecycle.
@@ -14,8 +15,8 @@ type Policy struct {
 	MasterStartTimeout time.Duration
 	// Suspend holds the creation. Nothing that exists is touched by it.
 	Suspend bool
-	// SpecHash is the hash of the spec but for Suspend.
-	SpecHash string
+	// Spec is what the cluster asks for now, but for Suspend.
+	Spec spec.Spec
 	// Refused says why the spec can never run; nil where it can.
 	Refused *lifecycle.Cause
 }

@@ -90,7 +90,7 @@ func (w *world) happen() {
 	switch w.rng.Intn(12) {
 	case 0:
 		w.edits++
-		w.policy.SpecHash = strconv.Itoa(w.edits)
+		w.policy.Spec = hashed(strconv.Itoa(w.edits))
 	case 1:
 		w.policy.Suspend = w.one(3)
 	case 2:

@@ -97,6 +97,15 @@ func filler(seed int64) *randfill.Filler {
 		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },
 		func(at *metav1.MicroTime, _ randfill.Continue) { *at = metav1.NewMicroTime(metav1.Unix(1, 5000).Time) },
 		func(quantity *resource.Quantity, _ randfill.Continue) { *quantity = resource.MustParse("1500m") },
+		func(record *firesteelv1alpha1.Record, c randfill.Continue) {
+			c.FillNoCustom(record)
+			record.Format = firesteelv1alpha1.Format
+		},
+		func(record *firesteelv1alpha1.ScheduleRecord, c randfill.Continue) {
+			c.FillNoCustom(record)
+			record.Format = firesteelv1alpha1.Format
+		},
+		func(unknown *firesteelv1alpha1.UnknownFields, _ randfill.Continue) { *unknown = `{"newer":{"much":[1]}}` },
 		func(fields *metav1.FieldsV1, _ randfill.Continue) { fields.Raw = []byte(`{"f:spec":{}}`) },
 		func(raw *runtime.RawExtension, _ randfill.Continue) { raw.Raw = []byte(`{}`) },
 	)

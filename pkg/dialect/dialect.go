@@ -6,6 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -23,8 +24,8 @@ type Dialect interface {
 type Specs interface {
 	// Policy is what the spec says about the lifecycle.
 	Policy(app Application) lifecycle.Policy
-	// SpecHash is a hash of what an attempt runs with: of the fields whose edit matters.
-	SpecHash(app Application) (string, error)
+	// Spec is what the application asks an attempt to run with: the fields whose edit matters.
+	Spec(app Application) spec.Spec
 	// Warnings are sentences about what is not done as the application asks: fields that are neglected, that contradict
 	// each other, or that were edited too late.
 	Warnings(app Application) []string

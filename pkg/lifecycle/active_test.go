@@ -104,7 +104,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 
 // The record holds what counts: while an attempt lasts since when, and afterwards how long.
 func TestTheRecordHoldsTheActiveTime(t *testing.T) {
-	interrupting := plain(deadline, func(p *Policy) { p.Interrupts, p.SpecHash = true, "spec" })
+	interrupting := plain(deadline, func(p *Policy) { p.Interrupts, p.Spec = true, hashed("spec") })
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.SpecHash = "spec" }).Requested().Obj()
 	step := func(now time.Duration, policy Policy, seen Observation, wantMillis int64, wantSince time.Time) {
 		t.Helper()
@@ -121,7 +121,7 @@ func TestTheRecordHoldsTheActiveTime(t *testing.T) {
 	suspend := interrupting
 	suspend.Suspend = true
 	edited := interrupting
-	edited.SpecHash = "another"
+	edited.Spec = hashed("another")
 	step(1*time.Minute, interrupting, Observation{Driver: readyDriver}, 0, at(time.Minute))
 	step(11*time.Minute, suspend, Observation{Driver: readyDriver}, 600_000, time.Time{})
 	step(12*time.Minute, suspend, Observation{DriverGone: true}, 600_000, time.Time{})

@@ -22,6 +22,9 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
 	} else {
 		m.record = record.DeepCopy()
+		if !Understands(record, policy) && seen.Deleted.IsZero() {
+			return m.record, Decision{Seen: seen, Held: HeldNotUnderstood}
+		}
 		outbox.Mend(m.record)
 	}
 	m.noteSpec()
@@ -37,8 +40,14 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	outbox.Prune(m.record)
 	return m.record, Decision{
 		Changed: m.changed, Effect: m.effect, Seen: m.seen, LookAgain: m.deadline,
-		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle,
+		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle, SpecAdopted: m.specAdopted,
 	}
+}
+
+// Understands reports whether this version of Firesteel can tell how an application with a record stands. If it cannot, a newer
+// version wrote the record, or somebody edited it: what runs is left alone until the application is deleted.
+func Understands(record *v1alpha1.Record, policy Policy) bool {
+	return !record.Foreign() && policy.has(CurrentState(record))
 }
 
 // CurrentState is the state of a record; empty where there is none.
@@ -58,6 +67,7 @@ type machine struct {
 	awaitsSince time.Time
 	held        Held
 	obstacle    *Cause
+	specAdopted bool
 }
 
 // advance takes one step and says whether there may be another.
@@ -66,8 +76,6 @@ func (m *machine) advance() bool {
 	switch {
 	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
 		return m.shutDown(state)
-	case !m.policy.has(state):
-		return m.giveUp("UnknownState")
 	case m.edited(state):
 		return m.enter(Invalidating, "The spec was edited: what runs the old one is stopped.")
 	case m.suspends(state):
@@ -86,10 +94,8 @@ func (m *machine) advance() bool {
 		return m.suspend()
 	case state == Suspended:
 		return m.resume()
-	case state == Invalidating:
+	default: // Invalidating: others are not understood
 		return m.invalidate()
-	default:
-		return m.giveUp("UnknownState")
 	}
 }
 
@@ -249,8 +255,9 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 // begin begins the next attempt, in a state in which it waits for its launch.
 func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
 	previous := m.record.Attempt
-	next.Since, next.SpecHash = outbox.Stamp(m.now), m.policy.SpecHash
+	next.Since = outbox.Stamp(m.now)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
+	m.policy.Spec.Note(m.record)
 	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
 	return m.enter(state, message)
 }

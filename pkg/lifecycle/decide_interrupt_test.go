@@ -9,20 +9,36 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // interrupts is an API whose suspensions and edits stop what runs; its spec is the one called new.
 func interrupts(p *Policy) {
-	p.Interrupts, p.TellsUnknown, p.SpecHash = true, true, "new"
+	p.Interrupts, p.TellsUnknown, p.Spec = true, true, hashed("new")
 }
 
 // of says which spec the record's attempt is of.
 func of(hash string) func(*v1alpha1.Record) {
-	return func(r *v1alpha1.Record) { r.Attempt.SpecHash = hash }
+	return func(r *v1alpha1.Record) { r.Attempt.Spec = noted(hash) }
 }
 
-// spec is a story of an application of the spec that it has.
-func spec() *storyBuilder { return submitted().With(of("new")) }
+// hashed is a spec with a hash.
+func hashed(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }
+
+func hashOf(s spec.Spec) string {
+	if s.Hash == nil {
+		return ""
+	}
+	return s.Hash(spec.HashVersion)
+}
+
+// noted is what a record says of such a spec.
+func noted(hash string) *v1alpha1.AttemptSpec {
+	return &v1alpha1.AttemptSpec{Hash: hash, HashVersion: spec.HashVersion}
+}
+
+// ofSpec is a story of an application of the spec that it has.
+func ofSpec() *storyBuilder { return submitted().With(of("new")) }
 
 const (
 	createdMessage     = "Spark application has been created on Kubernetes Cluster."
@@ -48,28 +64,28 @@ func TestDecideOnSuspension(t *testing.T) {
 			want: Decision{Held: HeldSuspended},
 		},
 		"a launch that is under way is stopped": {
-			record: spec().Fenced().Obj(), policy: held, now: start,
+			record: ofSpec().Fenced().Obj(), policy: held, now: start,
 			news: []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
 		"a driver that a launch has just made is stopped": {
-			record: spec().Fenced().Obj(), policy: held, now: start, seen: Observation{Launched: driverUID},
+			record: ofSpec().Fenced().Obj(), policy: held, now: start, seen: Observation{Launched: driverUID},
 			news:   []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want:   Decision{Effect: Release},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
 		"a driver that runs is stopped": {
-			record: spec().Running().Obj(), policy: held, now: start, seen: Observation{Driver: readyDriver},
+			record: ofSpec().Running().Obj(), policy: held, now: start, seen: Observation{Driver: readyDriver},
 			news: []string{"6/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
 		"a driver that was lost is stopped": {
-			record: spec().Running().In(Unknown).Obj(), policy: held, now: start, seen: Observation{Driver: &Driver{Unknown: true}},
+			record: ofSpec().Running().In(Unknown).Obj(), policy: held, now: start, seen: Observation{Driver: &Driver{Unknown: true}},
 			news: []string{"7/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
 		"a driver that has ended has ended": {
-			record: spec().Running().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
+			record: ofSpec().Running().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
 			seen: Observation{Driver: success},
 			news: []string{
 				"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded",
@@ -77,7 +93,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			},
 		},
 		"a restart is suspended once it is decided": {
-			record: spec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), now: start,
+			record: ofSpec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), now: start,
 			policy: plain(interrupts, suspended, restarts(RestartAlways)), seen: Observation{DriverGone: true},
 			news: []string{
 				"7/1 ScheduledToRestart", "8/1 Suspending: " + suspendingMessage, "9/1 Suspended: " + suspendedMessage,
@@ -85,63 +101,60 @@ func TestDecideOnSuspension(t *testing.T) {
 			want: Decision{Held: HeldSuspended},
 		},
 		"an end that awaits its verdict awaits it": {
-			record: spec().Running().EndedRestartable(Failed).Obj(), now: start,
+			record: ofSpec().Running().EndedRestartable(Failed).Obj(), now: start,
 			policy: plain(interrupts, suspended, restarts(RestartAlways)),
 			want:   Decision{Awaits: AwaitsVerdict},
 		},
 		"an application that has ended is not suspended": {
-			record: spec().Running().Ended(Failed).Retained().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
+			record: ofSpec().Running().Ended(Failed).Retained().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
 		},
 		"a suspension waits for the driver to be gone": {
-			record: spec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute),
+			record: ofSpec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute),
 			seen: Observation{Driver: terminating(start)},
 			want: Decision{Held: HeldDriverTerminating, LookAgain: at(8 * time.Minute)},
 		},
 		"a suspension waits for a driver to be gone that no launch knows of": {
-			record: spec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{Stray: true},
+			record: ofSpec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{Stray: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"an application is suspended once its driver is gone": {
-			record: spec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{DriverGone: true},
+			record: ofSpec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{DriverGone: true},
 			news: []string{"7/0 Suspended [pi-0-driver pi-0]: " + suspendedMessage},
 			want: Decision{Held: HeldSuspended},
 		},
 		"a suspension that is taken back is gone through with": {
-			record: spec().Running().In(Suspending).Obj(), policy: plain(interrupts), now: start, seen: Observation{Driver: readyDriver},
+			record: ofSpec().Running().In(Suspending).Obj(), policy: plain(interrupts), now: start, seen: Observation{Driver: readyDriver},
 			want: Decision{Effect: Release},
 		},
 		"an application that is resumed runs from its beginning": {
-			record: spec().Running().In(Suspending).With(released).In(Suspended).Obj(), policy: plain(interrupts), now: at(time.Hour),
+			record: ofSpec().Running().In(Suspending).With(released).In(Suspended).Obj(), policy: plain(interrupts), now: at(time.Hour),
 			news: []string{"8/1 Resuming: " + resumedMessage},
 			want: Decision{Effect: Launch},
 		},
 		"a resumption does not wait for the back-off of the restart that was suspended": {
-			record: spec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Restarting().With(of("new")).In(Suspended).Obj(),
+			record: ofSpec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Restarting().With(of("new")).In(Suspended).Obj(),
 			policy: plain(interrupts), now: start,
 			news: []string{"9/2 Resuming: " + resumedMessage},
 			want: Decision{Effect: Launch},
 		},
 		"an application that is resumed is suspended again": {
-			record: spec().In(Suspended).In(Resuming).Obj(), policy: held, now: start,
+			record: ofSpec().In(Suspended).In(Resuming).Obj(), policy: held, now: start,
 			news: []string{"4/0 Suspending: " + suspendingMessage, "5/0 Suspended: " + suspendedMessage},
 			want: Decision{Held: HeldSuspended},
 		},
 		"a resumed driver is requested": {
-			record: spec().In(Suspended).In(Resuming).Fenced().Obj(), policy: plain(interrupts), now: start,
+			record: ofSpec().In(Suspended).In(Resuming).Fenced().Obj(), policy: plain(interrupts), now: start,
 			seen: Observation{Launched: driverUID},
 			news: []string{"4/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
 			want: Decision{LookAgain: at(5 * time.Minute)},
 		},
 		"an application that is deleted while it is suspended ends": {
-			record: spec().Running().With(released).In(Suspended).Obj(), policy: held, now: start, seen: Observation{Deleted: start},
+			record: ofSpec().Running().With(released).In(Suspended).Obj(), policy: held, now: start, seen: Observation{Deleted: start},
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + " | final Deleted"},
 		},
 		"an API that does not interrupt does not know of suspensions": {
-			record: spec().In(Suspended).Obj(), policy: plain(suspended), now: start,
-			news: []string{
-				"3/0 Failed: Cannot process application status. | ended Failed, infrastructure, UnknownState",
-				"4/0 ResourceReleased | final Failed",
-			},
+			record: ofSpec().In(Suspended).Obj(), policy: plain(suspended), now: start,
+			want: Decision{Held: HeldNotUnderstood},
 		},
 	})
 }
@@ -180,7 +193,7 @@ func TestDecideOnAnEdit(t *testing.T) {
 			want: Decision{Effect: Launch},
 		},
 		"an edit that is taken back is gone through with": {
-			record: spec().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
+			record: ofSpec().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
 			want: Decision{Effect: Release},
 		},
 		"an attempt that ended does not await its verdict": {
@@ -234,7 +247,7 @@ func TestDecideOnAnEdit(t *testing.T) {
 			changed: true,
 		},
 		"an edit does nothing where the API does not interrupt": {
-			record: old().Running().Obj(), policy: plain(func(p *Policy) { p.SpecHash = "new" }), now: start,
+			record: old().Running().Obj(), policy: plain(func(p *Policy) { p.Spec = hashed("new") }), now: start,
 			seen: Observation{Driver: readyDriver},
 		},
 	})
@@ -243,11 +256,11 @@ func TestDecideOnAnEdit(t *testing.T) {
 func TestAnEditCountsFromTheBeginning(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) {
 		r.Attempt = v1alpha1.Attempt{
-			ID: 4, Restarts: 4, FailureRestarts: 3, SchedulingFailureRestarts: 2, Executions: 4, SpecHash: "old",
+			ID: 4, Restarts: 4, FailureRestarts: 3, SchedulingFailureRestarts: 2, Executions: 4, Spec: noted("old"),
 		}
 	}).Running().In(Invalidating).Obj()
 	got, _ := Decide(record, plain(interrupts), Observation{DriverGone: true}, at(time.Minute))
-	want := v1alpha1.Attempt{ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), SpecHash: "new"}
+	want := v1alpha1.Attempt{ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), Spec: noted("new")}
 	if diff := cmp.Diff(want, got.Attempt); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)
 	}
@@ -255,30 +268,14 @@ func TestAnEditCountsFromTheBeginning(t *testing.T) {
 
 func TestAResumptionCountsOn(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) {
-		r.Attempt = v1alpha1.Attempt{ID: 4, Restarts: 4, FailureRestarts: 3, Executions: 4, SpecHash: "new"}
+		r.Attempt = v1alpha1.Attempt{ID: 4, Restarts: 4, FailureRestarts: 3, Executions: 4, Spec: noted("new")}
 	}).Running().With(released).In(Suspended).Obj()
 	got, _ := Decide(record, plain(interrupts), Observation{}, at(time.Minute))
 	want := v1alpha1.Attempt{
-		ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), Restarts: 4, FailureRestarts: 3, Executions: 5, SpecHash: "new",
+		ID: 5, Since: metav1.NewMicroTime(at(time.Minute)), Restarts: 4, FailureRestarts: 3, Executions: 5, Spec: noted("new"),
 	}
 	if diff := cmp.Diff(want, got.Attempt); diff != "" {
 		t.Errorf("attempt (-want +got):\n%s", diff)
-	}
-}
-
-func TestSpecHash(t *testing.T) {
-	for name, test := range map[string]struct {
-		record *v1alpha1.Record
-		want   string
-	}{
-		"no record":                        {nil, ""},
-		"an attempt without one":           {submitted().Fenced().Obj(), ""},
-		"the attempt's":                    {spec().Obj(), "new"},
-		"a launch of an earlier version's": {submitted().Fenced().With(func(r *v1alpha1.Record) { r.Launch.SpecHash = "old" }).Obj(), "old"},
-	} {
-		if got := SpecHash(test.record); got != test.want {
-			t.Errorf("%s: SpecHash is %q, want %q", name, got, test.want)
-		}
 	}
 }
 
@@ -287,7 +284,7 @@ func TestSpecHash(t *testing.T) {
 func TestInterruptionsWaitForTheSink(t *testing.T) {
 	for name, toggle := range map[string]func(*Policy){
 		"suspensions": func(p *Policy) { p.Suspend = !p.Suspend },
-		"edits":       func(p *Policy) { p.SpecHash += "'" },
+		"edits":       func(p *Policy) { p.Spec = hashed(hashOf(p.Spec) + "'") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			policy := plain(interrupts)

@@ -121,24 +121,23 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 	always := plain(restarts(RestartAlways))
 	const sorry = "Cannot process application status."
 	runDecideCases(t, map[string]decideCase{
-		"a record without transitions fails for good": {
-			record: &v1alpha1.Record{}, policy: always, now: start,
-			news: []string{
-				"1/0 Failed: " + sorry + " | ended Failed, infrastructure, UnknownState",
-				"2/0 ResourceReleased | final Failed",
-			},
+		"a record without transitions is left alone": {
+			record: &v1alpha1.Record{}, policy: always, now: start, want: Decision{Held: HeldNotUnderstood},
 		},
-		"a record without transitions releases the driver that it names": {
+		"a record without transitions keeps the driver that it names": {
 			record: &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverPod: "p", DriverUID: driverUID}}, policy: always, now: start,
-			news: []string{"1/0 Failed [p ]: " + sorry + " | ended Failed, infrastructure, UnknownState"},
-			want: Decision{Effect: Release},
+			want: Decision{Held: HeldNotUnderstood},
 		},
-		"a state that nobody knows fails for good, whatever the restart policy": {
+		"and releases it with the application": {
+			record: &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverPod: "p", DriverUID: driverUID}}, policy: always, now: start,
+			seen: Observation{Deleted: start}, want: Decision{Effect: Release},
+		},
+		"a state that this version does not know is left alone": {
 			record: submitted().Requested().In("Dreaming").Obj(), policy: always, now: start, seen: Observation{DriverGone: true},
-			news: []string{
-				"4/0 Failed [pi-0-driver pi-0]: " + sorry + " | ended Failed, infrastructure, UnknownState",
-				"5/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
-			},
+			want: Decision{Held: HeldNotUnderstood},
+		},
+		"a record of a newer format is left alone": {
+			record: &v1alpha1.Record{Format: v1alpha1.Format + 1}, policy: always, now: start, want: Decision{Held: HeldNotUnderstood},
 		},
 		"a requested driver without a launch fails for good": {
 			record: submitted().In(DriverRequested).Obj(), policy: always, now: start,

@@ -16,47 +16,47 @@ func TestDecideOnADriverThatIsLost(t *testing.T) {
 	unknown := &Driver{Started: true, Ready: true, Unknown: true}
 	runDecideCases(t, map[string]decideCase{
 		"a driver that runs is lost": {
-			record: spec().Running().Obj(), policy: tells, now: start, seen: Observation{Driver: unknown},
+			record: ofSpec().Running().Obj(), policy: tells, now: start, seen: Observation{Driver: unknown},
 			news: []string{"6/0 Unknown [pi-0-driver pi-0]: " + lost},
 		},
 		"a driver that is lost stays so": {
-			record: spec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: unknown},
+			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: unknown},
 		},
 		"a driver that is not seen is not found": {
-			record: spec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour),
+			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour),
 		},
 		"a driver that is found goes on": {
-			record: spec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: readyDriver},
+			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: readyDriver},
 			news: []string{"7/0 RunningHealthy [pi-0-driver pi-0]: " + found},
 		},
 		"a driver that is found has its time to start": {
-			record: spec().Requested().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: requestedDriver},
+			record: ofSpec().Requested().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: requestedDriver},
 			news: []string{"4/0 DriverRequested [pi-0-driver pi-0]: " + found},
 			want: Decision{LookAgain: at(time.Hour + 5*time.Minute)},
 		},
 		"a driver that is found to have ended has ended": {
-			record: spec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
+			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
 			news: []string{"7/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"},
 			want: Decision{Effect: Release},
 		},
 		"a driver that is lost and then gone has failed": {
-			record: spec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{DriverGone: true},
+			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{DriverGone: true},
 			news: []string{
 				"7/0 Failed [pi-0-driver pi-0]: " + lostMessage + " | ended Failed, infrastructure, DriverLost",
 				"8/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
 			},
 		},
 		"a driver that is deleted has its grace, and a little more": {
-			record: spec().Running().Obj(), policy: tells, now: at(time.Minute - time.Nanosecond), seen: Observation{Driver: terminating(start)},
+			record: ofSpec().Running().Obj(), policy: tells, now: at(time.Minute - time.Nanosecond), seen: Observation{Driver: terminating(start)},
 			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Minute)},
 		},
 		"a driver that outlasts its grace is lost": {
-			record: spec().Running().Obj(), policy: tells, now: at(time.Minute), seen: Observation{Driver: terminating(start)},
+			record: ofSpec().Running().Obj(), policy: tells, now: at(time.Minute), seen: Observation{Driver: terminating(start)},
 			news: []string{"6/0 Unknown [pi-0-driver pi-0]: " + lost},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"a driver that does not go is given up where the API says when": {
-			record: spec().Running().In(Unknown).Obj(), policy: plain(interrupts), now: at(8 * time.Minute),
+			record: ofSpec().Running().In(Unknown).Obj(), policy: plain(interrupts), now: at(8 * time.Minute),
 			seen: Observation{Driver: terminating(start)},
 			news: []string{"7/0 Failed [pi-0-driver pi-0]: The driver Pod was deleted and does not go: its node, or the kubelet there, " +
 				"does not answer. | ended Failed, infrastructure, NodeLost"},

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // malformed are records that nobody writes, and that somebody's editor, a backup or a newer version may leave.
@@ -135,7 +136,7 @@ func (s *stranger) ask() Decision {
 		return t.State == string(ScheduledToRestart) || t.State == string(Resuming)
 	})
 	launches := decision.Effect == Launch
-	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record)) || hashOf(s.record) != hashOf(record)
+	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record)) || spec.Noted(s.record) != spec.Noted(record)
 	switch {
 	case len(added) > 12:
 		s.fail("Decide goes on and on: %v", tell(added))
@@ -156,13 +157,6 @@ func (s *stranger) ask() Decision {
 	}
 	s.record = record
 	return decision
-}
-
-func hashOf(record *v1alpha1.Record) string {
-	if record == nil {
-		return ""
-	}
-	return record.Attempt.SpecHash
 }
 
 func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {

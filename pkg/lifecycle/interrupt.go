@@ -3,36 +3,32 @@ package lifecycle
 import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecHash is the hash of the fields of the spec that the current attempt is of; empty where it is not known.
-func SpecHash(record *v1alpha1.Record) string {
-	switch {
-	case record == nil:
-		return ""
-	case record.Attempt.SpecHash == "" && record.Launch != nil:
-		return record.Launch.SpecHash
-	default:
-		return record.Attempt.SpecHash
-	}
-}
-
-// noteSpec records what an attempt is of that nobody wrote down: an adopted one, or one of an earlier version. That is
-// no edit.
+// noteSpec records which spec the attempt is of, unless somebody edited the spec since.
 func (m *machine) noteSpec() {
-	if m.policy.Interrupts && m.policy.SpecHash != "" && SpecHash(m.record) == "" {
-		m.record.Attempt.SpecHash, m.changed = m.policy.SpecHash, true
+	if !m.policy.Interrupts || m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() {
+		return
 	}
+	switch m.policy.Spec.Since(m.record) {
+	case spec.Edited:
+		return
+	case spec.Unnoted:
+		m.changed = true
+	case spec.Unknowable:
+		m.changed, m.specAdopted = true, true
+	}
+	m.policy.Spec.Note(m.record)
 }
 
 // edited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
 // each state, even where the application has ended, but not where it is deleted.
 func (m *machine) edited(state State) bool {
-	if !m.policy.Interrupts || m.policy.SpecHash == "" || !m.seen.Deleted.IsZero() || state == Invalidating {
+	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || state == Invalidating {
 		return false
 	}
-	known := SpecHash(m.record)
-	return known != "" && known != m.policy.SpecHash
+	return m.policy.Spec.Since(m.record) == spec.Edited
 }
 
 // suspends says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
@@ -64,6 +60,7 @@ func (m *machine) resume() bool {
 	}
 	m.record.Verdict = nil
 	next := m.record.Attempt
+	next.Spec = nil
 	next.ID, next.Executions = next.ID+1, Executions(m.record)
 	return m.begin(next, Resuming, "The application is resumed: it runs from its beginning.")
 }

@@ -143,6 +143,8 @@ type Decision struct {
 	Held Held
 	// Obstacle says what keeps the driver from starting, or executors from it; nil where nothing is known to.
 	Obstacle *Cause
+	// SpecAdopted says that nobody can tell whether the spec was edited, since another version of Firesteel noted it.
+	SpecAdopted bool
 }
 
 // Held is what an application waits for that it cannot bring about itself.
@@ -157,4 +159,6 @@ const (
 	HeldDriverTerminating Held = "DriverTerminating"
 	// HeldEventsUndelivered waits for the sink to take events, so that the record has room for another attempt.
 	HeldEventsUndelivered Held = "EventsUndelivered"
+	// HeldNotUnderstood waits for a version of Firesteel that understands the record.
+	HeldNotUnderstood Held = "NotUnderstood"
 )

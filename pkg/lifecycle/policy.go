@@ -2,7 +2,10 @@ package lifecycle
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // Policy is what an application's spec says about its lifecycle.
@@ -34,9 +37,8 @@ type Policy struct {
 	MainContainer string
 	// Suspend holds the next launch; where the API interrupts, it also stops the driver that runs.
 	Suspend bool
-	// SpecHash is the hash of the fields of the spec whose edit has the application run anew, where the API interrupts;
-	// empty where there is none.
-	SpecHash string
+	// Spec is what the application asks for now, where the API interrupts: an edit has it run anew.
+	Spec spec.Spec
 	// Interrupts says that a suspension and an edit of the spec stop an attempt that runs, as in
 	// sparkoperator.k8s.io: then there are the states Suspending, Suspended, Resuming and Invalidating.
 	Interrupts bool
@@ -57,7 +59,7 @@ func (p Policy) has(state State) bool {
 	case Unknown:
 		return p.TellsUnknown
 	default:
-		return true
+		return slices.Contains(States, state)
 	}
 }
 

@@ -266,19 +266,19 @@ func (w *world) taint(pod *simPod) {
 func (w *world) edit() {
 	switch {
 	case w.interrupts && w.one(3):
-		w.policy.SpecHash += "'"
-		w.note("the spec is edited: %s", w.policy.SpecHash)
+		w.policy.Spec = hashed(hashOf(w.policy.Spec) + "'")
+		w.note("the spec is edited: %s", hashOf(w.policy.Spec))
 	case w.one(4) && w.deleted.IsZero():
 		w.note("the application is deleted")
 		w.deleted = w.now
 	case w.one(3):
-		main, hash := w.policy.MainContainer, w.policy.SpecHash
+		main, before := w.policy.MainContainer, w.policy.Spec
 		w.policy = w.anyPolicy()
 		w.policy.MainContainer = main // is not edited on the way
 		if w.one(2) {
-			w.policy.SpecHash = hash // nothing that matters is edited
+			w.policy.Spec = before // nothing that matters is edited
 		}
-		w.note("the spec is edited: %s", w.policy.SpecHash)
+		w.note("the spec is edited: %s", hashOf(w.policy.Spec))
 	case w.one(2):
 		w.policy.Suspend = !w.policy.Suspend
 		w.note("suspend is %v", w.policy.Suspend)

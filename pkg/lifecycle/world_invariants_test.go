@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // decide asks Decide, and holds what is true of each of its answers.
@@ -26,7 +27,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.fail("Decide changed what it was given")
 	}
 	news := w.stored == nil || record.Sequence != w.stored.Sequence ||
-		!reflect.DeepEqual(record.Launch, w.stored.Launch) || record.Attempt.SpecHash != w.stored.Attempt.SpecHash
+		!reflect.DeepEqual(record.Launch, w.stored.Launch) || spec.Noted(record) != spec.Noted(w.stored)
 	if news != decision.Changed {
 		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
 	}
@@ -111,7 +112,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	switch {
 	case !decision.LookAgain.IsZero() && !decision.LookAgain.After(w.now):
 		waits("the instant to look again is over")
-	case w.interrupts && decision.Effect == Launch && (w.policy.Suspend || SpecHash(record) != w.policy.SpecHash):
+	case w.interrupts && decision.Effect == Launch && (w.policy.Suspend || spec.Noted(record).Hash != hashOf(w.policy.Spec)):
 		waits("a launch is suspended, or is of another spec")
 	case decision.Effect == Launch && (!state.Initializing() || record.Launch == nil && w.policy.Suspend || !w.deleted.IsZero()):
 		waits("nothing is to be launched")
@@ -384,7 +385,7 @@ func (w *world) checkEnd() {
 // checkSpec holds that an application that ended did so with the spec that it has, where its edits matter.
 func (w *world) checkSpec() {
 	w.t.Helper()
-	if w.interrupts && w.deleted.IsZero() && SpecHash(w.stored) != w.policy.SpecHash {
-		w.fail("the application ended with %s, and its spec is %s", SpecHash(w.stored), w.policy.SpecHash)
+	if w.interrupts && w.deleted.IsZero() && spec.Noted(w.stored).Hash != hashOf(w.policy.Spec) {
+		w.fail("the application ended with %s, and its spec is %s", spec.Noted(w.stored).Hash, hashOf(w.policy.Spec))
 	}
 }

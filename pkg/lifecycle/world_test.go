@@ -130,7 +130,7 @@ func (w *world) anyPolicy() Policy {
 	}
 	policy.Restart.Linear, policy.Restart.CountsApart = w.one(2), w.one(2)
 	if w.interrupts {
-		policy.SpecHash = fmt.Sprintf("spec-%d", w.rng.Intn(3))
+		policy.Spec = hashed(fmt.Sprintf("spec-%d", w.rng.Intn(3)))
 	}
 	if w.hasty && w.one(2) {
 		policy.Restart = Restart{Policy: RestartAlways, MaxAttempts: 50, ResetAfter: -1}

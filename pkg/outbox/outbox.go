@@ -18,6 +18,9 @@ const (
 	// beyond it no further attempt is begun, and states that come and go are no longer recorded. With what one attempt
 	// may add the record stays below 64 KiB.
 	maxBacklog = 24 * 1024
+	// maxUnknown bounds the fields of a record that this version of Firesteel does not know, in bytes of JSON: newer versions
+	// need a few, and whoever writes a verdict may write more.
+	maxUnknown = 8 * 1024
 )
 
 // Append adds a transition of the current attempt to a record, as the next in sequence.
@@ -101,4 +104,5 @@ func Prune(record *v1alpha1.Record) {
 		kept = append(kept, t)
 	}
 	record.Transitions = kept
+	v1alpha1.BoundUnknown(unknownOf(record), maxUnknown)
 }

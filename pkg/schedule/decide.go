@@ -27,6 +27,7 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	if record == nil || policy.Clock == nil || record.Clock != policy.Clock.String() {
 		record = begin(object, policy, now)
 	}
+	boundUnknown(record)
 	switch {
 	case policy.Clock == nil:
 		return Decision{Record: record}
@@ -80,7 +81,11 @@ func (d *Decision) begun(now time.Time) bool {
 
 // Begin notes in a record that the creation of a run is begun with.
 func Begin(record *v1alpha1.ScheduleRecord, instant, now time.Time) {
-	record.Begun = &v1alpha1.BegunRun{ScheduledTime: metav1.NewTime(instant), At: metav1.NewMicroTime(now)}
+	begun := &v1alpha1.BegunRun{ScheduledTime: metav1.NewTime(instant), At: metav1.NewMicroTime(now)}
+	if before := record.Begun; before != nil && before.ScheduledTime.Time.Equal(instant) {
+		begun.Unknown = before.Unknown
+	}
+	record.Begun = begun
 }
 
 // miss settles the instants before the one that is due, and that one too where it is too late. What passed while the

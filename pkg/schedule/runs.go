@@ -35,8 +35,17 @@ type Run struct {
 	Deleting bool
 }
 
-func (r Run) reference() v1alpha1.RunReference {
-	return v1alpha1.RunReference{Name: r.Name, UID: r.UID}
+// references makes references to runs, with the unknown fields of those that a record has.
+func references(record *v1alpha1.ScheduleRecord) func(Run) v1alpha1.RunReference {
+	unknown := map[types.UID]v1alpha1.UnknownFields{}
+	for _, known := range slices.Concat(record.Active, record.Surplus) {
+		if known.Unknown != "" {
+			unknown[known.UID] = known.Unknown
+		}
+	}
+	return func(run Run) v1alpha1.RunReference {
+		return v1alpha1.RunReference{Name: run.Name, UID: run.UID, Unknown: unknown[run.UID]}
+	}
 }
 
 // maxActive bounds what a record holds of the runs that have not ended. Of more, the oldest are forgotten.
@@ -47,6 +56,7 @@ const maxActive = 256
 func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, policy Policy, runs []Run, unseen []v1alpha1.RunReference) {
 	runs = slices.Clone(runs)
 	slices.SortFunc(runs, func(a, b Run) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Name, a.Name)) })
+	reference := references(record)
 	var active, surplus []v1alpha1.RunReference
 	kept := map[RunState][]string{}
 	limits := map[RunState]int{RunSucceeded: policy.KeepSuccessful, RunFailed: policy.KeepFailed}
@@ -55,12 +65,12 @@ func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, pol
 		case !run.Instant.IsZero() && !Settled(record, run.Instant):
 			// Whoever started it is about to record it, and a write meanwhile would be in the way.
 		case run.State == RunActive:
-			active = append(active, run.reference())
+			active = append(active, reference(run))
 		case run.Deleting:
 		case len(kept[run.State]) < limits[run.State]:
 			kept[run.State] = append(kept[run.State], run.Name)
 		default:
-			surplus = append(surplus, run.reference())
+			surplus = append(surplus, reference(run))
 		}
 	}
 	status.PastSuccessfulRunNames, status.PastFailedRunNames = kept[RunSucceeded], kept[RunFailed]

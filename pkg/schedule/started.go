@@ -19,6 +19,9 @@ const (
 // Start notes in a record what became of an instant: a run that was started, or none.
 func Start(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 	Settle(record, run.ScheduledTime.Time)
+	if last := record.Last; last != nil && last.Name == run.Name && last.UID == run.UID {
+		run.Unknown = last.Unknown
+	}
 	record.Last = &run
 	if run.UID == "" {
 		record.Missed++

@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 type state = v1beta2.ApplicationStateType
@@ -119,11 +120,7 @@ func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transit
 
 // unedited says that an application is invalidated although nobody edited its spec.
 func unedited(before *v1alpha1.Record, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
-	hash, err := kubeflow.SpecHash(after)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	if count(begun, lifecycle.Invalidating) > 0 && lifecycle.SpecHash(before) == hash {
+	if count(begun, lifecycle.Invalidating) > 0 && kubeflow.SpecOf(after).Since(before) != spec.Edited {
 		return []string{"it is invalidated, and its spec is that of its attempt"}
 	}
 	return nil

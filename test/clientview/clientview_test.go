@@ -17,20 +17,17 @@ import (
 func completed(t *testing.T) *v1beta2.SparkApplication {
 	t.Helper()
 	app := &v1beta2.SparkApplication{}
-	hash, err := kubeflow.SpecHash(app)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	app.Status = v1beta2.SparkApplicationStatus{
 		AppState:           v1beta2.ApplicationState{State: v1beta2.CompletedState},
 		SparkApplicationID: "spark-1", SubmissionID: "1", SubmissionAttempts: 1, ExecutionAttempts: 1,
 		DriverInfo: v1beta2.DriverInfo{PodName: "pi-driver"}, LastSubmissionAttemptTime: at, TerminationTime: at,
 		Firesteel: &v1alpha1.Record{
-			Attempt: v1alpha1.Attempt{SpecHash: hash}, Launch: &v1alpha1.Launch{ID: "1"}, Sequence: 7,
+			Launch: &v1alpha1.Launch{ID: "1"}, Sequence: 7,
 			Transitions: []v1alpha1.Transition{{Sequence: 7, State: "TerminatedWithoutReleaseResources", Outcome: v1alpha1.OutcomeSucceeded}},
 		},
 	}
+	kubeflow.SpecOf(app).Note(app.Status.Firesteel)
 	return app
 }
 

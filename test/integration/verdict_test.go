@@ -70,7 +70,7 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	requests, err := s.plane.Audit(userOf("verdict")).Requests()
 	s.must(err)
 	used, beyond := kindsOf(requests)
-	if diff := cmp.Diff(map[string]bool{"get sparkapplications": true, "update sparkapplications/status": true}, used); diff != "" || len(beyond) > 0 {
+	if diff := cmp.Diff(map[string]bool{"get sparkapplications": true, "patch sparkapplications/status": true}, used); diff != "" || len(beyond) > 0 {
 		t.Errorf("it was not allowed %v; it asked for (-want +got):\n%s", beyond, diff)
 	}
 }

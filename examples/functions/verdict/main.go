@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -77,15 +79,20 @@ func judge(ctx context.Context, client dynamic.Interface, event cloudevents.Even
 	if end == nil || err != nil {
 		return err
 	}
-	verdict, err := runtime.DefaultUnstructuredConverter.ToUnstructured(new(decide(*end)))
+	// A merge patch of the verdict writes nothing else of the record, which may have fields of a newer version. The resourceVersion
+	// has it written only if the application is still what was read: a conflict is an error, and the event comes again.
+	verdict := decide(*end)
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": app.GetResourceVersion()},
+		"status": map[string]any{"firesteel": map[string]any{"verdict": map[string]any{
+			// null takes away what an earlier verdict has.
+			"attempt": verdict.Attempt, "restart": verdict.Restart, "notBefore": verdict.NotBefore, "reason": verdict.Reason,
+		}}},
+	})
 	if err != nil {
 		return err
 	}
-	if err := unstructured.SetNestedMap(app.Object, verdict, "status", "firesteel", "verdict"); err != nil {
-		return err
-	}
-	// It is written only if the application is still what was read: a conflict is an error, and the event comes again.
-	_, err = apps.UpdateStatus(ctx, app, metav1.UpdateOptions{})
+	_, err = apps.Patch(ctx, about.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }
 

@@ -1,15 +1,12 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 const (
@@ -24,14 +21,13 @@ const (
 )
 
 // Policy is what a spec says about the lifecycle.
-func Policy(c *sparkv1.SparkCluster, masterStartTimeout time.Duration) (cluster.Policy, error) {
-	hash, err := specHash(c)
+func Policy(c *sparkv1.SparkCluster, masterStartTimeout time.Duration) cluster.Policy {
 	return cluster.Policy{
 		NeededWorkers:      cluster.Needed(c.Spec.ClusterTolerations.InstanceConfig.MinWorkers, asked(c)),
 		MasterStartTimeout: masterStartTimeout,
 		Suspend:            c.Spec.Suspend,
-		SpecHash:           hash,
-	}, err
+		Spec:               specOf(c),
+	}
 }
 
 // asked is the largest number of workers that the spec asks for.
@@ -43,14 +39,11 @@ func asked(c *sparkv1.SparkCluster) int32 {
 	return instances.InitWorkers
 }
 
-// specHash is a hash of the spec but for suspend, which changes nothing of a cluster that exists.
-func specHash(c *sparkv1.SparkCluster) (string, error) {
-	spec := c.Spec
-	spec.Suspend = false
-	encoded, err := json.Marshal(spec)
-	if err != nil {
-		return "", fmt.Errorf("encode spec: %w", err)
-	}
-	digest := sha256.Sum256(encoded)
-	return hex.EncodeToString(digest[:8]), nil
+// specOf is what a cluster asks for but for suspend, which changes nothing of one that exists.
+func specOf(c *sparkv1.SparkCluster) spec.Spec {
+	return spec.Of(c, c.Status.ObservedGeneration, func() any {
+		hashed := c.Spec
+		hashed.Suspend = false
+		return hashed
+	})
 }

@@ -1,33 +1,90 @@
 package resources
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // HashAnnotation holds a hash of an object as it was built. An object that has the hash of the one that would be built
 // now needs no write.
 const HashAnnotation = "firesteel.dev/spec-hash"
 
+// MadeOfAnnotation is on a StatefulSet. It names what of the cluster and the settings the StatefulSet was built from: the hash of
+// that, the number of Pods, and the HashAnnotation that it goes with. Another version of Firesteel may build another StatefulSet
+// from the same; what runs is not rolled out anew for that.
+const MadeOfAnnotation = "firesteel.dev/made-of"
+
 // TakenOverAnnotation is on a StatefulSet that another operator made, until it is written as it would be built.
 const TakenOverAnnotation = "firesteel.dev/taken-over"
 
 // sign adds the hash to an object.
 func sign(object metav1.Object) error {
-	encoded, err := json.Marshal(object)
+	hash, err := spec.HashJSON(object)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", object.GetName(), err)
+		return fmt.Errorf("hash %s: %w", object.GetName(), err)
 	}
-	digest := sha256.Sum256(encoded)
+	annotate(object, HashAnnotation, hash)
+	return nil
+}
+
+// nameSources adds to a signed StatefulSet what it was built from: of the spec as it was given, since building changes its copy.
+func (b *builder) nameSources(set *appsv1.StatefulSet, metadata *metav1.ObjectMeta, template *appsv1.StatefulSetSpec) error {
+	hash, err := spec.Hash(struct {
+		Metadata *metav1.ObjectMeta
+		Template *appsv1.StatefulSetSpec
+		Conf     map[string]string
+		Versions sparkv1.RuntimeVersions
+		Image    string
+	}{metadata, template, b.cluster.Spec.SparkConf, b.cluster.Spec.RuntimeVersions, b.image})
+	if err != nil {
+		return fmt.Errorf("hash what %s is built from: %w", set.Name, err)
+	}
+	pods := "any"
+	if set.Spec.Replicas != nil {
+		pods = strconv.Itoa(int(*set.Spec.Replicas))
+	}
+	annotate(set, MadeOfAnnotation, fmt.Sprintf("%d-%s-%s-%s", spec.HashVersion, hash, pods, set.Annotations[HashAnnotation]))
+	return nil
+}
+
+func annotate(object metav1.Object, name, value string) {
 	annotations := object.GetAnnotations()
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[HashAnnotation] = hex.EncodeToString(digest[:8])
+	annotations[name] = value
 	object.SetAnnotations(annotations)
-	return nil
+}
+
+// Same reports whether an object that exists was built as the wanted one, or from the same.
+func Same(existing, wanted metav1.Object) bool {
+	sources, pods := sourcesOf(existing)
+	wantedSources, wantedPods := sourcesOf(wanted)
+	return existing.GetAnnotations()[HashAnnotation] == wanted.GetAnnotations()[HashAnnotation] ||
+		sources != "" && sources == wantedSources && pods == wantedPods
+}
+
+// SameButPods reports whether a StatefulSet that exists was built from what the wanted one is, but for the number of Pods.
+func SameButPods(existing, wanted metav1.Object) bool {
+	sources, _ := sourcesOf(existing)
+	wantedSources, _ := sourcesOf(wanted)
+	return sources != "" && sources == wantedSources
+}
+
+// sourcesOf is what a StatefulSet was built from, and its number of Pods. Both are empty if that is not known: an earlier version
+// that does not write the annotation has written the StatefulSet since.
+func sourcesOf(object metav1.Object) (sources, pods string) {
+	parts := strings.Split(object.GetAnnotations()[MadeOfAnnotation], "-")
+	if len(parts) != 4 || parts[3] != cmp.Or(object.GetAnnotations()[HashAnnotation], "-") {
+		return "", ""
+	}
+	return parts[0] + "-" + parts[1], parts[2]
 }

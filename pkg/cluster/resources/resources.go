@@ -10,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
@@ -73,7 +74,11 @@ func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 			return nil, err
 		}
 	}
-	return objects, nil
+	master, worker := ptr.Deref(cluster.Spec.MasterSpec, sparkv1.MasterSpec{}), ptr.Deref(cluster.Spec.WorkerSpec, sparkv1.WorkerSpec{})
+	if err := b.nameSources(objects.Master, master.StatefulSetMetadata, master.StatefulSetSpec); err != nil {
+		return nil, err
+	}
+	return objects, b.nameSources(objects.Worker, worker.StatefulSetMetadata, worker.StatefulSetSpec)
 }
 
 // All are the objects in the order in which they are created: what Pods need is there before them.

@@ -66,11 +66,7 @@ func Adopt(
 	if driver == nil && initializing {
 		return record, nil
 	}
-	hash, err := SpecHash(app)
-	if err != nil {
-		return nil, err
-	}
-	record.Attempt.SpecHash = hash
+	SpecOf(app).Note(record)
 	names := Names(app, record.Attempt.ID)
 	record.Launch = &v1alpha1.Launch{
 		ApplicationID: names.AppID, Released: driver == nil,

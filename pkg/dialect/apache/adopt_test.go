@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // driver builds a driver Pod as the Apache operator makes it.
@@ -140,17 +141,13 @@ func TestAdopt(t *testing.T) {
 	t.Run("a driver", func(t *testing.T) {
 		pod := driverOf("running-healthy-0").Obj()
 		app := leftIn(t, "running-healthy")
-		hash, err := apache.SpecHash(app.Obj())
-		if err != nil {
-			t.Fatal(err)
-		}
 		record := adopted(t, app, &pod)
 		want := &v1alpha1.Launch{ApplicationID: "running-healthy-0", DriverPod: pod.Name, DriverUID: pod.UID}
 		if diff := cmp.Diff(want, record.Launch); diff != "" {
 			t.Errorf("launch (-want +got):\n%s", diff)
 		}
-		if record.Attempt.SpecHash != hash {
-			t.Errorf("the attempt's hash is %q, want %q", record.Attempt.SpecHash, hash)
+		if noted := spec.Noted(record); noted.Hash != hash(t, app) || noted.HashVersion != spec.HashVersion {
+			t.Errorf("the attempt is of %+v, want %q", noted, hash(t, app))
 		}
 		if record.Sequence != 5 || record.Acknowledged != 5 {
 			t.Errorf("sequence %d, acknowledged %d, want nothing new", record.Sequence, record.Acknowledged)

@@ -8,6 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -23,8 +24,8 @@ func (d Dialect) Policy(app dialect.Application) lifecycle.Policy {
 	return Policy(typed(app), d.Defaults)
 }
 
-// SpecHash is a hash of what an attempt runs with.
-func (d Dialect) SpecHash(app dialect.Application) (string, error) { return SpecHash(typed(app)) }
+// Spec is what an application asks an attempt to run with.
+func (d Dialect) Spec(app dialect.Application) spec.Spec { return SpecOf(typed(app)) }
 
 // Warnings name what is not done as the spec asks.
 func (d Dialect) Warnings(app dialect.Application) []string { return Warnings(typed(app), d.Defaults) }

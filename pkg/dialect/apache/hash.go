@@ -1,23 +1,18 @@
 package apache
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecHash is a hash of what an attempt runs with. What acts on a running attempt, suspend and tolerations, is
+// SpecOf is what an application asks an attempt to run with. What acts on a running attempt, suspend and tolerations, is
 // no part of it.
-func SpecHash(app *sparkv1.SparkApplication) (string, error) {
-	spec := app.Spec
-	spec.Suspend, spec.ApplicationTolerations = false, nil
-	encoded, err := json.Marshal(spec)
-	if err != nil {
-		return "", fmt.Errorf("encode spec: %w", err)
-	}
-	digest := sha256.Sum256(encoded)
-	return hex.EncodeToString(digest[:8]), nil
+func SpecOf(app *sparkv1.SparkApplication) spec.Spec {
+	// The status may speak of an edit that came after the launch: it does not say what generation was launched.
+	const observed = 0
+	return spec.Of(app, observed, func() any {
+		hashed := app.Spec
+		hashed.Suspend, hashed.ApplicationTolerations = false, nil
+		return hashed
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 func TestSpecHash(t *testing.T) {
@@ -36,19 +37,15 @@ func TestSpecHash(t *testing.T) {
 
 func TestSpecHashLeavesTheSpecAlone(t *testing.T) {
 	app := pi().Restart(sparkv1.RestartAlways).Spec(func(s *sparkv1.ApplicationSpec) { s.Suspend = true }).Obj()
-	if _, err := apache.SpecHash(app); err != nil {
-		t.Fatal(err)
+	if apache.SpecOf(app).Hash(spec.HashVersion) == "" {
+		t.Fatal("it has no hash")
 	}
 	if !app.Spec.Suspend || app.Spec.ApplicationTolerations == nil {
-		t.Error("SpecHash changed the spec")
+		t.Error("Hash changed the spec")
 	}
 }
 
 func hash(t *testing.T, app *application) string {
 	t.Helper()
-	text, err := apache.SpecHash(app.Obj())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return apache.SpecOf(app.Obj()).Hash(spec.HashVersion)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // Warnings name what is not done as the spec asks, one sentence each.
@@ -26,6 +26,5 @@ func edited(app *sparkv1.SparkApplication) bool {
 	if app.Generation <= 1 || record == nil || record.Launch == nil {
 		return false
 	}
-	hash, err := SpecHash(app)
-	return err == nil && hash != lifecycle.SpecHash(record)
+	return SpecOf(app).Since(record) == spec.Edited
 }

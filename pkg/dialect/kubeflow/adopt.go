@@ -75,7 +75,7 @@ func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
 func Adopt(
 	app *v1beta2.SparkApplication, policy lifecycle.Policy, record *v1alpha1.Record, driver *corev1.Pod,
 ) *v1alpha1.Record {
-	record.Attempt.SpecHash = policy.SpecHash
+	policy.Spec.Note(record)
 	state := lifecycle.CurrentState(record)
 	unsubmitted := state.Initializing() || outbox.LastEnd(record) != nil &&
 		outbox.LastEnd(record).State == string(lifecycle.SchedulingFailure)

@@ -1,23 +1,14 @@
 package kubeflow
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecHash is a hash of what the Kubeflow operator runs an application anew for when it is edited: all of the spec but
+// SpecOf is what an application asks for, of which the Kubeflow operator runs it anew when it is edited: all of the spec but
 // what acts on the run that is.
-func SpecHash(app *v1beta2.SparkApplication) (string, error) {
-	encoded, err := json.Marshal(hashed(app.Spec))
-	if err != nil {
-		return "", fmt.Errorf("encode spec: %w", err)
-	}
-	digest := sha256.Sum256(encoded)
-	return hex.EncodeToString(digest[:8]), nil
+func SpecOf(app *v1beta2.SparkApplication) spec.Spec {
+	return spec.Of(app, app.Status.ObservedGeneration, func() any { return hashed(app.Spec) })
 }
 
 // hashed is a spec without what an edit of runs nothing anew.

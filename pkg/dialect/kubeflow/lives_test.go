@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // life is an application that lives by what lifecycle decides, in a world that does as it is told.
@@ -40,7 +41,7 @@ func newborn(t *testing.T) *life {
 // modest is the policy of an application that asks for nothing.
 func modest() lifecycle.Policy {
 	return lifecycle.Policy{
-		Interrupts: true, ShowsEach: true, TellsUnknown: true, SpecHash: "of the spec",
+		Interrupts: true, ShowsEach: true, TellsUnknown: true, Spec: hashed("of the spec"),
 		Retain: lifecycle.RetainAlways, RetainFor: -1, TTL: -1, MainContainer: "spark-kubernetes-driver",
 	}
 }
@@ -186,7 +187,7 @@ func (l *life) Suspended(suspend bool) *life {
 
 // Edited is another spec than before.
 func (l *life) Edited() *life {
-	l.policy.SpecHash += ", edited"
+	l.policy.Spec = hashed(l.policy.Spec.Hash(spec.HashVersion) + ", edited")
 	return l
 }
 
@@ -347,3 +348,6 @@ func retry(l *life, failures int) {
 		l.DriverRuns().DriverFails()
 	}
 }
+
+// hashed is a spec with a hash.
+func hashed(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }

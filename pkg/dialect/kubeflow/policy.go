@@ -21,7 +21,6 @@ const never = -1 * time.Second
 // Policy is what a spec says about the lifecycle. The Kubeflow operator bounds no wait and keeps every driver Pod until
 // the next run or the application's deletion. Annotations and the operator's settings bound waits.
 func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
-	hash, _ := SpecHash(app) // what was decoded can be encoded
 	driver := boundOf(app, dialect.AnnotationDriverStart, "driver-start-timeout", defaults.DriverStartTimeout)
 	executors := boundOf(app, dialect.AnnotationExecutorsStart, "executors-start-timeout", defaults.ExecutorsStartTimeout)
 	active := boundOf(app, dialect.AnnotationActiveDeadline, "active-deadline", defaults.ActiveDeadline)
@@ -41,7 +40,7 @@ func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 		TTL:           timeToLive(app.Spec.TimeToLiveSeconds, defaults),
 		MainContainer: mainContainerName(app),
 		Suspend:       app.Spec.Suspend,
-		SpecHash:      hash,
+		Spec:          SpecOf(app),
 		Interrupts:    true,
 		ShowsEach:     true,
 		TellsUnknown:  true,

@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 func limit(most int64, backoff time.Duration) lifecycle.Limit {
@@ -87,7 +88,7 @@ func TestPolicy(t *testing.T) {
 			want := plain()
 			test.want(&want)
 			got := kubeflow.Policy(test.app.Obj(), kubeflow.NewDefaults())
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(lifecycle.Policy{}, "SpecHash")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(lifecycle.Policy{}, "Spec")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -140,7 +141,7 @@ func TestTimeLimits(t *testing.T) {
 		})
 	}
 	app := pi().Annotated(dialect.AnnotationActiveDeadline, "1h").Obj()
-	if kubeflow.Policy(app, bounded).SpecHash != kubeflow.Policy(pi().Obj(), bounded).SpecHash {
+	if kubeflow.SpecOf(app).Hash(spec.HashVersion) != kubeflow.SpecOf(pi().Obj()).Hash(spec.HashVersion) {
 		t.Error("an annotation has the application run anew")
 	}
 	wantSaid(t, kubeflow.Neglected(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded), `firesteel.dev/active-deadline "soon" has no effect`)
@@ -158,12 +159,7 @@ func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {
 
 func TestSpecHash(t *testing.T) {
 	hash := func(app *application) string {
-		t.Helper()
-		hash, err := kubeflow.SpecHash(app.Obj())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return hash
+		return kubeflow.SpecOf(app.Obj()).Hash(spec.HashVersion)
 	}
 	for text, same := range map[string]bool{
 		"suspend: true": true, "timeToLiveSeconds: 7": true, "arguments: [a]": false, "executor: {instances: 2}": false,

@@ -52,9 +52,7 @@ type object struct {
 		UID types.UID `json:"uid"`
 	} `json:"metadata"`
 	Status struct {
-		Firesteel *struct {
-			Transitions []v1alpha1.Transition `json:"transitions"`
-		} `json:"firesteel"`
+		Firesteel *v1alpha1.Record `json:"firesteel"`
 	} `json:"status"`
 }
 

@@ -43,8 +43,7 @@ func judge(
 	if !due {
 		return nil
 	}
-	app.GetRecord().Verdict = &verdict
-	if _, err := app.API.UpdateStatus(ctx, app.Application); err != nil {
+	if err := app.API.GiveVerdict(ctx, app.Application, verdict); err != nil {
 		return fmt.Errorf("write verdict on attempt %d of %s/%s: %w", verdict.Attempt, app.GetNamespace(), app.GetName(), err)
 	}
 	return nil

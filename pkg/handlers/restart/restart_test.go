@@ -1,7 +1,9 @@
 package restart_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	logtesting "knative.dev/pkg/logging/testing"
 
@@ -70,13 +73,37 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 	return event
 }
 
-// writes are the statuses that were sent to the API server.
-func writes(client *fake.Clientset) []*sparkv1.SparkApplication {
-	var sent []*sparkv1.SparkApplication
+// patch is what the handler sends to the API server: a verdict, and nothing else of the status.
+type patch struct {
+	Metadata struct {
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+	Status struct {
+		Firesteel struct {
+			Verdict v1alpha1.Verdict `json:"verdict"`
+		} `json:"firesteel"`
+	} `json:"status"`
+}
+
+// writes are the patches that were sent to the API server.
+func writes(t *testing.T, client *fake.Clientset) []patch {
+	t.Helper()
+	var sent []patch
 	for _, action := range client.Actions() {
-		if update, is := action.(clienttesting.UpdateAction); is {
-			sent = append(sent, update.GetObject().(*sparkv1.SparkApplication))
+		if action.GetVerb() == "get" {
+			continue
 		}
+		did, is := action.(clienttesting.PatchAction)
+		if !is || did.GetPatchType() != types.MergePatchType || did.GetSubresource() != "status" {
+			t.Fatalf("the API server was asked to %s %s/%s", action.GetVerb(), action.GetResource().Resource, action.GetSubresource())
+		}
+		var p patch
+		decoder := json.NewDecoder(bytes.NewReader(did.GetPatch()))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatalf("%s: %v", did.GetPatch(), err)
+		}
+		sent = append(sent, p)
 	}
 	return sent
 }
@@ -102,13 +129,10 @@ func TestVerdict(t *testing.T) {
 			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
-			want := test.app.Obj()
-			want.Status.Firesteel.Verdict = &test.want
-			if diff := cmp.Diff([]*sparkv1.SparkApplication{want}, writes(client)); diff != "" {
+			var want patch
+			want.Metadata.ResourceVersion, want.Status.Firesteel.Verdict = "17", test.want
+			if diff := cmp.Diff([]patch{want}, writes(t, client)); diff != "" {
 				t.Errorf("written, with the resourceVersion that was read (-want +got):\n%s", diff)
-			}
-			if action := client.Actions()[1]; action.GetSubresource() != "status" {
-				t.Errorf("wrote %s/%s", action.GetResource().Resource, action.GetSubresource())
 			}
 		})
 	}
@@ -144,7 +168,7 @@ func TestNothingIsDone(t *testing.T) {
 			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, test.about)); err != nil {
 				t.Fatal(err)
 			}
-			if sent := writes(client); len(sent) > 0 || len(client.Actions()) != test.calls {
+			if sent := writes(t, client); len(sent) > 0 || len(client.Actions()) != test.calls {
 				t.Errorf("the API server was asked %v, want %d reads", client.Actions(), test.calls)
 			}
 		})
@@ -174,7 +198,7 @@ func TestSettingsCount(t *testing.T) {
 			if err := restart.NewHandler(client, store.Load, nil)(context.Background(), told(t, pi)); err != nil {
 				t.Fatal(err)
 			}
-			sent, restarts := writes(client), 0
+			sent, restarts := writes(t, client), 0
 			for _, app := range sent {
 				if app.Status.Firesteel.Verdict.Restart {
 					restarts++
@@ -210,7 +234,7 @@ func TestDuplicatesDoNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if sent := writes(client); len(sent) != 1 {
+	if sent := writes(t, client); len(sent) != 1 {
 		t.Errorf("three events, and %d writes", len(sent))
 	}
 }
@@ -247,7 +271,7 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
 			tries := 0
-			client.PrependReactor("update", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
+			client.PrependReactor("patch", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				if tries++; tries > 1 {
 					return false, nil, nil
 				}
@@ -263,8 +287,8 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, app := range writes(client) {
-				got = append(got, app.ResourceVersion)
+			for _, app := range writes(t, client) {
+				got = append(got, app.Metadata.ResourceVersion)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
@@ -274,7 +298,7 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 }
 
 func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
-	for _, verb := range []string{"get", "update"} {
+	for _, verb := range []string{"get", "patch"} {
 		t.Run(verb, func(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
 			client.PrependReactor(verb, "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -285,5 +309,39 @@ func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
 				t.Errorf("error is %v, want one that has the event sent again", err)
 			}
 		})
+	}
+}
+
+// What an earlier verdict says, and this one does not, must not be taken for this one's. What a newer version of Firesteel has
+// beside it in the record is none of the handler's business.
+func TestAVerdictReplacesAnotherOnly(t *testing.T) {
+	app := failed().With(func(app *sparkv1.SparkApplication) {
+		app.Spec.ApplicationTolerations.RestartConfig.RestartPolicy = sparkv1.RestartNever
+		record := app.Status.Firesteel
+		record.Unknown, record.Attempt.Unknown = `{"newer":1}`, `{"newer":2}`
+		record.Verdict = &v1alpha1.Verdict{Attempt: -1, Restart: true, NotBefore: &metav1.MicroTime{Time: start}, Unknown: `{"newer":3}`}
+	}).Obj()
+	client := fake.NewSimpleClientset(app)
+	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
+		t.Fatal(err)
+	}
+	want := app.DeepCopy()
+	want.Status.Firesteel.Verdict = &v1alpha1.Verdict{Reason: "Restart policy Never does not cover Failed.", Unknown: `{"newer":3}`}
+	got, err := client.SparkV1().SparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Status, got.Status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+// A record of a newer format may mean anything.
+func TestNoVerdictOnARecordOfANewerFormat(t *testing.T) {
+	app := failed().With(func(app *sparkv1.SparkApplication) { app.Status.Firesteel.Format = v1alpha1.Format + 1 }).Obj()
+	app.Status.Firesteel.Unknown = `{"format":2}`
+	client := fake.NewSimpleClientset(app)
+	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil || len(writes(t, client)) > 0 {
+		t.Errorf("%v: the API server was asked %v", err, client.Actions())
 	}
 }

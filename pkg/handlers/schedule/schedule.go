@@ -84,7 +84,7 @@ func (h *handler) answer(ctx context.Context, k *kind.Kind, object events.Object
 }
 
 // read reads the schedule that an event is about, as it is now. There is none where there is nothing to act on: it is
-// gone, going, cannot be decoded, is another installation's, or nobody has looked at it.
+// gone, going, cannot be decoded, is another installation's, has a record of a newer format, or nobody has looked at it.
 func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) (*question, error) {
 	now := h.clock.Now()
 	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
@@ -93,7 +93,8 @@ func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) 
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read schedule %s: %w", object.Key(), err)
-	case s.GetUID() != object.UID, s.GetUndecodable() != "", s.GetDeletionTimestamp() != nil, s.GetScheduleStatus().Firesteel == nil:
+	case s.GetUID() != object.UID, s.GetUndecodable() != "", s.GetDeletionTimestamp() != nil,
+		s.GetScheduleStatus().Firesteel == nil, s.GetScheduleStatus().Firesteel.Foreign():
 		return nil, nil
 	}
 	if served, err := subject.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {

@@ -53,8 +53,8 @@ func Live(client metadata.Interface) Namespaces {
 }
 
 // Application reads the application that an event is about, as it is now. It is nil where there is nothing to act
-// on: the event is about something else, or about an application that is gone, going, cannot be decoded, or is
-// another installation's. apis are those that there are, by their groups.
+// on: the event is about something else, or about an application that is gone, going, cannot be decoded, has a record of a
+// newer format, or is another installation's. apis are those that there are, by their groups.
 func Application(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
 ) (*Subject, error) {
@@ -72,7 +72,7 @@ func Application(
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read application %s: %w", object.Key(), err)
-	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil:
+	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, app.GetRecord().Foreign():
 		return nil, nil
 	}
 	if served, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !served {

@@ -24,10 +24,14 @@ const contestRest = 5 * time.Minute
 // withRecord sees that an application has its record, or is new and gets it with its first transition. It says no
 // where nothing is to be done for the application, or not yet.
 func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
-	if app.GetRecord() != nil {
+	d := r.dialect(ctx)
+	if record := app.GetRecord(); record != nil {
+		deleted := app.GetDeletionTimestamp() != nil
+		if record.Foreign() || !deleted && !lifecycle.Understands(record, d.Policy(app)) {
+			return app, false, r.leaveAlone(ctx, app)
+		}
 		return app, true, nil
 	}
-	d := r.dialect(ctx)
 	deleted, begun := app.GetDeletionTimestamp() != nil, d.Begun(app)
 	loss := r.written.lossOf(app)
 	lost := loss.last != nil

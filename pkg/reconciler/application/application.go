@@ -87,6 +87,10 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	if err != nil {
 		return app, err
 	}
+	if app.GetRecord().Foreign() {
+		r.partWith(app)
+		return app, nil
+	}
 	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
 		return app, controller.NewRequeueAfter(telling.RestAfter) // the driver Pod's end is watched
 	}
@@ -102,10 +106,15 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	if r.awaited(app) {
 		return app, controller.NewRequeueAfter(telling.RestAfter) // its schedule's record is watched
 	}
+	r.partWith(app)
+	return app, nil
+}
+
+// partWith forgets an application whose finalizer is removed next.
+func (r *Reconciler) partWith(app dialect.Application) {
 	r.relay.Forget(app.GetUID())
 	r.written.forget(app)
 	r.sightings.sawParting(app)
-	return app, nil
 }
 
 // advance decides, persists, acts, and does so again with what came of it.
@@ -148,6 +157,9 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 			return app, err
 		}
 		record = app.GetRecord().DeepCopy()
+		if decision.SpecAdopted {
+			telling.SpecAdopted(ctx, app, record)
+		}
 		r.tell(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
 			r.deadlines.clear(keyOf(app))

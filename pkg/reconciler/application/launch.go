@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -74,10 +74,8 @@ func (r *Reconciler) prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
-	if record.Attempt.SpecHash, err = d.SpecHash(app); err != nil {
-		return nil, err
-	}
 	record.Launch = fence
+	d.Spec(app).Note(record)
 	return &launch{objects: objects}, nil
 }
 
@@ -169,11 +167,12 @@ func (r *Reconciler) build(
 	}, nil
 }
 
-// launchID is a hash of what makes a launch this one and no other.
+// launchID is a hash of what makes a launch this one and no other. Another version of Firesteel may come to another: what it
+// has fenced is then as if the spec had been edited since.
 func launchID(
 	app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
 ) (string, error) {
-	encoded, err := json.Marshal(struct {
+	encoded, err := spec.Encode(struct {
 		UID         string
 		Attempt     int64
 		Plan        submission.Plan

@@ -12,10 +12,16 @@ import (
 // generated reconciler would give it one, even as its time to live ends. It says no where there is something to hold the
 // application for.
 func (r *Reconciler) reconcileAtRest(ctx context.Context, app dialect.Application) (bool, error) {
-	if !r.atRest(ctx, app) {
+	if !r.atRest(ctx, app) && !r.leftAlone(ctx, app) {
 		return false, nil
 	}
 	return true, r.Reconcile(ctx, dialect.Copy(app))
+}
+
+// leftAlone reports whether not even a finalizer is added, since the record is not understood.
+func (r *Reconciler) leftAlone(ctx context.Context, app dialect.Application) bool {
+	record := app.GetRecord()
+	return record != nil && app.GetDeletionTimestamp() == nil && !lifecycle.Understands(record, r.dialect(ctx).Policy(app))
 }
 
 func (r *Reconciler) atRest(ctx context.Context, app dialect.Application) bool {

@@ -11,6 +11,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // setAside does nothing for an application but say why, or, where it is deleted, let it go.
@@ -34,6 +35,29 @@ func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// leaveAlone does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
+// a newer version may run beside this one. A Kubernetes Event says so. If the user deletes the application its drivers are
+// deleted. The version that wrote the record is given time to conclude it.
+func (r *Reconciler) leaveAlone(ctx context.Context, app dialect.Application) error {
+	r.relay.Forget(app.GetUID())
+	if app.GetDeletionTimestamp() == nil {
+		if message := telling.NotUnderstood(app.GetRecord()); r.written.reports.First(app) {
+			logging.FromContext(ctx).Warnw("Application is left alone", "message", message)
+			controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "RecordNotUnderstood", message)
+		}
+		return nil
+	}
+	if err := r.letGo(ctx, app); err != nil {
+		return err
+	}
+	if wait := telling.LeftToNewer(ctx, app, r.clock.Now()); wait > 0 {
+		return controller.NewRequeueAfter(wait)
+	}
+	logging.FromContext(ctx).Errorw("A deleted application goes whose record is not understood",
+		"message", telling.NotUnderstood(app.GetRecord()), "record", app.GetRecord())
+	return nil
 }
 
 // report says on an application why it is set aside, once per generation. What else the status holds is left alone.

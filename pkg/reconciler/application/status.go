@@ -24,7 +24,8 @@ import (
 // pruned says that the API server does not keep the record in a status: its CRD is another operator's. Nothing is
 // launched then, since nothing would remember it.
 func pruned(api *dialect.API) string {
-	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's; apply %s",
+	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's, or an "+
+		"earlier one of Firesteel; apply %s",
 		api.CustomResourceDefinition(), api.Manifest)
 }
 
@@ -57,7 +58,7 @@ func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application
 	if err != nil && !refused {
 		return nil, fmt.Errorf("write status: %w", err)
 	}
-	if refused || stored.GetRecord() == nil {
+	if refused || telling.Pruned(desired.GetRecord(), stored.GetRecord()) {
 		r.written.sawPruned(app, r.clock.Now())
 		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API), zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))

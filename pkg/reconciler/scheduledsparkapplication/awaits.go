@@ -76,7 +76,7 @@ func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Applicati
 	claimed := []schedule.Run{kind.RunOf(run)}
 	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now)[0].Instant
 	record := s.GetScheduleStatus().Firesteel
-	return record != nil && !instant.IsZero() && !schedule.Settled(record, instant)
+	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)
 }
 
 func (w *waiting) note(owner types.UID, run types.NamespacedName) {

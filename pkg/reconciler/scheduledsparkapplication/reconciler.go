@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -81,6 +82,9 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	case s.GetUndecodable() != "":
 		r.rush.Note(s.GetUID(), false)
 		return r.report(ctx, s)
+	case s.GetScheduleStatus().Firesteel.Foreign():
+		r.leaveAlone(ctx, s)
+		return nil
 	}
 	now := r.clock.Now()
 	before := s.GetScheduleStatus().DeepCopy()
@@ -115,6 +119,19 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	}
 	r.lookAgain(s, decision, again)
 	return nil
+}
+
+// leaveAlone does nothing for a schedule whose record has a format that this version of Firesteel does not know, and does not
+// write it. A Kubernetes Event says so.
+func (r *Reconciler) leaveAlone(ctx context.Context, s kind.Schedule) {
+	r.relay.Forget(s.GetUID())
+	r.asked.forget(s.GetUID())
+	r.rush.Note(s.GetUID(), false)
+	if r.reported.First(s) {
+		message := telling.NewerFormat(s.GetScheduleStatus().Firesteel.Format)
+		logging.FromContext(ctx).Warnw("Schedule is left alone", "schedule", keyOf(s), "message", message)
+		controller.GetEventRecorder(ctx).Event(s, corev1.EventTypeWarning, "RecordNotUnderstood", message)
+	}
 }
 
 // decide decides, with the runs that exist and that the record does not know of. The handler is given time to record what

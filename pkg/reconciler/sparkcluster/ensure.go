@@ -79,7 +79,7 @@ func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objec
 }
 
 func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
-	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && hashOf(existing) == hashOf(wanted) &&
+	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && resources.Same(existing, wanted) &&
 		changedLabel(existing, wanted) == "" && !rescaled(c, existing, wanted)
 }
 

@@ -383,7 +383,7 @@ func strip(found any) (any, error) {
 		Finalizers: o.GetFinalizers(), Generation: o.GetGeneration(), CreationTimestamp: o.GetCreationTimestamp(), DeletionTimestamp: o.GetDeletionTimestamp(),
 		Labels: o.GetLabels(), OwnerReferences: o.GetOwnerReferences(),
 	}
-	for _, name := range []string{resources.HashAnnotation, resources.TakenOverAnnotation} {
+	for _, name := range []string{resources.HashAnnotation, resources.MadeOfAnnotation, resources.TakenOverAnnotation} {
 		if value, has := o.GetAnnotations()[name]; has {
 			metav1.SetMetaDataAnnotation(&meta, name, value)
 		}

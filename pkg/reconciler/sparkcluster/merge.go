@@ -66,15 +66,21 @@ func keepAddress(existing, merged *corev1.Service) {
 }
 
 // keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
+// One that was built from the same stays as it is but for its Pods' number, whatever this version of Firesteel would build.
 // One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
 // says with the next edit of that, and is marked until then.
 func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
-	if hash := hashOf(existing); hash == "" || takenOver(existing) && hash == hashOf(merged) {
+	if hashOf(existing) == "" || takenOver(existing) && resources.Same(existing, merged) {
 		merged.Spec = existing.Spec
 		metav1.SetMetaDataAnnotation(&merged.ObjectMeta, resources.TakenOverAnnotation, "true")
 		return
 	}
 	delete(merged.Annotations, resources.TakenOverAnnotation)
+	if resources.SameButPods(existing, merged) {
+		replicas := merged.Spec.Replicas
+		merged.Spec = *existing.Spec.DeepCopy()
+		merged.Spec.Replicas = replicas
+	}
 	merged.Spec.Selector = existing.Spec.Selector
 	merged.Spec.ServiceName = existing.Spec.ServiceName
 	merged.Spec.PodManagementPolicy = existing.Spec.PodManagementPolicy

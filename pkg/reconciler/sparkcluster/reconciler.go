@@ -83,6 +83,11 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return err
 	}
 	*c = *current
+	if c.Status.Firesteel.Foreign() {
+		r.forget(c.UID)
+		r.memory.part(c, r.clock.Now())
+		return nil
+	}
 	if record := c.Status.Firesteel; record != nil && cluster.Current(record) != cluster.ResourceReleased {
 		return controller.NewRequeueAfter(telling.RestAfter) // what is left is watched
 	}
@@ -103,11 +108,11 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	if c.Undecodable != "" {
 		return c, r.setAside(ctx, c)
 	}
-	settings := config.FromContext(ctx)
-	policy, err := api.Policy(c, settings.Clusters.MasterStartTimeout)
-	if err != nil {
-		return c, err
+	if record := c.Status.Firesteel; record.Foreign() || record != nil && c.DeletionTimestamp == nil && !cluster.Understands(record) {
+		return c, r.leaveAlone(ctx, c)
 	}
+	settings := config.FromContext(ctx)
+	policy := api.Policy(c, settings.Clusters.MasterStartTimeout)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
@@ -126,6 +131,9 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 			return c, err
 		}
 		record = c.Status.Firesteel.DeepCopy()
+		if decision.SpecAdopted {
+			telling.SpecAdopted(ctx, c, record)
+		}
 		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {

@@ -31,7 +31,7 @@ const (
 // pruned says that the API server does not keep the record in a status. Nothing is created then, since nothing would
 // remember it.
 const pruned = "the API server does not keep status.firesteel: the CustomResourceDefinition " + api.Definition +
-	" is another operator's; apply " + api.Manifest
+	" is another operator's, or an earlier one of Firesteel; apply " + api.Manifest
 
 // persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes nothing where
 // nothing is new, a cursor alone only at rest, and numbers of workers alone not all the time.
@@ -45,13 +45,14 @@ func (r *Reconciler) persist(
 	if !r.worthWriting(c, record, facts) {
 		return c, nil
 	}
-	stored, err := r.client.SparkV1().SparkClusters(c.Namespace).UpdateStatus(ctx, projected(c, record, facts), metav1.UpdateOptions{})
+	desired := projected(c, record, facts)
+	stored, err := r.client.SparkV1().SparkClusters(c.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 	// Another operator's schema may as well refuse the first status that Firesteel writes.
 	refused := apierrors.IsInvalid(err) && c.Status.Firesteel == nil
 	if err != nil && !refused {
 		return c, fmt.Errorf("write status: %w", err)
 	}
-	if refused || stored.Status.Firesteel == nil {
+	if refused || telling.Pruned(desired.Status.Firesteel, stored.Status.Firesteel) {
 		logging.FromContext(ctx).Errorw("Cluster is not created", "reason", pruned, zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned)
 		return c, controller.NewRequeueAfter(setup.PrunedRetry)
@@ -102,6 +103,31 @@ func announce(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
 		}
 		controller.GetEventRecorder(ctx).Event(c, kind, t.State, t.Message)
 	}
+}
+
+// leaveAlone does nothing for a cluster whose record this version of Firesteel does not understand, and does not write it: a
+// newer version may run beside this one. A Kubernetes Event says so. If the user deletes the cluster its objects are deleted.
+// The version that wrote the record is given time to conclude it.
+func (r *Reconciler) leaveAlone(ctx context.Context, c *sparkv1.SparkCluster) error {
+	r.forget(c.UID)
+	if c.DeletionTimestamp == nil {
+		if message := telling.NotUnderstood(c.Status.Firesteel); r.memory.reports.First(c) {
+			logging.FromContext(ctx).Warnw("Cluster is left alone", "message", message)
+			controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "RecordNotUnderstood", message)
+		}
+		return nil
+	}
+	if accepted, _ := r.releasing(c, nil); !accepted {
+		if err := r.release(ctx, c); err != nil {
+			return err
+		}
+	}
+	if wait := telling.LeftToNewer(ctx, c, r.clock.Now()); wait > 0 {
+		return controller.NewRequeueAfter(wait)
+	}
+	logging.FromContext(ctx).Errorw("A deleted cluster goes whose record is not understood",
+		"message", telling.NotUnderstood(c.Status.Firesteel), "record", c.Status.Firesteel)
+	return nil
 }
 
 // setAside says of a cluster that cannot be decoded why nothing is done for it, once per generation. Where it is deleted,

@@ -4,9 +4,11 @@ package telling
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"knative.dev/pkg/controller"
@@ -17,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // RestAfter is the time without a transition after which a cursor is written for its own sake.
@@ -67,9 +70,53 @@ func WorthWriting(before, record *v1alpha1.Record, now time.Time, changed func(u
 		return true
 	}
 	unmoved := record.DeepCopy()
+	spec.Unnote(unmoved, before)
 	unmoved.Acknowledged = before.Acknowledged
 	unmoved.Transitions = before.Transitions // acknowledged ones may have been dropped
 	return changed(unmoved)
+}
+
+// NotUnderstood is why nothing is done for an object whose record this version of Firesteel does not understand.
+func NotUnderstood(record *v1alpha1.Record) string {
+	if record.Foreign() {
+		return NewerFormat(record.Format)
+	}
+	return fmt.Sprintf("status.firesteel has the state %q, which this version of Firesteel does not know. Nothing is done for the "+
+		"object, and what runs is left alone. Upgrade Firesteel to the version that wrote it, or delete the object.",
+		outbox.Clip(outbox.Current(record).State, outbox.MaxReason))
+}
+
+// NewerFormat is why nothing is done for an object whose record has a format that this version of Firesteel does not know.
+func NewerFormat(format int64) string {
+	if format == v1alpha1.FormatUnreadable {
+		return "status.firesteel.format is no format that this version of Firesteel can read. " + leftAlone
+	}
+	return fmt.Sprintf("status.firesteel.format is %d, and this version of Firesteel knows formats up to %d. %s",
+		format, v1alpha1.Format, leftAlone)
+}
+
+const leftAlone = "Nothing is done for the object, and what runs is left alone. Upgrade Firesteel to the version that wrote it, or " +
+	"delete the object."
+
+// Pruned reports whether the API server dropped a written record, or a part that is always kept since this version.
+func Pruned(written, stored *v1alpha1.Record) bool {
+	return stored == nil || written.Attempt.Spec != nil && stored.Attempt.Spec == nil
+}
+
+// SpecAdopted says by a Kubernetes Event that nobody can tell whether the spec of an object was edited.
+func SpecAdopted(ctx context.Context, object runtime.Object, record *v1alpha1.Record) {
+	controller.GetEventRecorder(ctx).Eventf(object, corev1.EventTypeWarning, "SpecAdopted",
+		"metadata.generation is %d: whether spec was edited cannot be told, since another version of Firesteel noted the spec of "+
+			"attempt %d. The attempt counts as one of the present spec. Edit spec again to have the edit run.",
+		record.Attempt.Spec.Generation, record.Attempt.ID)
+}
+
+// LeftToNewer is for how long a deleted object still waits for the version of Firesteel that understands its record.
+func LeftToNewer(ctx context.Context, object metav1.Object, now time.Time) time.Duration {
+	if object.GetDeletionTimestamp() == nil {
+		return 0
+	}
+	return object.GetDeletionTimestamp().Add(config.FromContext(ctx).Events.DeletionGrace).Sub(now)
 }
 
 // Grace is how long a deleted object still waits for its story to be told; none where that is told, or was given up. Meanwhile a

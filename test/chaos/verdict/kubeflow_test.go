@@ -27,7 +27,7 @@ func newKubeflowLife(t *testing.T, states string) *kubeflowLife {
 	l := &kubeflowLife{T: t, court: verdict.New()}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
-	l.app.Status.Firesteel.Attempt.SpecHash = l.hash()
+	kubeflow.SpecOf(&l.app).Note(l.app.Status.Firesteel)
 	for _, state := range strings.Fields(states) {
 		if state == "edited" {
 			l.app.Spec.Arguments = append(l.app.Spec.Arguments, "more")
@@ -38,24 +38,17 @@ func newKubeflowLife(t *testing.T, states string) *kubeflowLife {
 	return l
 }
 
-func (l *kubeflowLife) hash() string {
-	hash, err := kubeflow.SpecHash(&l.app)
-	if err != nil {
-		l.Fatal(err)
-	}
-	return hash
-}
-
 // persist has the application enter a state, and show it.
 func (l *kubeflowLife) persist(state string) {
 	r := l.app.Status.Firesteel.DeepCopy()
 	switch state {
 	case "ScheduledToRestart", "Resuming":
-		next := v1alpha1.Attempt{ID: r.Attempt.ID + 1, SpecHash: l.hash()}
+		next := v1alpha1.Attempt{ID: r.Attempt.ID + 1}
 		if state == "Resuming" {
 			next.Executions = 1
 		}
 		r.Attempt, r.Launch = next, nil
+		kubeflow.SpecOf(&l.app).Note(r)
 	case "DriverRequested":
 		id := fmt.Sprint(r.Attempt.ID)
 		r.Launch = &v1alpha1.Launch{ID: id, DriverPod: "pi-driver", DriverUID: "uid", ApplicationID: "spark-" + id}

@@ -10,7 +10,16 @@ import (
 //
 // It is written with the state itself, in one write, so that no transition exists without its event. The
 // fields that the users of an API read are projected from it.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Record struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// Format is the format of the record; absent for 1. It rises only if an older version of Firesteel would do harm by acting on
+	// the record. A record of a newer format is left as it is.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Format int64 `json:"format,omitempty"`
 	// Attempt is the attempt that runs, or ran last.
 	Attempt Attempt `json:"attempt"`
 	// Previous is the attempt before.
@@ -36,8 +45,12 @@ type Record struct {
 }
 
 // Attempt numbers an attempt, from 0, and holds the counters that restart limits are measured with.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Attempt struct {
-	ID int64 `json:"id"`
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	ID      int64         `json:"id"`
 	// Since is when the attempt began to wait for its launch.
 	Since metav1.MicroTime `json:"since"`
 	// Restarts counts the attempts after the first, since the counters were last reset.
@@ -53,7 +66,11 @@ type Attempt struct {
 	// application run anew.
 	// +optional
 	Executions int64 `json:"executions,omitempty"`
-	// SpecHash is the hash of the fields of the spec that the attempt is of; empty where it is not known.
+	// Spec identifies the spec that the attempt is of; absent if it is not known.
+	// +optional
+	Spec *AttemptSpec `json:"spec,omitempty"`
+	// SpecHash is the hash of that spec in a record of an earlier version of Firesteel. It is read if Spec is absent, and not
+	// written any more: an earlier version would take a hash that it did not make for an edit.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 	// ActiveSince is when the time began that counts against the active deadline and still runs. It is unset while no
@@ -66,8 +83,26 @@ type Attempt struct {
 	ActiveMillis int64 `json:"activeMillis,omitempty"`
 }
 
+// AttemptSpec identifies the spec that an attempt is of.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type AttemptSpec struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// Hash is the hash of the fields whose edit matters.
+	Hash string `json:"hash"`
+	// HashVersion is the version of the encoding that was hashed.
+	HashVersion int64 `json:"hashVersion"`
+	// Generation is the metadata.generation of that spec.
+	Generation int64 `json:"generation"`
+}
+
 // Launch says what was launched and what came of it.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Launch struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// ID is a hash of the object's uid, the attempt and the plan. Every object of the attempt carries it as
 	// the label firesteel.dev/launch-id.
 	ID string `json:"id"`
@@ -93,7 +128,11 @@ type Launch struct {
 
 // Transition is one step of the lifecycle. Its event is made from it alone, so that a re-sent event is the
 // same to the byte.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Transition struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// Sequence counts the transitions of an application, over all attempts, from 1.
 	Sequence int64 `json:"sequence"`
 	// Time is when the transition was decided.
@@ -139,7 +178,11 @@ const (
 )
 
 // AttemptEnd says how an attempt ended and why, for programs.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type AttemptEnd struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// Outcome is Succeeded or Failed.
 	Outcome string `json:"outcome"`
 	// RestartAllowed says that the spec allows another attempt; then a handler gives the verdict.
@@ -164,7 +207,11 @@ type AttemptEnd struct {
 }
 
 // Verdict is a handler's answer: whether an attempt is followed by another, and not before when.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type Verdict struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// Attempt is the attempt that ended.
 	Attempt int64 `json:"attempt"`
 	// Restart says whether another is to start.

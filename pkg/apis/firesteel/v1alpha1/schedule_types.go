@@ -94,7 +94,16 @@ type ScheduleStatus struct {
 }
 
 // ScheduleRecord is the truth about a schedule: which of its instants are settled, and what runs.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ScheduleRecord struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	// Format is the format of the record; absent for 1. It rises only if an older version of Firesteel would do harm by acting on
+	// the record. A record of a newer format is left as it is.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Format int64 `json:"format,omitempty"`
 	// Clock is the schedule with its zone that the record counts by; empty while there is none that can be read. Another
 	// one in the spec begins anew.
 	// +optional
@@ -131,7 +140,11 @@ type ScheduleRecord struct {
 }
 
 // BegunRun is a run whose creation was begun with.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type BegunRun struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// ScheduledTime is the instant that it is for.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
 	// At is when it was begun with.
@@ -139,7 +152,11 @@ type BegunRun struct {
 }
 
 // HeldRun is a run that waits for others to end, by the concurrency policy that holds it.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type HeldRun struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// ScheduledTime is the instant that it is for.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
 	// Policy is Forbid, or Replace where the others' deletion was accepted.
@@ -147,7 +164,11 @@ type HeldRun struct {
 }
 
 // ScheduledRun is what became of an instant.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ScheduledRun struct {
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
 	// ScheduledTime is the instant.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
 	// StartedAt is when the application was created, or refused.
@@ -166,7 +187,11 @@ type ScheduledRun struct {
 }
 
 // RunReference refers to the application of a run.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type RunReference struct {
-	Name string    `json:"name"`
-	UID  types.UID `json:"uid"`
+	// Unknown are the fields that this version of Firesteel does not know.
+	Unknown UnknownFields `json:"-"`
+	Name    string        `json:"name"`
+	UID     types.UID     `json:"uid"`
 }

@@ -1,0 +1,121 @@
+package spec
+
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Spec is what an object asks for now.
+type Spec struct {
+	// Generation is the object's metadata.generation.
+	Generation int64
+	// Observed is the generation that the status speaks of. It stands in for the one that earlier records do not name.
+	Observed int64
+	// Hash is the hash by a version of the encoding; empty if there is no such version. It is nil if edits do not matter.
+	Hash func(version int64) string
+}
+
+// Of is the spec of an object. hashed returns the fields whose edit matters.
+func Of(object metav1.Object, observed int64, hashed func() any) Spec {
+	return Spec{Generation: object.GetGeneration(), Observed: observed, Hash: func(version int64) string {
+		hash := ""
+		switch version { // what was decoded can be encoded
+		case HashVersion:
+			hash, _ = Hash(hashed())
+		case HashVersionJSON:
+			hash, _ = HashJSON(hashed())
+		}
+		return hash
+	}}
+}
+
+// Change is how a spec differs from that of an attempt.
+type Change string
+
+// The changes.
+const (
+	// Unchanged is a spec that nobody edited.
+	Unchanged Change = "Unchanged"
+	// Edited is another spec.
+	Edited Change = "Edited"
+	// Unnoted is a spec of an attempt whose record names none.
+	Unnoted Change = "Unnoted"
+	// Unknowable is a spec of another generation, in a record whose hash this version of Firesteel cannot make.
+	Unknowable Change = "Unknowable"
+)
+
+// Since reports how the spec differs from that of a record's attempt.
+func (s Spec) Since(record *v1alpha1.Record) Change {
+	noted := Noted(record)
+	if s.Hash == nil || noted.Hash == "" {
+		return Unnoted
+	}
+	generation := noted.Generation
+	if record.Attempt.Spec == nil {
+		generation = s.Observed
+	}
+	if generation != 0 && generation == s.Generation {
+		return Unchanged
+	}
+	switch s.Hash(noted.HashVersion) {
+	case "":
+		return Unknowable
+	case noted.Hash:
+		return Unchanged
+	default:
+		return Edited
+	}
+}
+
+// Note has a record name the spec as that of its attempt.
+func (s Spec) Note(record *v1alpha1.Record) {
+	if s.Hash == nil {
+		return
+	}
+	noted := record.Attempt.Spec
+	current := noted != nil && noted.Hash != "" && noted.HashVersion == HashVersion && noted.Generation == s.Generation
+	if !current || s.Generation == 0 {
+		next := &v1alpha1.AttemptSpec{Hash: s.Hash(HashVersion), HashVersion: HashVersion, Generation: s.Generation}
+		if noted != nil {
+			next.Unknown = noted.Unknown
+		}
+		record.Attempt.Spec = next
+	}
+	record.Attempt.SpecHash = ""
+	if record.Launch != nil {
+		record.Launch.SpecHash = ""
+	}
+}
+
+// Noted is what a record says of the spec of its attempt, an earlier version's included.
+func Noted(record *v1alpha1.Record) v1alpha1.AttemptSpec {
+	switch {
+	case record == nil:
+		return v1alpha1.AttemptSpec{}
+	case record.Attempt.Spec != nil:
+		return *record.Attempt.Spec
+	}
+	hash := record.Attempt.SpecHash
+	if record.Launch != nil {
+		hash = cmp.Or(hash, record.Launch.SpecHash)
+	}
+	return v1alpha1.AttemptSpec{Hash: hash, HashVersion: HashVersionJSON}
+}
+
+// Unnote has a record say of its attempt's spec what an older one says, if that serves as well: then it is no reason for a write.
+func Unnote(record, older *v1alpha1.Record) {
+	was, is := older.Attempt.Spec, record.Attempt.Spec
+	if Noted(older).Hash == "" || is == nil || older.Attempt.ID != record.Attempt.ID {
+		return
+	}
+	if was != nil && was.Generation != is.Generation {
+		return
+	}
+	record.Attempt.Spec, record.Attempt.SpecHash = was, older.Attempt.SpecHash
+	if record.Launch != nil && older.Launch != nil {
+		record.Launch.SpecHash = older.Launch.SpecHash
+	}
+}
