@@ -1,0 +1,330 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// span is where a secret is in a text.
+type span struct{ start, end int }
+
+// finder looks for secrets in a text, from its beginning to its end.
+type finder struct {
+	*Redactor
+	text  string
+	spans []span
+}
+
+// find returns where the secrets of a text are, in order.
+func (r *Redactor) find(text string) []span {
+	f := &finder{Redactor: r, text: text}
+	for i := 0; i < len(text); {
+		switch {
+		case strings.HasPrefix(text[i:], "://"):
+			i = f.userInfo(i + len("://"))
+		case isWord(text[i]):
+			i = f.word(i)
+		default:
+			i++
+		}
+	}
+	return f.spans
+}
+
+// isWord reports whether a byte is part of a word, which may be a key: spark.hadoop.fs.s3a.secret.key, --db-password.
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' || c >= 0x80
+}
+
+// add notes a secret, and returns where it ends. What is redacted already stays as it is.
+func (f *finder) add(start, end int) int {
+	if end <= start {
+		return end
+	}
+	if strings.HasPrefix(f.text[start:], Mark) {
+		return start + len(Mark)
+	}
+	f.spans = append(f.spans, span{start, end})
+	return end
+}
+
+// word looks at the word at i, and at what follows it. It returns where to go on.
+func (f *finder) word(i int) int {
+	j := i
+	for j < len(f.text) && isWord(f.text[j]) {
+		j++
+	}
+	word := f.text[i:j]
+	switch {
+	case isSecret(word), f.inURL(i) && isSignature(word):
+		return f.value(i, j, true)
+	case f.isOwn(word):
+		return f.value(i, j, false)
+	case strings.EqualFold(word, "bearer"), strings.EqualFold(word, "basic"):
+		return f.credentials(j)
+	case strings.EqualFold(word, "jdbc"):
+		return f.oracle(j)
+	}
+	return j
+}
+
+// isSignature reports whether a parameter signs a URL: who has it may do what the URL says.
+func isSignature(word string) bool {
+	word = strings.ToLower(word)
+	return word == "sig" || strings.HasSuffix(word, "signature")
+}
+
+// inURL reports whether what is at i is a parameter of a URL.
+func (f *finder) inURL(i int) bool {
+	return i > 0 && (f.text[i-1] == '?' || f.text[i-1] == '&' || f.text[i-1] == ';')
+}
+
+// value looks for the value of the key that is from i to j: behind =, a colon, quotes or an option. loosely takes it also
+// if only a colon and a blank precede it.
+func (f *finder) value(i, j int, loosely bool) int {
+	key := f.text[i:j]
+	p := f.afterQuote(j)
+	option := strings.HasPrefix(key, "-")
+	if next, found := f.namedValue(p); found {
+		return f.add(f.whole(next, false))
+	}
+	blank := f.afterBlanks(p)
+	rest := f.text[blank:]
+	switch {
+	case strings.HasPrefix(rest, "="):
+		next := f.afterBlanks(blank + 1)
+		if strings.HasPrefix(f.text[next:], ">") {
+			next = f.afterBlanks(next + 1)
+		}
+		return f.add(f.whole(next, f.ofURL(i)))
+	case strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, "://"):
+		return f.afterColon(i, blank+1, key, loosely)
+	case option && (blank > p || strings.HasPrefix(rest, ",")):
+		next := f.afterBlanks(blank + len(rest) - len(strings.TrimPrefix(rest, ",")))
+		if _, _, isQuoted := f.quote(next); !isQuoted && strings.HasPrefix(f.text[next:], "-") {
+			return j
+		}
+		return f.add(f.whole(next, false))
+	case blank > p && !namesKind(key):
+		next := f.afterCopula(blank)
+		if _, _, isQuoted := f.quote(next); isQuoted {
+			return f.add(f.whole(next, false))
+		}
+	}
+	return j
+}
+
+// namesKind reports whether what follows in quotes is the name of an object: secret "database" not found.
+func namesKind(word string) bool {
+	word = strings.ToLower(strings.Trim(word, "."))
+	return word == "secret" || word == "secrets"
+}
+
+// copulas are words between a key and its value in quotes.
+var copulas = []string{"is ", "was ", "has the value ", "value "}
+
+func (f *finder) afterCopula(p int) int {
+	for _, copula := range copulas {
+		if strings.HasPrefix(f.text[p:], copula) {
+			return p + len(copula)
+		}
+	}
+	return p
+}
+
+// phrases are what Kubernetes says of a field. The value of the field follows those with a colon.
+var phrases = []string{
+	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Not found: ",
+	"Required value", "Forbidden", "Not found", "Too long", "Too many", "Internal error", "Too few",
+}
+
+// afterColon looks for the value behind a key and a colon.
+func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
+	p := f.afterBlanks(colon)
+	for _, phrase := range phrases {
+		if strings.HasPrefix(f.text[p:], phrase) {
+			if strings.HasSuffix(phrase, ": ") {
+				return f.add(f.whole(p+len(phrase), false))
+			}
+			return p
+		}
+	}
+	if _, _, isQuoted := f.quote(p); isQuoted {
+		return f.add(f.whole(p, false))
+	}
+	path := i > 0 && f.text[i-1] == '/'
+	// The field of a manifest is followed by what is wrong with it.
+	field := strings.HasPrefix(key, "spec.") || strings.HasPrefix(key, "metadata.") || strings.HasPrefix(key, "spark.") && p > colon
+	start, end := f.whole(p, false)
+	if !loosely || path || field || namesKind(key) && isPlain(f.text[start:end]) {
+		return p
+	}
+	return f.add(start, end)
+}
+
+// isPlain reports whether a word is one of prose: it has nothing but letters.
+func isPlain(word string) bool {
+	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
+}
+
+// namedValue finds the value of an environment variable behind its name: "name":"PASSWORD","value":"x".
+func (f *finder) namedValue(p int) (int, bool) {
+	p = f.afterBlanks(p)
+	p = f.afterBlanks(p + len(f.text[p:]) - len(strings.TrimPrefix(f.text[p:], ",")))
+	p = f.afterQuote(p)
+	const value = "value"
+	if len(f.text)-p < len(value) || !strings.EqualFold(f.text[p:p+len(value)], value) {
+		return 0, false
+	}
+	p = f.afterBlanks(f.afterQuote(p + len(value)))
+	if p >= len(f.text) || f.text[p] != ':' && f.text[p] != '=' {
+		return 0, false
+	}
+	return f.afterBlanks(p + 1), true
+}
+
+// credentials looks for what follows the name of a scheme of HTTP's header Authorization. Prose has neither digits there
+// nor such long words.
+func (f *finder) credentials(j int) int {
+	p := f.afterBlanks(j)
+	start, end := f.whole(p, false)
+	given := f.text[start:end]
+	const longWord = 24
+	if p > j && len(given) >= 6 && (len(given) >= longWord || strings.ContainsAny(given, "0123456789=")) {
+		return f.add(start, end)
+	}
+	return j
+}
+
+// oracle looks for the user in the URL of a database that has no authority: jdbc:oracle:thin:user/password@host.
+func (f *finder) oracle(j int) int {
+	if !strings.HasPrefix(f.text[j:], ":oracle:") {
+		return j
+	}
+	p := j + len(":oracle:")
+	kind := strings.IndexByte(f.near(p).text[p:], ':')
+	if kind < 0 {
+		return j
+	}
+	start, end := f.near(p + kind + 1).run(p + kind + 1)
+	if at := strings.IndexByte(f.text[start:end], '@'); at >= 0 {
+		return f.add(start, start+at)
+	}
+	return j
+}
+
+// containers are the schemes of URLs that have a container before the @, and no user.
+var containers = []string{"abfs", "abfss", "wasb", "wasbs"}
+
+// maxURL bounds how far one looks for the end of a URL, or for its beginning.
+const maxURL = 1024
+
+// near looks no farther than a URL goes.
+func (f *finder) near(p int) *finder {
+	return &finder{text: f.text[:min(len(f.text), p+maxURL)]}
+}
+
+// userInfo looks for the user and the password in a URL whose authority begins at start.
+func (f *finder) userInfo(start int) int {
+	scheme := start - len("://")
+	begin := scheme
+	for begin > 0 && (isWord(f.text[begin-1]) || f.text[begin-1] == '+' || f.text[begin-1] == ':') {
+		begin--
+	}
+	near := f.near(start)
+	_, end := near.run(start)
+	if _, width, isQuoted := near.quote(begin - 1); begin > 0 && isQuoted && width == 1 {
+		_, end = near.whole(begin-1, false) // the quotes hold the URL, whatever is in it
+	}
+	url := f.text[start:end]
+	authority := len(url)
+	if slash := strings.IndexAny(url, "/?#"); slash >= 0 {
+		authority = slash
+	}
+	at := strings.LastIndexByte(url[:authority], '@')
+	if _, port, given := strings.Cut(url[:authority], ":"); at < 0 && given && strings.Trim(port, "0123456789") != "" {
+		at = strings.LastIndexByte(url, '@') // a password that should have been escaped
+	}
+	if at < 0 || slices.Contains(containers, strings.ToLower(f.text[begin:scheme])) && !strings.Contains(url[:at], ":") {
+		return start
+	}
+	return f.add(start, start+at)
+}
+
+// ofURL reports whether the key at i is a parameter of a URL, so that its value ends where the next begins.
+func (f *finder) ofURL(i int) bool {
+	begin := i
+	for begin > max(i-maxURL, 0) && !isBlank(f.text[begin-1]) && f.text[begin-1] != '"' {
+		begin--
+	}
+	before := f.text[begin:i]
+	return f.inURL(i) && (strings.Contains(before, "://") || strings.Contains(before, "jdbc:") || strings.Contains(before, "?"))
+}
+
+// whole returns where the value that begins at p is: within its quotes, or else as far as its word goes.
+func (f *finder) whole(p int, parameter bool) (start, end int) {
+	quote, width, isQuoted := f.quote(p)
+	if !isQuoted {
+		start, end = f.run(p)
+		if cut := strings.IndexAny(f.text[start:end], "&;"); parameter && cut >= 0 {
+			end = start + cut
+		}
+		return start, end
+	}
+	start = p + width
+	for end = start; end < len(f.text); end++ {
+		switch {
+		case width > 1 && strings.HasPrefix(f.text[end:], f.text[p:start]):
+			return start, end
+		case width > 1:
+		case f.text[end] == '\\' && quote == '"':
+			end++
+		case f.text[end] == quote:
+			return start, end
+		}
+	}
+	return start, len(f.text)
+}
+
+// run returns where the word that begins at p ends, whatever it consists of: at a blank or a quote.
+func (f *finder) run(p int) (start, end int) {
+	for end = p; end < len(f.text) && !isBlank(f.text[end]); end++ {
+		if _, _, isQuoted := f.quote(end); isQuoted && f.text[end] != '\'' {
+			break
+		}
+	}
+	return p, end
+}
+
+// quote returns the quote at p, and its width: within a quoted text it has backslashes before it.
+func (f *finder) quote(p int) (quote byte, width int, is bool) {
+	if p < 0 {
+		return 0, 0, false
+	}
+	for width = p; width < len(f.text) && f.text[width] == '\\'; width++ {
+	}
+	if width < len(f.text) {
+		switch quote := f.text[width]; quote {
+		case '"', '\'', '`':
+			return quote, width + 1 - p, true
+		}
+	}
+	return 0, 0, false
+}
+
+func (f *finder) afterQuote(p int) int {
+	if _, width, is := f.quote(p); is {
+		return p + width
+	}
+	return p
+}
+
+func (f *finder) afterBlanks(p int) int {
+	for p < len(f.text) && isBlank(f.text[p]) {
+		p++
+	}
+	return p
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,197 @@
+package redact
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// patternKey is the property by which a user says what else is secret.
+	patternKey = "spark.redaction.regex"
+	// maxPattern and maxProgram bound a user's pattern: its length, and how many steps it has once repetitions are written out.
+	maxPattern, maxProgram = 1024, 4096
+	// maxObject bounds the objects whose values are looked at, in bytes of JSON, and maxValues how many of them are.
+	maxObject, maxValues = 512 << 10, 512
+	// minValue is the length from which on a value is told from other words.
+	minValue = 6
+)
+
+// For returns what redacts texts about an object, which is given as JSON. Only its spec is looked at.
+func For(object []byte) *Redactor {
+	var given struct {
+		Spec any `json:"spec"`
+	}
+	if len(object) > maxObject || json.Unmarshal(object, &given) != nil {
+		return nil
+	}
+	r := &Redactor{own: ownPattern(given.Spec)}
+	c := &collector{Redactor: r, known: map[string]bool{}}
+	c.walk("", given.Spec)
+	// A value that contains another one goes first.
+	slices.SortFunc(r.values, func(a, b string) int {
+		if d := len(b) - len(a); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	if r.own == nil && len(r.values) == 0 {
+		return nil
+	}
+	return r
+}
+
+// ownPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
+func ownPattern(spec any) *regexp.Regexp {
+	switch node := spec.(type) {
+	case map[string]any:
+		if text, is := node[patternKey].(string); is {
+			return compiled(text)
+		}
+		for _, key := range slices.Sorted(maps.Keys(node)) {
+			if own := ownPattern(node[key]); own != nil {
+				return own
+			}
+		}
+	}
+	return nil
+}
+
+func compiled(text string) *regexp.Regexp {
+	if text == "" || len(text) > maxPattern {
+		return nil
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || steps(parsed) > maxProgram {
+		return nil
+	}
+	pattern, err := regexp.Compile(text)
+	if err != nil || pattern.MatchString("") { // what matches nothing at all matches everything
+		return nil
+	}
+	return pattern
+}
+
+// steps is about how many steps a pattern has.
+func steps(pattern *syntax.Regexp) int {
+	sum := 1
+	for _, sub := range pattern.Sub {
+		sum += steps(sub)
+	}
+	if pattern.Op == syntax.OpLiteral {
+		sum += len(pattern.Rune)
+	}
+	if pattern.Op == syntax.OpRepeat {
+		sum *= max(pattern.Min, pattern.Max, 1)
+	}
+	return sum
+}
+
+// collector gathers the values of an object's secrets.
+type collector struct {
+	*Redactor
+	known map[string]bool
+}
+
+// walk goes through all of a spec. within is the field that a node is in.
+func (c *collector) walk(within string, node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		c.variable(node)
+		for _, key := range slices.Sorted(maps.Keys(node)) {
+			child := node[key]
+			if value, is := scalar(child); is {
+				c.property(within, key, value)
+				continue
+			}
+			c.walk(key, child)
+		}
+	case []any:
+		for i, child := range node {
+			value, is := child.(string)
+			if !is {
+				c.walk(within, child)
+				continue
+			}
+			c.embedded(value)
+			if i+1 < len(node) && strings.HasPrefix(value, "-") && !strings.Contains(value, "=") && c.isSecret(value) {
+				if next, is := node[i+1].(string); is && !strings.HasPrefix(next, "-") {
+					c.add(next)
+				}
+			}
+		}
+	}
+}
+
+// scalar returns a value that is no more than one.
+func scalar(node any) (string, bool) {
+	switch node := node.(type) {
+	case string:
+		return node, true
+	case float64:
+		return strconv.FormatFloat(node, 'f', -1, 64), true
+	default:
+		return "", false
+	}
+}
+
+// variable takes the value of an environment variable, or of whatever else has a name and a value.
+func (c *collector) variable(node map[string]any) {
+	name, named := node["name"].(string)
+	value, valued := scalar(node["value"])
+	if named && valued && (c.isSecret(name) || c.isOwn(value)) {
+		c.add(value)
+	}
+}
+
+// free are the fields whose keys users choose. The keys of other fields, such as secretName, are Kubernetes' own, and their
+// values are needed to understand a message.
+var free = []string{
+	"sparkConf", "hadoopConf", "envVars", "data", "stringData", "labels", "annotations", "options", "volumeAttributes",
+	"serviceAnnotations", "serviceLabels", "parameters",
+}
+
+// property takes the value of a key, or what is embedded in it.
+func (c *collector) property(within, key, value string) {
+	if slices.Contains(free, within) && !refers(key) && (c.isSecret(key) || c.isOwn(value)) && key != patternKey {
+		c.add(value)
+		return
+	}
+	c.embedded(value)
+}
+
+// refers reports whether the value of a property is no secret, but where it is.
+func refers(key string) bool {
+	return strings.Contains(key, ".secrets.") || strings.Contains(key, ".secretKeyRef.") || strings.Contains(key, ".tokenSecret.") ||
+		strings.HasSuffix(key, "File")
+}
+
+// embedded takes the secrets in a text, such as Java options.
+func (c *collector) embedded(text string) {
+	if !mentionsSecrets(text) && c.own == nil {
+		return
+	}
+	for _, s := range c.find(text) {
+		secret := text[s.start:s.end]
+		c.add(secret)
+		if _, password, both := strings.Cut(secret, ":"); both && strings.HasSuffix(text[:s.start], "://") {
+			c.add(password)
+		}
+	}
+}
+
+func (c *collector) add(value string) {
+	value = strings.TrimSpace(value)
+	if len(value) < minValue || len(c.values) >= maxValues || c.known[value] || strings.Contains(Mark, value) {
+		return
+	}
+	c.known[value] = true
+	c.values = append(c.values, value)
+	if quoted := strings.Trim(strconv.Quote(value), `"`); quoted != value {
+		c.values = append(c.values, quoted)
+	}
+}

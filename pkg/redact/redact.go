@@ -1,0 +1,172 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Mark stands in place of a secret value. It is Spark's.
+const Mark = "*********(redacted)"
+
+// sparks is the default of spark.redaction.regex. It is the same in Spark 3.5 and newer.
+var sparks = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
+
+// more are keys that Spark does not know of: the variables of clouds, and what else programs call a password.
+var more = regexp.MustCompile(`(?i)passwd|passphrase|(?:access|account|api|private|secret)[._-]?key`)
+
+// Redactor redacts what is said of one object. The nil Redactor knows of no object, and redacts by the standard pattern.
+type Redactor struct {
+	// own is the object's own pattern, spark.redaction.regex; nil if it has none.
+	own *regexp.Regexp
+	// values are the values of the object's secrets.
+	values []string
+}
+
+// Value returns the value of a key as it may be shown.
+func Value(key, value string) string { return (*Redactor)(nil).Value(key, value) }
+
+// Text returns a text as it may be shown.
+func Text(text string) string { return (*Redactor)(nil).Text(text) }
+
+// Value returns the value of a key as it may be shown.
+func (r *Redactor) Value(key, value string) string {
+	switch {
+	case value == "":
+		return ""
+	case r.isSecret(key), sparks.MatchString(value), r != nil && r.own != nil && r.own.MatchString(value):
+		return Mark
+	default:
+		return r.Text(value)
+	}
+}
+
+// isSecret reports whether the values of a key are secret.
+func (r *Redactor) isSecret(key string) bool { return isSecret(key) || r.isOwn(key) }
+
+func (r *Redactor) isOwn(key string) bool { return r != nil && r.own != nil && r.own.MatchString(key) }
+
+func isSecret(key string) bool { return sparks.MatchString(key) || more.MatchString(key) }
+
+// maxText bounds the texts that are looked through, in bytes. People read less.
+const maxText = 128 << 10
+
+// Text returns a text as it may be shown.
+func (r *Redactor) Text(text string) string {
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "..."
+	}
+	if r != nil {
+		for _, value := range r.values {
+			text = withoutWord(text, value)
+		}
+	}
+	if (r == nil || r.own == nil) && !mentionsSecrets(text) {
+		return text
+	}
+	spans := r.find(text)
+	if len(spans) == 0 {
+		return text
+	}
+	var redacted strings.Builder
+	end := 0
+	for _, s := range spans {
+		redacted.WriteString(text[end:s.start])
+		redacted.WriteString(Mark)
+		end = s.end
+	}
+	redacted.WriteString(text[end:])
+	return redacted.String()
+}
+
+// Texts returns texts as they may be shown. It returns the same slice if there is nothing to redact.
+func (r *Redactor) Texts(texts []string) []string {
+	for i, text := range texts {
+		if shown := r.Text(text); shown != text {
+			changed := append([]string(nil), texts...)
+			changed[i] = shown
+			for j := i + 1; j < len(texts); j++ {
+				changed[j] = r.Text(texts[j])
+			}
+			return changed
+		}
+	}
+	return texts
+}
+
+// longValue is the length from which on a value is redacted even within a word: it is not there by chance.
+const longValue = 12
+
+// withoutWord redacts a value wherever a text has it as a word of its own.
+func withoutWord(text, value string) string {
+	at := strings.Index(text, value)
+	if at < 0 {
+		return text
+	}
+	var redacted strings.Builder
+	for ; at >= 0; at = strings.Index(text, value) {
+		end := at + len(value)
+		if len(value) >= longValue || !endsInWord(text[:at]) && !beginsWithWord(text[end:]) {
+			redacted.WriteString(text[:at])
+			redacted.WriteString(Mark)
+		} else {
+			redacted.WriteString(text[:end])
+		}
+		text = text[end:]
+	}
+	redacted.WriteString(text)
+	return redacted.String()
+}
+
+func endsInWord(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(last) || unicode.IsDigit(last)
+}
+
+func beginsWithWord(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(first) || unicode.IsDigit(first)
+}
+
+// mentionsSecrets reports whether there may be a secret in a text. Most texts have none.
+func mentionsSecrets(text string) bool {
+	for i := range len(text) {
+		switch text[i] | 0x20 { // a small letter; a colon stays one
+		case 's':
+			if hasWord(text[i:], "secret") || hasWord(text[i:], "sig") {
+				return true
+			}
+		case 'p':
+			if hasWord(text[i:], "passw") || hasWord(text[i:], "passphrase") {
+				return true
+			}
+		case 't':
+			if hasWord(text[i:], "token") {
+				return true
+			}
+		case 'k':
+			if hasWord(text[i:], "key") {
+				return true
+			}
+		case 'b':
+			if hasWord(text[i:], "bearer") || hasWord(text[i:], "basic") {
+				return true
+			}
+		case 'j':
+			if hasWord(text[i:], "jdbc:") {
+				return true
+			}
+		case ':':
+			if strings.HasPrefix(text[i:], "://") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasWord reports whether a text begins with a word, in whatever letters.
+func hasWord(text, word string) bool {
+	return len(text) >= len(word) && text[1]|0x20 == word[1] && strings.EqualFold(text[:len(word)], word)
+}
