@@ -48,6 +48,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
+	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
 // environment is what the process is told by variables.
@@ -97,8 +98,19 @@ func main() {
 		last := len(constructors) - 1
 		constructors[last] = env.probed(constructors[last])
 	}
+	for i, constructor := range constructors {
+		constructors[i] = withoutSecrets(constructor)
+	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
+}
+
+// withoutSecrets has a controller log no values of secrets.
+func withoutSecrets(constructor injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		logger := logging.FromContext(ctx).WithOptions(redactlog.Option())
+		return constructor(logging.WithLogger(ctx, logger), watcher)
+	}
 }
 
 // clientset are Firesteel's own clients as informers and reconcilers want them.

@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
 type environment struct {
@@ -56,7 +57,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	logger, err := zap.NewProduction()
+	logger, err := zap.NewProduction(redactlog.Option())
 	if err != nil {
 		return fmt.Errorf("make logger: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // The config maps.
@@ -101,7 +102,7 @@ func (k Keys) reader(key string) func(key, value string) error {
 
 // Refuse says why the value of a key cannot be used, and what to write instead.
 func Refuse(key, value, remedy string) error {
-	return fmt.Errorf("%s is %q: %s", key, clipped(value), remedy)
+	return fmt.Errorf("%s is %q: %s", key, clipped(redact.Value(key, value)), redact.Text(remedy))
 }
 
 // clipped keeps a message readable.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // Findings tell how an object was decoded.
@@ -33,9 +34,10 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	}
 	bare, metaErr := onlyMetadata[Plain](data)
 	if metaErr != nil {
-		return bare, Findings{}, fmt.Errorf("decode metadata: %w", metaErr)
+		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(metaErr.Error()))
 	}
-	return bare, Findings{Undecodable: text.Clip(embedded.ReplaceAllString(err.Error(), "."), maxText)}, nil
+	told := redact.For(data).Text(embedded.ReplaceAllString(err.Error(), "."))
+	return bare, Findings{Undecodable: text.Clip(told, maxText)}, nil
 }
 
 // maxText is how many bytes of a text are told: decoders quote what they cannot read, however long it is.

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // The condition types.
@@ -172,10 +173,9 @@ func Reason(given, fallback string) string {
 	return fallback
 }
 
-// Clipped is a message that is short enough for a condition.
-// Clipped is a message that is short enough for a condition.
+// Clipped is a message as a condition may have it: redacted, and short enough.
 func Clipped(message string) string {
-	return text.Clip(message, maxMessage)
+	return text.Clip(redact.Text(message), maxMessage)
 }
 
 // runsAnew says that what has ended is to run again, since its spec was edited.

@@ -19,6 +19,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
 // Handle serves a handler until the process is told to stop, by SIGTERM or an interrupt, and then finishes what it has
@@ -44,7 +45,7 @@ func handle(ctx context.Context, handler events.Handler) error {
 	}
 	config := zap.NewProductionConfig()
 	config.Level = env.LogLevel
-	logger, err := config.Build()
+	logger, err := config.Build(redactlog.Option())
 	if err != nil {
 		return fmt.Errorf("make logger: %w", err)
 	}

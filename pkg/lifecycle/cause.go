@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // ExitExceptionAnnotation is what a driver annotates its own Pod with, from Spark 4.1 on, where
@@ -48,7 +49,7 @@ func (c *Cause) addSentence(sentence string) {
 
 // addException adds what a stack trace says at its top, and at its bottom the cause of it all.
 func (c *Cause) addException(trace string) {
-	lines := strings.Split(strings.TrimSpace(trace), "\n")
+	lines := strings.Split(strings.TrimSpace(redact.Text(trace)), "\n")
 	top := len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
 		causedBy := strings.HasPrefix(lines[i], "Caused by: ")
@@ -107,6 +108,7 @@ func (c Cause) with(message string, evidence ...string) string {
 // lastWords is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
 // thrown says more than from where.
 func lastWords(text string, limit int) string {
+	text = redact.Text(text) // before it is cut
 	lines := strings.Split(text, "\n")
 	if len(lines) > 1 && isFrame(lines[1]) && cutFrame.MatchString(lines[0]) {
 		lines = lines[1:]

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // MaxMessage, MaxEvidence and MaxReason bound the texts of a transition, in bytes of JSON.
@@ -14,10 +16,10 @@ const (
 	MaxReason   = 128
 )
 
-// Clip cuts a text to a size in JSON.
+// Clip redacts a text, and cuts it to a size in JSON. All texts of a record go through it.
 func Clip(text string, limit int) string {
 	const ellipsis = "..."
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = strings.ToValidUTF8(redact.Text(text), "\uFFFD")
 	if len(text) <= limit && Size(text) <= limit {
 		return text
 	}

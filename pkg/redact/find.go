@@ -23,6 +23,8 @@ func (r *Redactor) find(text string) []span {
 		switch {
 		case strings.HasPrefix(text[i:], "://"):
 			i = f.userInfo(i + len("://"))
+		case strings.HasPrefix(text[i:], escapedNewline):
+			i += len(escapedNewline)
 		case isWord(text[i]):
 			i = f.word(i)
 		default:
@@ -31,6 +33,9 @@ func (r *Redactor) find(text string) []span {
 	}
 	return f.spans
 }
+
+// escapedNewline is a line's end within quotes.
+const escapedNewline = `\n`
 
 // isWord reports whether a byte is part of a word, which may be a key: spark.hadoop.fs.s3a.secret.key, --db-password.
 func isWord(c byte) bool {
@@ -106,6 +111,8 @@ func (f *finder) value(i, j int, loosely bool) int {
 			return j
 		}
 		return f.add(f.whole(next, false))
+	case blank > p && f.beginsLine(i) && strings.HasPrefix(key, "spark."):
+		return f.add(f.whole(blank, false)) // a line of spark-defaults.conf
 	case blank > p && !namesKind(key):
 		next := f.afterCopula(blank)
 		if _, _, isQuoted := f.quote(next); isQuoted {
@@ -113,6 +120,12 @@ func (f *finder) value(i, j int, loosely bool) int {
 		}
 	}
 	return j
+}
+
+// beginsLine reports whether a line begins at i, also in quotes.
+func (f *finder) beginsLine(i int) bool {
+	before := f.text[:i]
+	return strings.HasSuffix(before, "\n") || strings.HasSuffix(before, escapedNewline) || strings.HasSuffix(before, `"`)
 }
 
 // namesKind reports whether what follows in quotes is the name of an object: secret "database" not found.
@@ -287,10 +300,10 @@ func (f *finder) whole(p int, parameter bool) (start, end int) {
 	return start, len(f.text)
 }
 
-// run returns where the word that begins at p ends, whatever it consists of: at a blank or a quote.
+// run returns where the word that begins at p ends, whatever it consists of: at a blank, a quote or a line's end.
 func (f *finder) run(p int) (start, end int) {
 	for end = p; end < len(f.text) && !isBlank(f.text[end]); end++ {
-		if _, _, isQuoted := f.quote(end); isQuoted && f.text[end] != '\'' {
+		if _, _, isQuoted := f.quote(end); isQuoted && f.text[end] != '\'' || strings.HasPrefix(f.text[end:], escapedNewline) {
 			break
 		}
 	}

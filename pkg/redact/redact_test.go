@@ -70,6 +70,8 @@ func TestTexts(t *testing.T) {
 		"a header":              {"Authorization: Bearer eyJhbGciOi.hunter2", "Authorization: Bearer " + m},
 		"an invalid value":      {`Pod "x" is invalid: spec.password: Invalid value: "hunter 2": no`, `Pod "x" is invalid: spec.password: Invalid value: "` + m + `": no`},
 		"a required value":      {"spec.env[0].secretKeyRef.name: Required value", "spec.env[0].secretKeyRef.name: Required value"},
+		"a file of properties":  {"a\nspark.x.password  hunter2\nspark.y z", "a\nspark.x.password  " + m + "\nspark.y z"},
+		"such a file, quoted":   {`conf is "spark.x.password hunter2\nspark.x.token hunter2"`, `conf is "spark.x.password ` + m + `\nspark.x.token ` + m + `"`},
 		"a cut value":           {`"password":"hunter2...`, `"password":"` + m},
 		"what is redacted":      {"password=" + m + ", x", "password=" + m + ", x"},
 

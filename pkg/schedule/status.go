@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // The condition types.
@@ -34,7 +35,7 @@ func Project(object Object, policy Policy, decision Decision, silentHandler stri
 	status.ScheduleState, status.Reason = v1alpha1.ScheduleStateScheduled, ""
 	status.NextRun, status.MissedRuns = nil, record.Missed
 	if policy.Refusal != nil {
-		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, policy.Refusal.Message
+		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, clipped(policy.Refusal.Message)
 	}
 	if !decision.Next.IsZero() {
 		next := seconds(decision.Next)
@@ -55,7 +56,7 @@ func conclude(status *v1alpha1.ScheduleStatus, policy Policy, silentHandler stri
 			return
 		}
 		condition.Type, condition.ObservedGeneration = kind, status.ObservedGeneration
-		condition.LastTransitionTime = metav1.NewTime(now)
+		condition.LastTransitionTime, condition.Message = metav1.NewTime(now), clipped(condition.Message)
 		meta.SetStatusCondition(&status.Conditions, *condition)
 	}
 	set(ConditionScheduled, scheduled(policy))
@@ -103,7 +104,7 @@ func runStarted(record *v1alpha1.ScheduleRecord) *metav1.Condition {
 	case last.UID == "":
 		return &metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: last.Reason,
-			Message: clipped(fmt.Sprintf("The run due at %s was not started: %s", inUTC(last.ScheduledTime), last.Message)),
+			Message: fmt.Sprintf("The run due at %s was not started: %s", inUTC(last.ScheduledTime), last.Message),
 		}
 	default:
 		return &metav1.Condition{
@@ -115,7 +116,7 @@ func runStarted(record *v1alpha1.ScheduleRecord) *metav1.Condition {
 
 func warning(record *v1alpha1.ScheduleRecord) *metav1.Condition {
 	if last := record.Last; last != nil && last.UID != "" && last.Message != "" {
-		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: "TemplateNotHonored", Message: clipped(last.Message)}
+		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: "TemplateNotHonored", Message: last.Message}
 	}
 	return nil
 }
@@ -153,4 +154,5 @@ func named(runs []v1alpha1.RunReference) string {
 // maxMessage bounds what is said of a refusal, in bytes. A condition's message can have 32 KiB.
 const maxMessage = 4 << 10
 
-func clipped(message string) string { return text.Clip(message, maxMessage) }
+// clipped is a message as a status may have it: redacted, and short enough.
+func clipped(message string) string { return text.Clip(redact.Text(message), maxMessage) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // FieldError says what in a plan cannot be submitted and what to do about it. Build returns one, or several joined by
@@ -11,7 +12,7 @@ import (
 type FieldError struct {
 	// Field is the Spark property, or the field of Plan in lower camel case ("mainClass", "resource").
 	Field string
-	// Value is what was given there; empty where nothing was, or where it is a secret.
+	// Value is what was given there; empty where nothing was.
 	Value string
 	// Problem completes "<field> <value> ...", and Remedy is an imperative.
 	Problem, Remedy string
@@ -22,9 +23,9 @@ const maxPart = 512
 
 // Error reads like: spark.driver.memory "1.5g" is not a size: write ...
 func (e *FieldError) Error() string {
-	field, problem, remedy := text.Clip(e.Field, maxPart), text.Clip(e.Problem, maxPart), text.Clip(e.Remedy, maxPart)
+	field, problem, remedy := text.Clip(e.Field, maxPart), text.Clip(redact.Text(e.Problem), maxPart), text.Clip(e.Remedy, maxPart)
 	if e.Value == "" {
 		return fmt.Sprintf("%s %s: %s", field, problem, remedy)
 	}
-	return fmt.Sprintf("%s %q %s: %s", field, text.Clip(e.Value, maxPart), problem, remedy)
+	return fmt.Sprintf("%s %q %s: %s", field, text.Clip(redact.Value(e.Field, e.Value), maxPart), problem, remedy)
 }

@@ -9,6 +9,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // Contradictions names what a spec says and does not get, since the value means nothing or another overrules it, one
@@ -95,7 +96,7 @@ func propertyContradictions(conf map[string]string) []string {
 	var said sentences
 	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
 		if given, set := conf[key]; set {
-			said.say("spec.sparkConf %s %q has no effect, the submission sets it: leave it out", key, given)
+			said.say("spec.sparkConf %s %q has no effect, the submission sets it: leave it out", key, redact.Value(key, given))
 		}
 	}
 	const memory = "spark.driver.memory"

@@ -8,6 +8,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -24,7 +25,7 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
 		if value, given := fixed[key], app.Spec.SparkConf[key]; value != "" && given != value {
-			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", key, given, value))
+			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", key, redact.Value(key, given), redact.Value(key, value)))
 		}
 		if !strings.HasPrefix(key, "spark.") {
 			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: "+

@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -48,19 +49,20 @@ func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
 		given := app.Spec.SparkConf[key]
 		effective, set := p[key]
+		shown, says := redact.Value(key, given), redact.Value(key, effective.value)
 		switch {
 		case !strings.HasPrefix(key, "spark."):
 			said.say("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
 				"if it is a property of Hadoop's", key)
 		case defaults.Discourages(key):
-			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, given, insteadOf(key))
+			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, shown, insteadOf(key))
 		case !set:
-			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, given)
+			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, shown)
 		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
 		case effective.field == "metadata":
-			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, given, effective.value)
+			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, shown, says)
 		default:
-			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, given, effective.field, effective.value)
+			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, shown, effective.field, says)
 		}
 	}
 	for _, labelled := range []struct {

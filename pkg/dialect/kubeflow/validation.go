@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // refused says why a spec can never run, in the words of the Kubeflow operator's webhook where it has some; nil where it
@@ -103,10 +104,10 @@ func checkProperties(app *v1beta2.SparkApplication, defaults Defaults) (reason, 
 		switch {
 		case key == namespaceKey && value != app.Namespace:
 			return "DeniedProperty", fmt.Sprintf("sparkConf key %q is not allowed: must equal the application namespace %q, got %q. "+
-				"Remove %s%s.", key, app.Namespace, value, confField, key)
+				"Remove %s%s.", key, app.Namespace, redact.Value(key, value), confField, key)
 		case defaults.Denies(key):
 			return "DeniedProperty", fmt.Sprintf("sparkConf key %q is not allowed: %s. Remove %s%s, which is %q.",
-				key, insteadOf(key), confField, key, value)
+				key, insteadOf(key), confField, key, redact.Value(key, value))
 		}
 	}
 	return "", ""

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -34,11 +36,12 @@ func (h *handler) start(ctx context.Context, q *question) error {
 	outcome := v1alpha1.ScheduledRun{
 		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName(q.schedule.GetName(), due),
 	}
-	run, err := q.kind.NewRun(q.schedule, due)
+	wanted, err := q.kind.NewRun(q.schedule, due)
+	var run *unstructured.Unstructured
 	if err == nil {
 		ctx, cancel := context.WithDeadline(ctx, q.read.Add(readHolds))
 		defer cancel()
-		run, outcome.Message, err = h.create(ctx, q, run)
+		run, outcome.Message, err = h.create(ctx, q, wanted)
 	} else {
 		err = refusal{reason: schedule.ReasonRefused, error: err}
 	}
@@ -51,8 +54,25 @@ func (h *handler) start(ctx context.Context, q *question) error {
 	default:
 		outcome.UID = run.GetUID()
 	}
+	outcome.Message = redacted(q, wanted, outcome.Message)
 	outcome.StartedAt = metav1.NewMicroTime(h.clock.Now())
 	return h.record(ctx, q, outcome)
+}
+
+// redacted is a message that tells no secrets of a run; run is nil if the template cannot be made into one.
+func redacted(q *question, run *unstructured.Unstructured, message string) string {
+	if message == "" {
+		return ""
+	}
+	var template any = q.schedule
+	if run != nil {
+		template = run
+	}
+	text, err := json.Marshal(template)
+	if err != nil {
+		return redact.Text(message)
+	}
+	return redact.For(text).Text(message)
 }
 
 // begin records that the run is about to be created, where no other may run beside it: however long the creation takes, no

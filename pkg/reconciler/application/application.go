@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -59,6 +60,7 @@ type Reconciler struct {
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
+	secrets         setup.Secrets
 	templates       *podtemplate.Keeper
 	// wrote is the kind's Wrote.
 	wrote func(before, after dialect.Application)
@@ -72,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 	defer cancel()
 	app.SetManagedFields(nil) // it is what the patch of the finalizer was answered with, where it was patched just now
 	_, err := r.advance(ctx, app)
-	return err
+	return r.secrets.Shown(app, err)
 }
 
 // Finalize stops the driver of a deleted application, then lets go of it once its story is told. It returns the
@@ -85,7 +87,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	app, err := r.advance(ctx, app)
 	if err != nil {
-		return app, err
+		return app, r.secrets.Shown(app, err)
 	}
 	if app.GetRecord().Foreign() {
 		r.partWith(app)
@@ -125,6 +127,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 	}
 	d := r.dialect(ctx)
 	policy := d.Policy(app)
+	policy.Refused = r.withoutSecrets(app, policy.Refused)
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record, policy)
 	switch {

@@ -70,6 +70,7 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
+		secrets:   setup.NewSecrets(),
 
 		namespaces: process.NamespaceLabels,
 	}

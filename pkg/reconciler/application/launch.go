@@ -43,12 +43,12 @@ func (r *Reconciler) prepare(
 	objects, fence, err := r.build(d, app, record.Attempt)
 	var absent *absentTemplate
 	if errors.As(err, &absent) && absent.pending {
-		if seen.LaunchHeld = absent.cause(d, app); seen.LaunchHeld == nil {
+		if seen.LaunchHeld = r.withoutSecrets(app, absent.cause(d, app)); seen.LaunchHeld == nil {
 			return nil, absent
 		}
 		return nil, nil
 	}
-	refused := causeOf(err, d, app)
+	refused := r.withoutSecrets(app, causeOf(err, d, app))
 	if fenced := fencedLaunch(app, record); fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
 			return &launch{objects: objects, resumed: true}, nil
@@ -163,7 +163,8 @@ func (r *Reconciler) build(
 	}
 	r.own(app, objects, id)
 	return objects, &v1alpha1.Launch{
-		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name, Warnings: warnings,
+		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
+		Warnings: r.sentencesWithoutSecrets(app, warnings),
 	}, nil
 }
 
@@ -240,7 +241,7 @@ func (r *Reconciler) launch(
 				seen.Launched = driver.UID
 			}
 		}
-		seen.LaunchRefused = refused.cause(r.api.Fields)
+		seen.LaunchRefused = r.withoutSecrets(app, refused.cause(r.api.Fields))
 		return true, r.abandon(ctx, driver)
 	case errors.Is(err, errGoing):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.

@@ -44,7 +44,7 @@ func (r *Reconciler) observe(
 	}
 	seen.DriverGone = gone
 	if pod != nil {
-		seen.Driver = lifecycle.ObserveDriver(pod, policy.MainContainer)
+		seen.Driver = lifecycle.ObserveDriver(r.podWithoutSecrets(app, pod), policy.MainContainer)
 		if seen.Driver.End != nil && config.FromContext(ctx).Events.FailureMessages {
 			seen.Driver.End.Cause.Unquoted = "" // the event says all
 		}
@@ -81,7 +81,7 @@ func (r *Reconciler) addLog(
 	if !done {
 		return errAwaited
 	}
-	driver.End.Cause.AddLog(text)
+	driver.End.Cause.AddLog(r.secrets.Of(app).Text(text))
 	return nil
 }
 

@@ -65,6 +65,7 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 	if !r.written.reports.First(app) {
 		return nil
 	}
+	message = r.secrets.Of(app).Text(message)
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
 	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
 	patch, err := dialect.SetAsidePatch(app, metav1.Condition{

@@ -112,7 +112,7 @@ func (r *Reconciler) facts(
 ) dialect.Facts {
 	facts := dialect.Facts{
 		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, Created: created,
-		Warnings: d.Warnings(app),
+		Warnings: r.sentencesWithoutSecrets(app, d.Warnings(app)),
 	}
 	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()

@@ -10,6 +10,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
@@ -20,7 +21,7 @@ func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
 	if !r.reported.First(s) {
 		return nil
 	}
-	message := "Correct the field and apply the schedule again: " + s.GetUndecodable()
+	message := redact.Text("Correct the field and apply the schedule again: " + s.GetUndecodable())
 	logging.FromContext(ctx).Warnw("Schedule is set aside", "reason", "Undecodable", "message", message)
 	controller.GetEventRecorder(ctx).Event(s, corev1.EventTypeWarning, "Undecodable", message)
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{

@@ -4,6 +4,7 @@ package setup
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,6 +15,8 @@ import (
 	kubeclient "knative.dev/pkg/client/injection/kube/client"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // Must ends the process where a controller cannot be made.
@@ -46,18 +49,36 @@ func WithRecorder(ctx context.Context) context.Context {
 		return ctx
 	}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	broadcaster.StartLogging(logging.FromContext(ctx).Named("event-broadcaster").Infof)
+	logger := logging.FromContext(ctx).Named("event-broadcaster")
+	broadcaster.StartEventWatcher(func(event *corev1.Event) {
+		// Its message may quote a driver, and belongs to the namespace alone.
+		logger.Infow("event", "kind", event.InvolvedObject.Kind, "namespace", event.InvolvedObject.Namespace,
+			"name", event.InvolvedObject.Name, "type", event.Type, "reason", event.Reason)
+	})
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
 	return controller.WithEventRecorder(ctx, quiet{recorder})
 }
 
-// quiet leaves out what the generated reconciler tells of its finalizers: nobody asks for it, and each Event is a write.
+// quiet redacts what is told, and leaves out what the generated reconciler tells of its finalizers: nobody asks for it,
+// and each Event is a write.
 type quiet struct{ record.EventRecorder }
+
+// Event tells of an object.
+func (q quiet) Event(object runtime.Object, kind, reason, message string) {
+	if reason != "FinalizerUpdate" {
+		q.EventRecorder.Event(object, kind, reason, redact.Text(message))
+	}
+}
 
 // Eventf tells of an object.
 func (q quiet) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
-	if reason != "FinalizerUpdate" {
-		q.EventRecorder.Eventf(object, kind, reason, format, values...)
-	}
+	q.Event(object, kind, reason, fmt.Sprintf(format, values...))
+}
+
+// AnnotatedEventf tells of an object.
+func (q quiet) AnnotatedEventf(
+	object runtime.Object, annotations map[string]string, kind, reason, format string, values ...any,
+) {
+	q.EventRecorder.AnnotatedEventf(object, annotations, kind, reason, "%s", redact.Text(fmt.Sprintf(format, values...)))
 }

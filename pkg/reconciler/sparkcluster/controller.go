@@ -38,6 +38,7 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 		informer := clusterinformer.Get(ctx).Informer()
 		r := &Reconciler{
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{}, memory: newMemory(),
+			secrets: setup.NewSecrets(),
 		}
 		var resync func(concerned func(*sparkv1.SparkCluster) bool)
 		store := process.Settings(ctx, cmw, setup.Follower{

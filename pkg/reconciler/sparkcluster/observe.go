@@ -42,6 +42,11 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	if seen.Obstacle = obstacle(pods); seen.Obstacle == nil {
 		seen.Obstacle = r.missingPods(ctx, c)
 	}
+	if seen.Obstacle != nil {
+		told := *seen.Obstacle
+		told.Message = r.secrets.Of(c).Text(told.Message)
+		seen.Obstacle = &told
+	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
 	if c.DeletionTimestamp != nil {
 		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.left(c, pods)
@@ -150,8 +155,12 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 
 // facts are what is said of a cluster beside its record.
 func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) api.Facts {
+	warnings := slices.Concat(api.Warnings(c), decision.Warnings)
+	if len(warnings) > 0 {
+		warnings = r.secrets.Of(c).Texts(warnings)
+	}
 	facts := api.Facts{
-		Now: r.clock.Now(), Decision: decision, Warnings: slices.Concat(api.Warnings(c), decision.Warnings),
+		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
 		Exists:   len(r.estate.of(c.UID)) > 0,
 		Delivery: telling.Delivery(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}

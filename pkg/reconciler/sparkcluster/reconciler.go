@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
@@ -54,6 +55,7 @@ type Reconciler struct {
 	enqueueAfter func(c any, after time.Duration)
 
 	memory      *memory
+	secrets     setup.Secrets
 	instruments *Instruments
 }
 
@@ -67,7 +69,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	_, err := r.advance(ctx, c)
-	return err
+	return r.secrets.Shown(c, err)
 }
 
 // FinalizeKind deletes what there is of a deleted cluster, then lets go of it once its story is told. It leaves the cluster
@@ -80,7 +82,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
-		return err
+		return r.secrets.Shown(c, err)
 	}
 	*c = *current
 	if c.Status.Firesteel.Foreign() {
@@ -181,6 +183,9 @@ func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objec
 		cause = going.cause()
 	case err != nil:
 		return err
+	}
+	if cause != nil {
+		cause.Message = r.secrets.Of(c).Text(cause.Message)
 	}
 	r.memory.refuse(c.UID, refused{objects: combined(objects), cause: cause, at: r.clock.Now(), passing: passing})
 	return nil

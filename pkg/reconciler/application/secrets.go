@@ -1,0 +1,68 @@
+package application
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// withoutSecrets is a cause that tells none of the application's secrets.
+func (r *Reconciler) withoutSecrets(app dialect.Application, cause *lifecycle.Cause) *lifecycle.Cause {
+	if cause == nil {
+		return nil
+	}
+	told, redactor := *cause, r.secrets.Of(app)
+	told.Message, told.Detail = redactor.Text(cause.Message), redactor.Text(cause.Detail)
+	return &told
+}
+
+// sentencesWithoutSecrets are sentences that tell none of the application's secrets.
+func (r *Reconciler) sentencesWithoutSecrets(app dialect.Application, sentences []string) []string {
+	if len(sentences) == 0 {
+		return sentences
+	}
+	return r.secrets.Of(app).Texts(sentences)
+}
+
+// podWithoutSecrets is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
+// its driver left. It is the same Pod if there is nothing to redact; a Pod that runs has no texts.
+func (r *Reconciler) podWithoutSecrets(app dialect.Application, pod *corev1.Pod) *corev1.Pod {
+	shown := pod
+	redact := func(text string, set func(*corev1.Pod, string)) {
+		if text == "" {
+			return
+		}
+		if redacted := r.secrets.Of(app).Text(text); redacted != text {
+			if shown == pod {
+				shown = pod.DeepCopy() // it is the cache's
+			}
+			set(shown, redacted)
+		}
+	}
+	redact(pod.Annotations[lifecycle.ExitExceptionAnnotation], func(p *corev1.Pod, text string) {
+		p.Annotations[lifecycle.ExitExceptionAnnotation] = text
+	})
+	redact(pod.Status.Message, func(p *corev1.Pod, text string) { p.Status.Message = text })
+	for i, condition := range pod.Status.Conditions {
+		redact(condition.Message, func(p *corev1.Pod, text string) { p.Status.Conditions[i].Message = text })
+	}
+	for _, part := range []func(*corev1.Pod) []corev1.ContainerStatus{
+		func(p *corev1.Pod) []corev1.ContainerStatus { return p.Status.InitContainerStatuses },
+		func(p *corev1.Pod) []corev1.ContainerStatus { return p.Status.ContainerStatuses },
+		func(p *corev1.Pod) []corev1.ContainerStatus { return p.Status.EphemeralContainerStatuses },
+	} {
+		for i, status := range part(pod) {
+			if waiting := status.State.Waiting; waiting != nil {
+				redact(waiting.Message, func(p *corev1.Pod, text string) { part(p)[i].State.Waiting.Message = text })
+			}
+			if terminated := status.State.Terminated; terminated != nil {
+				redact(terminated.Message, func(p *corev1.Pod, text string) { part(p)[i].State.Terminated.Message = text })
+			}
+			if terminated := status.LastTerminationState.Terminated; terminated != nil {
+				redact(terminated.Message, func(p *corev1.Pod, text string) { part(p)[i].LastTerminationState.Terminated.Message = text })
+			}
+		}
+	}
+	return shown
+}

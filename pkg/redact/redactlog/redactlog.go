@@ -1,0 +1,101 @@
+// Package redactlog has loggers write no values of secrets.
+package redactlog
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// Option has a logger redact its messages and the values of its fields.
+func Option() zap.Option {
+	return zap.WrapCore(func(inner zapcore.Core) zapcore.Core { return core{inner} })
+}
+
+type core struct{ zapcore.Core }
+
+// With adds fields to all entries.
+func (c core) With(fields []zapcore.Field) zapcore.Core { return core{c.Core.With(redacted(fields))} }
+
+// Check adds the core to an entry that it is to write.
+func (c core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if c.Enabled(entry.Level) {
+		return checked.AddCore(entry, c)
+	}
+	return checked
+}
+
+// Write writes an entry.
+func (c core) Write(entry zapcore.Entry, fields []zapcore.Field) error {
+	entry.Message = redact.Text(entry.Message)
+	return c.Core.Write(entry, redacted(fields))
+}
+
+func redacted(fields []zapcore.Field) []zapcore.Field {
+	shown := make([]zapcore.Field, len(fields))
+	for i, field := range fields {
+		shown[i] = redactedField(field)
+	}
+	return shown
+}
+
+// redactedField is a field whose value is redacted. A field that has nothing to redact stays as it is.
+func redactedField(field zapcore.Field) zapcore.Field {
+	switch field.Type {
+	case zapcore.StringType:
+		field.String = redact.Value(field.Key, field.String)
+	case zapcore.ByteStringType:
+		if text, is := field.Interface.([]byte); is {
+			return zap.String(field.Key, redact.Value(field.Key, string(text)))
+		}
+	case zapcore.ErrorType:
+		if err, is := field.Interface.(error); is && err != nil {
+			return textField(field, err.Error())
+		}
+	case zapcore.StringerType:
+		if named, is := field.Interface.(fmt.Stringer); is && named != nil {
+			return stringerField(field, named)
+		}
+	case zapcore.ReflectType, zapcore.ArrayMarshalerType, zapcore.ObjectMarshalerType:
+		return objectField(field)
+	}
+	return field
+}
+
+// textField is a field with a text in place of the value, if the value is to be redacted.
+func textField(field zapcore.Field, text string) zapcore.Field {
+	if shown := redact.Text(text); shown != text {
+		return zap.String(field.Key, shown)
+	}
+	return field
+}
+
+// stringerField asks what the value says. A value that cannot say it is left to zap, which says so.
+func stringerField(field zapcore.Field, named fmt.Stringer) (shown zapcore.Field) {
+	defer func() {
+		if recover() != nil {
+			shown = field
+		}
+	}()
+	return textField(field, named.String())
+}
+
+func objectField(field zapcore.Field) zapcore.Field {
+	text, err := json.Marshal(field.Interface)
+	if err != nil {
+		return field
+	}
+	shown := redact.Text(string(text))
+	switch {
+	case shown == string(text):
+		return field
+	case json.Valid([]byte(shown)):
+		return zap.Reflect(field.Key, json.RawMessage(shown))
+	default:
+		return zap.String(field.Key, shown)
+	}
+}
