@@ -14,35 +14,68 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a driver left behind is told where people look: by kubectl describe, and in the event.
+// What a driver left behind is told where people look. Events, which many read, carry it only if a setting says so.
 func TestAFailureTellsWhy(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	app := s.create(App("pi"))
-	d := s.run("pi", 0)
-	_, err := s.kube.CoreV1().Pods(s.ns).Patch(t.Context(), d.Name, types.MergePatchType, []byte(
-		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.spark.SparkException: Job aborted\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
+	description, event := s.failureOf("pi")
+	const told = "spark-kubernetes-driver exited with code 1 (Error)"
+	for _, part := range append(quotes, told) {
+		if !strings.Contains(description, part) {
+			t.Errorf("kubectl describe does not say %q:\n%s", part, description)
+		}
+	}
+	if !strings.Contains(event, told) {
+		t.Errorf("the event does not say %q:\n%s", told, event)
+	}
+	for _, part := range append(quotes, "hunter2") {
+		if strings.Contains(event, part) {
+			t.Errorf("the event quotes the driver: %q in\n%s", part, event)
+		}
+	}
+	if strings.Contains(description, "hunter2") {
+		t.Errorf("kubectl describe shows a secret:\n%s", description)
+	}
+	s.untilKubeEvent("pi", corev1.EventTypeWarning, "Failed")
+}
+
+func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-events", "failure-messages", "enabled")
+	s.ownController(controller{sink: s.sink.url()})
+	_, event := s.failureOf("pi")
+	for _, part := range quotes {
+		if !strings.Contains(event, part) {
+			t.Errorf("the event does not quote %q:\n%s", part, event)
+		}
+	}
+	if strings.Contains(event, "hunter2") {
+		t.Errorf("the event shows a secret:\n%s", event)
+	}
+}
+
+// quotes is what a driver of failureOf says of its end.
+var quotes = []string{
+	"org.apache.spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
+}
+
+// failureOf runs an application whose driver fails, and says how. It returns what kubectl describe and the event say.
+func (s *scene) failureOf(name string) (description, event string) {
+	app := s.create(App(name))
+	d := s.run(name, 0)
+	_, err := s.kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(
+		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.spark.SparkException: Job aborted: password=hunter2\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
 		metav1.PatchOptions{})
 	s.must(err)
 	d.set(func(status *corev1.PodStatus) {
 		ended(status, 1)
-		status.ContainerStatuses[0].State.Terminated.Message = "the last words"
+		status.ContainerStatuses[0].State.Terminated.Message = "the last words: jdbc:x://me:hunter2@db"
 	})
-	s.untilState("pi", "ResourceReleased")
-	description, err := s.kubectl("", "describe", "sparkapp/pi")
+	s.untilState(name, "ResourceReleased")
+	description, err = s.kubectl("", "describe", "sparkapp/"+name)
 	s.must(err)
 	heard := s.untilDelivered("the end", func(heard []delivery) bool { return len(firstTaken(heard, app)) > 5 })
-	for _, part := range []string{
-		"spark-kubernetes-driver exited with code 1 (Error)", "org.apache.spark.SparkException: Job aborted",
-		"Caused by: java.io.IOException: no bucket", "Termination message: the last words",
-	} {
-		for where, text := range map[string]string{"kubectl describe": description, "the event": firstTaken(heard, app)[5].Body} {
-			if !strings.Contains(text, part) {
-				t.Errorf("%s does not say %q:\n%s", where, part, text)
-			}
-		}
-	}
-	s.untilKubeEvent("pi", corev1.EventTypeWarning, "Failed")
+	return description, firstTaken(heard, app)[5].Body
 }
 
 func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
