@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,7 +48,39 @@ func (r *Redactor) isSecret(key string) bool { return isSecret(key) || r.isOwn(k
 
 func (r *Redactor) isOwn(key string) bool { return r != nil && r.own != nil && r.own.MatchString(key) }
 
-func isSecret(key string) bool { return sparks.MatchString(key) || more.MatchString(key) }
+func isSecret(key string) bool {
+	key = ofUser(key)
+	return sparks.MatchString(key) || more.MatchString(key)
+}
+
+// references are fields of manifests that say where a secret is, and hold none.
+var references = []string{
+	"secret", "secrets", "secretName", "secretType", "secretKeyRef", "secretRef", "envSecretKeyRefs", "imagePullSecrets",
+	"nodePublishSecretRef", "serviceAccountToken", "automountServiceAccountToken",
+}
+
+// ofUser is what of a key its user chose. Of the field of a manifest, such as spec.driver.secrets[0].secretType, that is the
+// key in a map, or else nothing: its last part tells what it holds.
+func ofUser(key string) string {
+	field, isField := strings.CutPrefix(key, "spec.")
+	if isField {
+		for _, name := range free {
+			if _, chosen, found := strings.Cut(field, name+"."); found {
+				return chosen
+			}
+		}
+	}
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	last, _, _ = strings.Cut(last, "[")
+	switch {
+	case (isField || last != key || !namesKind(key)) && slices.Contains(references, last) && !strings.HasPrefix(key, "spark."):
+		return ""
+	case isField:
+		return last
+	default:
+		return key
+	}
+}
 
 // maxText bounds the texts that are looked through, in bytes. People read less.
 const maxText = 128 << 10

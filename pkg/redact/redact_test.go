@@ -25,6 +25,11 @@ func TestValuesGoIfTheirKeyOrTheyThemselvesMatchAsInSpark(t *testing.T) {
 		{"spark.driver.extraJavaOptions", "-Xss4m -Dhttp.proxyHost=https://me:hunter@proxy", "-Xss4m -Dhttp.proxyHost=https://" + m + "@proxy"},
 		{"spark.jars", "https://user:hunter@example.com/a.jar", "https://" + m + "@example.com/a.jar"},
 		{"spark.driver.memory", "1.5g", "1.5g"},
+		{"spark.kubernetes.driver.secretKeyRef.PASSWORD", "hunter", m},
+		{"spark.kubernetes.driver.secrets.a", "/b", m},
+		{"spec.driver.secrets[0].name", "database", "database"},
+		{"spec.driver.secrets[0]", "database", "database"},
+		{"spec.hadoopConf.fs.s3a.secret.key", "hunter", m},
 		{"spark.driver.password", "", ""},
 	} {
 		if got := redact.Value(test.key, test.value); got != test.want {
@@ -75,6 +80,12 @@ func TestTexts(t *testing.T) {
 		"a cut value":           {`"password":"hunter2...`, `"password":"` + m},
 		"what is redacted":      {"password=" + m + ", x", "password=" + m + ", x"},
 
+		"the type of a secret":   {`spec.driver.secrets[0].secretType "Generci" is not known: write one of Generic`, `spec.driver.secrets[0].secretType "Generci" is not known: write one of Generic`},
+		"a secret's name":        {`spec.volumes[0].secret.secretName: Invalid value: "Data_Base": no`, `spec.volumes[0].secret.secretName: Invalid value: "Data_Base": no`},
+		"a name in JSON":         {`{"secretName":"database","password":"x"}`, `{"secretName":"database","password":"` + m + `"}`},
+		"a property's place":     {`spec.sparkConf.spark.x.token "x" is wrong: no`, `spec.sparkConf.spark.x.token "` + m + `" is wrong: no`},
+		"a variable's place":     {`spec.driver.envVars.PASSWORD "x" is wrong: no`, `spec.driver.envVars.PASSWORD "` + m + `" is wrong: no`},
+		"a secret in YAML":       {"secret: hunter2", "secret: " + m},
 		"the name of a secret":   {`Container driver cannot be created: secret "database" not found`, `Container driver cannot be created: secret "database" not found`},
 		"a field and a remedy":   {"spec.driver.secrets[0]: name one of the secrets: a token goes there", "spec.driver.secrets[0]: name one of the secrets: a token goes there"},
 		"a property, refused":    {"spark.a.oauthToken would put credentials into a Secret: use b", "spark.a.oauthToken would put credentials into a Secret: use b"},

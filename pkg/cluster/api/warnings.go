@@ -11,6 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
 // longestName is how long a cluster's name may be for all its Pods to have a label that names their revision.
@@ -38,7 +39,7 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 	}
 	const namespaceKey = "spark.kubernetes.namespace"
 	if given, is := c.Spec.SparkConf[namespaceKey]; is && given != c.Namespace {
-		w.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", namespaceKey, given, c.Namespace)
+		w.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", namespaceKey, redact.Value(namespaceKey, given), c.Namespace)
 	}
 	if len(c.Name) > longestName {
 		w.add("metadata.name %q has %d characters, and Kubernetes may not be able to make Pods of more than %d: give the cluster a shorter name.",
