@@ -268,8 +268,9 @@ func (r *run) doToAll(
 func (r *run) until(what string, obstacles func() ([]string, error)) {
 	r.Helper()
 	deadline := time.Now().Add(patience)
-	ticker := time.NewTicker(poll)
+	ticker, report := time.NewTicker(poll), time.NewTicker(patience/8)
 	defer ticker.Stop()
+	defer report.Stop()
 	for {
 		list, err := obstacles()
 		r.must(err)
@@ -280,7 +281,11 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 			r.Errorf("waited %s for %s:\n  %s", patience, what, strings.Join(list, "\n  "))
 			return
 		}
-		<-ticker.C
+		select {
+		case <-ticker.C:
+		case <-report.C:
+			r.say("still waiting for %s:\n  %s", what, strings.Join(list, "\n  "))
+		}
 	}
 }
 
