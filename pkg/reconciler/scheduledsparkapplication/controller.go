@@ -127,7 +127,7 @@ func newController(
 		r.instruments, err = NewInstruments(otel.GetMeterProvider())
 		setup.Must(ctx, err)
 		watchSchedules(ctx, r, impl, parts.schedules)
-		watchRuns(ctx, r, impl, parts.runs)
+		watchRuns(ctx, r, impl, parts)
 		return impl
 	}
 }
@@ -155,33 +155,54 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 	})
 }
 
-// bySchedule is the index of runs by their schedules' uids.
-const bySchedule = "schedule"
+const (
+	// bySchedule is the index of runs by their schedules, as kind.ScheduleOf has them.
+	bySchedule = "schedule"
+	// byRun is the index of schedules by the uids of their active runs.
+	byRun = "run"
+)
 
-func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	owner := func(object any) (*metav1.OwnerReference, types.NamespacedName, bool) {
-		run, is := object.(metav1.Object)
-		if !is {
-			return nil, types.NamespacedName{}, false
-		}
-		owner, owned := r.kind.Owner(run)
-		if !owned {
-			return nil, types.NamespacedName{}, false
-		}
-		return owner, types.NamespacedName{Namespace: run.GetNamespace(), Name: owner.Name}, true
+// indexRuns indexes a schedule by its active runs.
+func indexRuns(object any) (uids []string, _ error) {
+	s, ok := object.(kind.Schedule)
+	if !ok || s.GetScheduleStatus().Firesteel == nil {
+		return nil, nil
 	}
-	setup.Must(ctx, informer.AddIndexers(cache.Indexers{bySchedule: func(object any) ([]string, error) {
-		if owner, _, owned := owner(object); owned {
-			return []string{string(owner.UID)}, nil
+	for _, run := range s.GetScheduleStatus().Firesteel.Active {
+		uids = append(uids, string(run.UID))
+	}
+	return uids, nil
+}
+
+func indexSchedule(k *kind.Kind) cache.IndexFunc {
+	return func(object any) ([]string, error) {
+		if run, ok := object.(metav1.Object); ok && k.ScheduleOf(run) != "" {
+			return []string{k.ScheduleOf(run)}, nil
 		}
 		return nil, nil
-	}}))
+	}
+}
+
+func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts parts) {
+	setup.Must(ctx, parts.runs.AddIndexers(cache.Indexers{bySchedule: indexSchedule(r.kind)}))
+	setup.Must(ctx, parts.schedules.AddIndexers(cache.Indexers{byRun: indexRuns}))
 	changed := func(object any) {
-		if _, schedule, owned := owner(object); owned {
-			impl.EnqueueKey(schedule)
+		run, ok := object.(metav1.Object)
+		if !ok {
+			return
+		}
+		if owner, owned := r.kind.Owner(run); owned {
+			impl.EnqueueKey(types.NamespacedName{Namespace: run.GetNamespace(), Name: owner.Name})
+		}
+		schedules, err := parts.schedules.GetIndexer().ByIndex(byRun, string(run.GetUID()))
+		if err != nil {
+			return // there is such an index
+		}
+		for _, s := range schedules {
+			impl.Enqueue(s)
 		}
 	}
-	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	setup.Handle(ctx, parts.runs, cache.ResourceEventHandlerFuncs{
 		AddFunc: changed,
 		UpdateFunc: func(before, after any) {
 			was, is := kind.RunOf(before.(metav1.Object)), kind.RunOf(after.(metav1.Object))

@@ -3,6 +3,8 @@ package scheduledsparkapplication
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -162,19 +164,44 @@ func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool
 	return record.SettledUntil.Time, len(record.Surplus) > 0 && !record.SettledUntil.IsZero()
 }
 
-// runsOf returns the runs of a schedule that the cache has, with the instants that are proven.
+// runsOf returns the runs of a schedule that the cache has, with the instants that are proven. Somebody may have removed the
+// owner of a run, or its label: it counts all the same.
 func (r *Reconciler) runsOf(s kind.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
-	objects, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
+	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
 		return nil, fmt.Errorf("find the runs of %s: %w", keyOf(s), err)
 	}
-	runs := make([]schedule.Run, 0, len(objects))
-	for _, object := range objects {
-		if run, is := object.(metav1.Object); is {
-			runs = append(runs, kind.RunOf(run))
+	detached, err := r.runs.ByIndex(bySchedule, r.kind.Detached(s))
+	if err != nil {
+		return nil, fmt.Errorf("find the runs without owner of %s: %w", keyOf(s), err)
+	}
+	detached = slices.DeleteFunc(detached, func(object any) bool {
+		run, ok := object.(metav1.Object)
+		earlier := ok && run.GetCreationTimestamp().Time.Before(s.GetCreationTimestamp().Time) // an earlier schedule's
+		return !ok || earlier || run.GetName() != schedule.RunName(s.GetName(), kind.InstantOf(run))
+	})
+	runs := map[types.UID]schedule.Run{}
+	for _, object := range slices.Concat(owned, detached, r.recorded(s)) {
+		if run, ok := object.(metav1.Object); ok {
+			runs[run.GetUID()] = kind.RunOf(run)
 		}
 	}
-	return schedule.Believe(s, policy, runs, now), nil
+	return schedule.Believe(s, policy, slices.Collect(maps.Values(runs)), now), nil
+}
+
+// recorded returns the runs that the record of a schedule has as active, as the cache has them.
+func (r *Reconciler) recorded(s kind.Schedule) (runs []any) {
+	record := s.GetScheduleStatus().Firesteel
+	if record == nil {
+		return nil
+	}
+	for _, reference := range record.Active {
+		object, known, err := r.runs.GetByKey(s.GetNamespace() + "/" + reference.Name)
+		if run, ok := object.(metav1.Object); err == nil && known && ok && run.GetUID() == reference.UID {
+			runs = append(runs, object)
+		}
+	}
+	return runs
 }
 
 // unseen are the runs that a record has as active, that the cache does not have, and that exist: what is not in a cache

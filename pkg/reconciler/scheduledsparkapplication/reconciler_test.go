@@ -61,10 +61,7 @@ type stage struct {
 func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *stage {
 	t.Helper()
 	st := &stage{client: fake.NewSimpleClientset(s), teller: &teller{}, clock: clocktesting.NewFakePassiveClock(due)}
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: func(object any) ([]string, error) {
-		owner, _ := kind.Apache.Owner(object.(metav1.Object))
-		return []string{string(owner.UID)}, nil
-	}})
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexSchedule(kind.Apache)})
 	for _, run := range runs {
 		if err := indexer.Add(run); err != nil {
 			t.Fatal(err)
@@ -220,6 +217,94 @@ func TestARunThatIsSeenIsRecorded(t *testing.T) {
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || len(st.teller.asked) > 0 {
 		t.Errorf("the record is %+v, and the handler was asked %q", s.Status.Firesteel, st.teller.asked)
+	}
+}
+
+// Somebody may remove the owner of a run, or its label.
+func TestARunCountsWhateverItLost(t *testing.T) {
+	const label = "firesteel.dev/schedule"
+	earlier := due.Add(-time.Hour)
+	for name, test := range map[string]struct {
+		lose   func(run *sparkv1.SparkApplication)
+		active bool
+		// kept reports whether it is in the history when it has ended.
+		kept bool
+	}{
+		"its label":           {func(run *sparkv1.SparkApplication) { run.Labels = nil }, true, true},
+		"its owner":           {func(run *sparkv1.SparkApplication) { run.OwnerReferences = nil }, true, true},
+		"its owner to others": {func(run *sparkv1.SparkApplication) { run.OwnerReferences[0].UID = "another" }, true, false},
+		"both":                {func(run *sparkv1.SparkApplication) { run.OwnerReferences, run.Labels = nil, nil }, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hourly()
+			s.CreationTimestamp = metav1.NewTime(due.Add(-2 * time.Hour))
+			s.Spec.ConcurrencyPolicy = v1alpha1.ConcurrencyForbid
+			running := run(schedule.RunName("pi", earlier), lifecycle.RunningHealthy, earlier)
+			running.Labels = map[string]string{label: "pi"}
+			st := newStage(t, s, running)
+			st.reconcile(t, due.Add(-time.Minute))
+			lost := running.DeepCopy()
+			test.lose(lost)
+			count := func(object *sparkv1.SparkApplication) *v1alpha1.ScheduleStatus {
+				t.Helper()
+				if err := st.runs.Update(object); err != nil {
+					t.Fatal(err)
+				}
+				st.reconcile(t, due.Add(-time.Minute))
+				s, err := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return &s.Status
+			}
+			if active := count(lost).Firesteel.Active; (len(active) == 1) != test.active {
+				t.Errorf("those that run are %v", active)
+			}
+			ended := run(running.Name, lifecycle.ResourceReleased, earlier)
+			ended.Labels = running.Labels
+			test.lose(ended)
+			for range 2 {
+				status := count(ended)
+				if len(status.Firesteel.Active) > 0 {
+					t.Errorf("those that run are %v", status.Firesteel.Active)
+				}
+				if kept := len(status.PastSuccessfulRunNames) == 1; test.kept && !kept {
+					t.Errorf("the history is %v", status.PastSuccessfulRunNames)
+				}
+			}
+		})
+	}
+}
+
+// An earlier schedule's runs may have been orphaned, and anybody may label an application.
+func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
+	for name, change := range map[string]func(app *sparkv1.SparkApplication){
+		"without the name of a run":                 func(app *sparkv1.SparkApplication) { app.Name = "other" },
+		"without an instant":                        func(app *sparkv1.SparkApplication) { app.Annotations = nil },
+		"older than the schedule":                   func(app *sparkv1.SparkApplication) { app.CreationTimestamp = metav1.NewTime(due.Add(-time.Hour)) },
+		"of another controller":                     func(app *sparkv1.SparkApplication) { app.OwnerReferences[0].Kind = "Workflow" },
+		"for an instant of the future, the clock's": func(app *sparkv1.SparkApplication) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			instant := due.Add(1000 * time.Hour)
+			app := run(schedule.RunName("pi", instant), lifecycle.ResourceReleased, instant)
+			app.Labels, app.CreationTimestamp = map[string]string{"firesteel.dev/schedule": "pi"}, metav1.NewTime(due.Add(-time.Minute))
+			owners := app.OwnerReferences
+			change(app)
+			if owners[0].Kind != "Workflow" {
+				app.OwnerReferences = nil
+			}
+			st := newStage(t, hourly(), app)
+			st.reconcile(t, due)
+			s, err := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			counted := len(s.Status.PastSuccessfulRunNames) > 0
+			if forClock := s.Status.Firesteel.SettledUntil.After(due); forClock || counted != strings.Contains(name, "the clock's") {
+				t.Errorf("settled until %s; the history is %v", s.Status.Firesteel.SettledUntil, s.Status.PastSuccessfulRunNames)
+			}
+		})
 	}
 }
 

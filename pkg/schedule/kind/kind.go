@@ -110,6 +110,26 @@ func (k *Kind) Owner(object metav1.Object) (*metav1.OwnerReference, bool) {
 	return nil, false
 }
 
+// ScheduleOf returns what a run is found by: the uid of the schedule that owns it. A run whose owner somebody removed has
+// Detached of the schedule that its label names. It is empty for any other object.
+func (k *Kind) ScheduleOf(run metav1.Object) string {
+	if owner, owned := k.Owner(run); owned {
+		return string(owner.UID)
+	}
+	label, instant := run.GetLabels()[k.LabelSchedule], InstantOf(run)
+	if label == "" || instant.IsZero() || metav1.GetControllerOfNoCopy(run) != nil {
+		return ""
+	}
+	return detached(run.GetNamespace(), label)
+}
+
+// Detached is what the runs of a schedule are found by that have lost their owner.
+func (k *Kind) Detached(s Schedule) string {
+	return detached(s.GetNamespace(), schedule.LabelValue(s.GetName()))
+}
+
+func detached(namespace, label string) string { return namespace + "/" + label }
+
 // template is what the runs are made from.
 type template struct {
 	labels, annotations map[string]string

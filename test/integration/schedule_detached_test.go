@@ -1,0 +1,71 @@
+package integration
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+)
+
+// detach patches the metadata of a run.
+func (t *timetable) detach(run, metadata string) {
+	t.Helper()
+	_, err := t.dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).
+		Patch(t.Context(), run, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
+	t.must(err)
+}
+
+// detachments are what somebody does to a run, by whether it is in the history all the same.
+func detachments(k *kind.Kind) map[string]string {
+	return map[string]string{
+		"its label":           `{"labels":{"` + k.LabelSchedule + `":null}}`,
+		"its owner":           `{"ownerReferences":null}`,
+		"its owner and label": `{"ownerReferences":null,"labels":{"` + k.LabelSchedule + `":null}}`,
+	}
+}
+
+func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, _ *scene, k *kind.Kind) {
+		for name, metadata := range detachments(k) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t).sharesController()
+				pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
+				first := pi.untilStarted("")
+				pi.detach(first, metadata)
+				pi.untilCondition("RunStarted", metav1.ConditionFalse, "WaitsForRunningRun")
+				missed := pi.until("miss a run", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 1 })
+				if last := missed.GetScheduleStatus().LastRunName; last != first {
+					t.Errorf("%s was started beside %s", last, first)
+				}
+				pi.end(first, true)
+				pi.untilStarted(first)
+				if name != "its owner and label" {
+					pi.until("tell of the first", func(s *firesteelv1alpha1.ScheduleStatus) bool {
+						return slices.Contains(s.PastSuccessfulRunNames, first)
+					})
+				}
+			})
+		}
+	})
+}
+
+func TestReplaceReplacesARunThatLostWhatItIsFoundBy(t *testing.T) {
+	ofEachKind(t, func(t *testing.T, _ *scene, k *kind.Kind) {
+		for name, metadata := range detachments(k) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newScene(t).sharesController()
+				pi := s.schedules(k, "pi", "@every 6s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
+				first := pi.untilStarted("")
+				pi.detach(first, metadata)
+				pi.untilStarted(first)
+				pi.untilNoRun(first)
+			})
+		}
+	})
+}
