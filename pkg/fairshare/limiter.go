@@ -42,6 +42,22 @@ func (l *Limiter) Acquire(ctx context.Context, namespace string) (release func()
 	return func() { l.release(namespace) }, nil
 }
 
+// TryAcquire takes a slot for a namespace if it may have one now. The caller calls release once, when its work is over.
+func (l *Limiter) TryAcquire(namespace string) (release func(), ok bool) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if len(l.waiting[namespace]) > 0 || !l.admits(namespace) {
+		return nil, false
+	}
+	l.take(namespace)
+	return func() { l.release(namespace) }, true
+}
+
+func (l *Limiter) take(namespace string) {
+	l.used++
+	l.held[namespace]++
+}
+
 // request asks for a slot. The channel is closed when the namespace has it.
 func (l *Limiter) request(namespace string) <-chan struct{} {
 	l.mutex.Lock()
@@ -97,8 +113,7 @@ func (l *Limiter) grant() {
 		namespace := l.turns[next]
 		l.turns = slices.Delete(l.turns, next, next+1)
 		close(l.waiting[namespace][0])
-		l.used++
-		l.held[namespace]++
+		l.take(namespace)
 		if l.waiting[namespace] = l.waiting[namespace][1:]; len(l.waiting[namespace]) == 0 {
 			delete(l.waiting, namespace)
 			continue

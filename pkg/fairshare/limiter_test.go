@@ -146,6 +146,29 @@ func TestWhoGivesUpLeavesNothingBehind(t *testing.T) {
 	})
 }
 
+func TestASlotIsTriedFor(t *testing.T) {
+	l := New(100, 2)
+	var releases []func()
+	for range 2 {
+		release, ok := l.TryAcquire("a")
+		if !ok {
+			t.Fatal("there is no slot")
+		}
+		releases = append(releases, release)
+	}
+	if _, ok := l.TryAcquire("a"); ok {
+		t.Error("there is a slot beyond the limit")
+	}
+	other, ok := l.TryAcquire("b")
+	if !ok {
+		t.Fatal("there is no slot for another namespace")
+	}
+	for _, release := range append(releases, other) {
+		release()
+	}
+	l.isEmpty(t)
+}
+
 func (l *Limiter) isEmpty(t *testing.T) {
 	t.Helper()
 	l.mutex.Lock()

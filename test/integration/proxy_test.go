@@ -36,6 +36,8 @@ type trap struct {
 	at int
 	// answered says that the API server carries the write out, so that it is the answer that is lost.
 	answered bool
+	// late says that the answer is not lost: it comes when the spring is over.
+	late bool
 	// spring is called while the write waits.
 	spring func()
 }
@@ -67,7 +69,9 @@ func newProxy(config *rest.Config, namespace string) (*proxy, error) {
 		ModifyResponse: func(response *http.Response) error {
 			if sprung, _ := response.Request.Context().Value(sprungKey{}).(*trap); sprung != nil {
 				sprung.spring()
-				panic(http.ErrAbortHandler)
+				if !sprung.late {
+					panic(http.ErrAbortHandler)
+				}
 			}
 			return nil
 		},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -261,4 +262,68 @@ func residentMemory(t *testing.T, pid int) string {
 		t.Fatal(err)
 	}
 	return string(regexp.MustCompile(`(?m)^VmRSS:.*$`).Find(status))
+}
+
+// A reconcile is in flight when another replica takes over: its status write is answered late. What it learns then is the other
+// replica's to publish, and the handler is asked by that one alone.
+func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
+	const lease = ".00-of-01"
+	s := newScene(t)
+	s.configured("config-observability", "metrics-protocol", "prometheus")
+	s.configured("config-handlers", "restart", "external")
+	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
+		s.configured("config-leader-election", key[0], key[1])
+	}
+	former := s.replica()
+	s.untilLed(1, 1)
+	heir := s.replica(lease)
+	s.untilAnswered(heir.probes+"/readiness", http.StatusOK)
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
+	d := s.run("pi", 0)
+
+	held, release := make(chan struct{}), make(chan struct{})
+	former.proxy.set("pi", trap{at: len(former.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
+		close(held)
+		<-release
+	}})
+	d.exit(1)
+	<-held
+	s.untilState("pi", "Failed") // the write that waits for its answer
+	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds > 0 })
+	heir.proxy.refuse()
+	former.proxy.refuse(lease)
+	s.untilMetric(heir, awaited, func(count float64) bool { return count == 1 })
+	close(release)
+	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds == 0 })
+	s.untilMetric(former, awaited, func(count float64) bool { return count == 0 })
+	s.untilMetric(former, pending, func(count float64) bool { return count == 0 })
+}
+
+// Metrics of a replica, of all objects together.
+const (
+	unfinished = `kn_workqueue_unfinished_work_seconds\{[^}]*sparkapplication[^}]*\}`
+	awaited    = `firesteel_handlers_awaited\{[^}]*\}`
+	pending    = `firesteel_events_pending\{[^}]*\}`
+)
+
+// untilMetric waits until the sum of the metrics that match is as it should be.
+func (s *scene) untilMetric(r *replica, pattern string, holds func(sum float64) bool) {
+	s.Helper()
+	var page string
+	err := wait.PollUntilContextTimeout(s.Context(), poll, time.Minute, true, func(context.Context) (bool, error) {
+		status, text := s.fetch(r.metrics)
+		page = text
+		sum := 0.0
+		for _, found := range regexp.MustCompile(`(?m)^`+pattern+` (\S+)$`).FindAllStringSubmatch(text, -1) {
+			value, err := strconv.ParseFloat(found[1], 64)
+			if err != nil {
+				return false, err
+			}
+			sum += value
+		}
+		return status == http.StatusOK && holds(sum), nil
+	})
+	if err != nil {
+		s.Fatalf("waited for %s:\n%s", pattern, page)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/lru"
 	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 const (
@@ -18,8 +20,10 @@ const (
 	logPatience = 2 * time.Second
 	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
 	logBytes = 64 << 10
-	// logReaders bounds the logs that are read at once. Beyond it the end is told without.
-	logReaders = 16
+	// logReaders bounds the logs that are read at once, and logReadersPerNamespace those of one namespace. Beyond it the end is told
+	// without.
+	logReaders             = 256
+	logReadersPerNamespace = 16
 	// rememberedLogs bounds the memory of logs that are read and not yet recorded.
 	rememberedLogs = 256
 )
@@ -27,7 +31,7 @@ const (
 // driverLogs reads the last lines of drivers' logs, each once, and no worker waits for it.
 type driverLogs struct {
 	kube    kubernetes.Interface
-	readers chan struct{}
+	readers *fairshare.Limiter
 
 	mutex sync.Mutex
 	read  *lru.Cache
@@ -40,7 +44,7 @@ type driverLog struct {
 }
 
 func newDriverLogs(kube kubernetes.Interface) *driverLogs {
-	return &driverLogs{kube: kube, readers: make(chan struct{}, logReaders), read: lru.New(rememberedLogs)}
+	return &driverLogs{kube: kube, readers: fairshare.New(logReaders, logReadersPerNamespace), read: lru.New(rememberedLogs)}
 }
 
 // tail returns the last lines of a Pod's log. It says no while they are being read; finished is called then.
@@ -53,15 +57,14 @@ func (l *driverLogs) tail(
 		log := known.(driverLog)
 		return log.text, log.done
 	}
-	select {
-	case l.readers <- struct{}{}:
-	default:
+	release, ok := l.readers.TryAcquire(pod.Namespace)
+	if !ok {
 		return "", true
 	}
 	l.read.Add(uid, driverLog{})
 	go func() {
 		text := l.fetch(context.WithoutCancel(ctx), pod, container, int64(lines))
-		<-l.readers
+		release()
 		l.mutex.Lock()
 		l.read.Add(uid, driverLog{done: true, text: text})
 		l.mutex.Unlock()

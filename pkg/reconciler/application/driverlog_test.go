@@ -70,8 +70,8 @@ func TestALogThatCannotBeReadIsEmpty(t *testing.T) {
 func TestReadersOfLogsAreBounded(t *testing.T) {
 	release := make(chan struct{})
 	logs := logsFrom(t, func(http.ResponseWriter, *http.Request) { <-release })
-	finished := make(chan struct{}, logReaders)
-	for i := range logReaders {
+	finished := make(chan struct{}, logReadersPerNamespace)
+	for i := range logReadersPerNamespace {
 		if _, done := logs.tail(t.Context(), thisDriver, types.UID(fmt.Sprint(i)), "main", 1, func() { finished <- struct{}{} }); done {
 			t.Errorf("log %d is there before it is read", i)
 		}
@@ -82,8 +82,14 @@ func TestReadersOfLogsAreBounded(t *testing.T) {
 	if _, done := logs.tail(t.Context(), thisDriver, "0", "main", 1, nil); done {
 		t.Error("a log is there that is being read")
 	}
+	elsewhere := types.NamespacedName{Namespace: "team-b", Name: "pi-0-driver"}
+	others := make(chan struct{})
+	if _, done := logs.tail(t.Context(), elsewhere, "another's", "main", 1, func() { close(others) }); done {
+		t.Error("the log of another namespace is not read beside them")
+	}
 	close(release)
-	for range logReaders {
+	<-others
+	for range logReadersPerNamespace {
 		<-finished
 	}
 }
