@@ -34,6 +34,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"driver-start-timeout":         timeLimit(&defaults.DriverStartTimeout),
 		"executors-start-timeout":      timeLimit(&defaults.ExecutorsStartTimeout),
 		"active-deadline":              timeLimit(&defaults.ActiveDeadline),
+		"force-termination-grace":      notNegative(&defaults.ForceTerminationGrace),
 		"max-tracked-executors": func(key, value string) (err error) {
 			if defaults.MaxTrackedExecutors, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
 				defaults.MaxTrackedExecutors < 0 || defaults.MaxTrackedExecutors > maxTrackedExecutors {

@@ -114,9 +114,12 @@ func succeeded(record *v1alpha1.Record, facts Facts, words Words, before *metav1
 		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
 	}
 	if condition.Message == "" && current.State == string(lifecycle.ScheduledToRestart) {
-		condition.Message = nextStart(record)
+		condition.Message = nextStart(record, facts)
 	}
 	if sentence := waitsFor[facts.Held]; sentence != "" {
+		if facts.HeldBy != "" {
+			sentence = strings.TrimSuffix(sentence, ".") + ": " + facts.HeldBy + "."
+		}
 		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
 	}
 	if facts.Held == lifecycle.HeldDriverTerminating && facts.Policy.Timeouts.ForceTermination <= 0 {
@@ -135,8 +138,9 @@ func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Fa
 		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
 }
 
-func nextStart(record *v1alpha1.Record) string {
-	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil {
+// nextStart says when the next attempt starts. An instant that is past is not said: something else holds the attempt.
+func nextStart(record *v1alpha1.Record, facts Facts) string {
+	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil && facts.Now.Before(verdict.NotBefore.Time) {
 		return fmt.Sprintf("Attempt %d starts at %s.", record.Attempt.ID, verdict.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID)

@@ -57,6 +57,8 @@ func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
 	const kind = ConditionResourcesReleased
 	current := outbox.Current(record)
 	switch state := lifecycle.State(current.State); {
+	case state == lifecycle.ResourceReleased && driverIsLeft(record):
+		return no(kind, "LeftTerminating", fmt.Sprintf("Driver Pod %s was deleted and is not gone.", current.DriverPod))
 	case state == lifecycle.ResourceReleased:
 		return yes(kind, "Released", "No driver is left.")
 	case state == lifecycle.TerminatedWithoutReleaseResources && !driverIsLeft(record):

@@ -19,6 +19,8 @@ type Facts struct {
 	Obstacle *lifecycle.Cause
 	// Held says what the application waits for.
 	Held lifecycle.Held
+	// HeldBy names the driver Pod that is awaited to go, and says what keeps it; empty where that is not known.
+	HeldBy string
 	// Warnings are sentences about what is not done as the spec asks.
 	Warnings []string
 	// ChangedLabels says how the labels and the owner of the driver Pod were changed; empty if they were not.

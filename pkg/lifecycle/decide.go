@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -40,7 +41,8 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	outbox.Prune(m.record)
 	return m.record, Decision{
 		Changed: m.changed, Effect: m.effect, Seen: m.seen, LookAgain: m.deadline,
-		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, Obstacle: m.obstacle, SpecAdopted: m.specAdopted,
+		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, HeldBy: m.heldBy(), Obstacle: m.obstacle,
+		SpecAdopted: m.specAdopted,
 	}
 }
 
@@ -108,10 +110,15 @@ func (m *machine) giveUp(reason string) bool {
 	return true
 }
 
-// shutDown stops the driver of an application that the user deleted, whatever state it is in.
+// shutDown stops the driver of an application that the user deleted, whatever state it is in. A driver Pod that does not go
+// holds the deletion for a bounded time.
 func (m *machine) shutDown(state State) bool {
+	message := "Spark application has been shutdown as requested."
 	if !m.released(m.seen.Deleted) || m.strays() {
-		return false
+		if !m.leavesDriver() {
+			return false
+		}
+		message = fmt.Sprintf("%s Its driver Pod is left terminating: %s.", message, orElse(m.heldBy(), "it is not gone yet"))
 	}
 	outcome := outcomeDeleted
 	if end := outbox.LastEnd(m.record); end != nil && state != Invalidating { // then another run was to come
@@ -120,7 +127,7 @@ func (m *machine) shutDown(state State) bool {
 	if state == TerminatedWithoutReleaseResources {
 		outcome = "" // already told
 	}
-	return m.terminate(ResourceReleased, "Spark application has been shutdown as requested.", outcome)
+	return m.terminate(ResourceReleased, message, outcome)
 }
 
 func (m *machine) launch() bool {
@@ -136,7 +143,13 @@ func (m *machine) launch() bool {
 	case m.deadlineOver():
 		return m.fail(Failed, m.deadlineExceeded())
 	}
-	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.record.Launch == nil && m.hold() {
+	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.seen.LaunchAgain.After(m.now) {
+		if !m.seen.LaunchAgain.IsZero() {
+			m.lookAgain(m.seen.LaunchAgain)
+		}
+		return false
+	}
+	if m.record.Launch == nil && m.hold() {
 		return false
 	}
 	m.effect = Launch
@@ -258,7 +271,7 @@ func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool
 	next.Since = outbox.Stamp(m.now)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.policy.Spec.Note(m.record)
-	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray} // the rest was seen of the attempt before
+	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray, StrayDriver: m.seen.StrayDriver} // the rest was seen of the attempt before
 	return m.enter(state, message)
 }
 

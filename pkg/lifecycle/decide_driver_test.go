@@ -243,7 +243,8 @@ func TestDecideOnTimeouts(t *testing.T) {
 }
 
 func TestDecideOnALostDriver(t *testing.T) {
-	const notGone = "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer."
+	const notGone = "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer." +
+		" It is deleted by force. Behind a network partition it may live on beside the next one."
 	runningApp := submitted().Running()
 	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
 	tainted := terminating(at(time.Minute))

@@ -59,7 +59,7 @@ func TestDecideOnADriverThatIsLost(t *testing.T) {
 			record: ofSpec().Running().In(Unknown).Obj(), policy: plain(interrupts), now: at(8 * time.Minute),
 			seen: Observation{Driver: terminating(start)},
 			news: []string{"7/0 Failed [pi-0-driver pi-0]: The driver Pod was deleted and does not go: its node, or the kubelet there, " +
-				"does not answer. | ended Failed, infrastructure, NodeLost"},
+				"does not answer. It is deleted by force. Behind a network partition it may live on beside the next one. | ended Failed, infrastructure, NodeLost"},
 			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
 		},
 		"an API without the state does not come into it": {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,9 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	since, until := termination(pod)
 	return &Driver{
 		UID:              pod.UID,
+		Name:             pod.Name,
+		Node:             pod.Spec.NodeName,
+		Finalizers:       pod.Finalizers,
 		Started:          started(mains),
 		RunningSince:     runningSince(mains),
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
@@ -26,10 +30,25 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),
 		Terminating:      pod.DeletionTimestamp != nil,
+		Forced:           pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0,
 		TerminatingSince: since,
 		TerminatingUntil: until,
 		Status:           &pod.Status,
 	}
+}
+
+// Remains names a driver Pod that was deleted and is not gone, the node that it is on, and what keeps it.
+func (d *Driver) Remains() string {
+	where := d.Name
+	if d.Node != "" {
+		where += " on node " + d.Node
+	}
+	if len(d.Finalizers) == 0 {
+		return where
+	}
+	const most = 4 // a condition has room for more, and nobody reads them
+	names := strings.Join(d.Finalizers[:min(len(d.Finalizers), most)], ", ")
+	return where + ", which its finalizers keep: have their owners remove them, or remove them where those are gone (" + names + ")"
 }
 
 // PodEnded says that a Pod is in one of the phases that Kubernetes never takes it out of, with all its containers ended.

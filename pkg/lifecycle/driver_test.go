@@ -437,7 +437,7 @@ func TestObserveDriver(t *testing.T) {
 		},
 		"a Pod that is deleted without grace terminates since then": {
 			pod: driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
-			want: Driver{End: completed, Stopped: true, Terminating: true,
+			want: Driver{End: completed, Stopped: true, Terminating: true, Forced: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute)},
 		},
 		"a grace period of a hundred years ends then": {
@@ -454,7 +454,7 @@ func TestObserveDriver(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			pod := test.pod.Obj()
-			test.want.UID, test.want.Status = pod.UID, &pod.Status
+			test.want.UID, test.want.Name, test.want.Status = pod.UID, pod.Name, &pod.Status
 			// What events say of a cause has tests of its own.
 			if diff := cmp.Diff(&test.want, ObserveDriver(pod, test.main), cmpopts.IgnoreFields(Cause{}, "Unquoted")); diff != "" {
 				t.Errorf("ObserveDriver (-want +got):\n%s", diff)

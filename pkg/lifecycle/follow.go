@@ -74,7 +74,8 @@ const reasonNodeLost = "NodeLost"
 func stuck(driver *Driver) Cause {
 	cause := Cause{
 		Class: ClassInfrastructure, Reason: reasonNodeLost,
-		Message: "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer.",
+		Message: "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer. It is deleted by force. " +
+			"Behind a network partition it may live on beside the next one.",
 	}
 	if driver.Disruption != nil {
 		cause.Detail = driver.Disruption.Message

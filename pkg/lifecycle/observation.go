@@ -21,10 +21,14 @@ type Observation struct {
 	LaunchRefused *Cause
 	// Stray says that a driver Pod of the application lives that no launch knows of: a create that came late made it.
 	Stray bool
+	// StrayDriver is that Pod, or one of several; nil where it is not known.
+	StrayDriver *Driver
 	// LaunchWarnings are sentences about what the launch did not do as the spec asks.
 	LaunchWarnings []string
-	// LaunchHeld says why the launch has to wait; nil where it need not.
+	// LaunchHeld says why the launch has to wait; nil where it need not, or that is not worth telling yet.
 	LaunchHeld *Cause
+	// LaunchAgain is when a launch that has to wait is to be tried again; zero where what it waits for is watched.
+	LaunchAgain time.Time
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
 	// ReadyExecutors is the number of the launch's executors that run and are ready.
@@ -38,9 +42,13 @@ type Observation struct {
 // Driver is what the lifecycle reads of a driver Pod.
 type Driver struct {
 	// UID is the Pod's; where it is another than the record's launch has, the Pod is ignored.
-	UID     types.UID
-	Started bool
-	Ready   bool
+	UID types.UID
+	// Name and Node are where it is found; Node is empty where it is on none.
+	Name, Node string
+	// Finalizers are those that the Pod has.
+	Finalizers []string
+	Started    bool
+	Ready      bool
 	// End is set where the driver's main container ended, or never will begin.
 	End *End
 	// Unknown says that the driver's node does not tell any more what the driver does.
@@ -58,6 +66,8 @@ type Driver struct {
 	Stopped bool
 	// Terminating says that the Pod's deletion was accepted.
 	Terminating bool
+	// Forced says that no grace is left to wait for: deleting it by force would change nothing.
+	Forced bool
 	// TerminatingSince is when that was, and TerminatingUntil when the Pod's grace is over.
 	TerminatingSince, TerminatingUntil time.Time
 	// Status is the Pod's status, kept at the end of the attempt.
@@ -141,6 +151,8 @@ type Decision struct {
 	AwaitsSince time.Time
 	// Held says what the application waits for that it cannot bring about itself; empty otherwise.
 	Held Held
+	// HeldBy names the driver Pod that is awaited to go, and says what keeps it; empty where that is not known.
+	HeldBy string
 	// Obstacle says what keeps the driver from starting, or executors from it; nil where nothing is known to.
 	Obstacle *Cause
 	// SpecAdopted says that nobody can tell whether the spec was edited, since another version of Firesteel noted it.

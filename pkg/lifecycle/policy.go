@@ -69,6 +69,8 @@ type Timeouts struct {
 	// ForceTermination is how long after its deletion was accepted a driver's Pod may take to go, before it is given
 	// up as lost and force-deleted.
 	ForceTermination time.Duration
+	// Deletion is how long the deletion of an application may wait for a driver Pod that does not go.
+	Deletion time.Duration
 }
 
 // Sources name, for people, the annotation or the setting that sets a bound. Empty stands for the API's own field and for

@@ -105,7 +105,8 @@ func toBeMet() []string {
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
 		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
-		"a node that is lost", "a deadline that is over", "obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
+		"a node that is lost", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
+		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
 	}
 	for state, next := range steps {
 		if len(next) > 0 || state == ResourceReleased {
@@ -221,7 +222,14 @@ func (w *world) meddle() {
 		return
 	}
 	pod := pick(w, w.pods...)
-	switch w.rng.Intn(7) {
+	switch w.rng.Intn(9) {
+	case 7:
+		w.note("%s gets a finalizer", pod.UID)
+		if pod.DeletionTimestamp == nil {
+			pod.Finalizers = []string{"example.org/held"}
+		}
+	case 8:
+		w.letGo(pod)
 	case 0:
 		w.deletePod(pod)
 	case 4:
@@ -243,6 +251,15 @@ func (w *world) meddle() {
 			w.note("%s is lost, and known to be", pod.UID)
 			pod.lost, pod.Status.Reason = true, "NodeLost"
 		}
+	}
+}
+
+// letGo takes the finalizer off a Pod.
+func (w *world) letGo(pod *simPod) {
+	held := len(pod.Finalizers) > 0
+	pod.Finalizers = nil
+	if held && pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds == 0 {
+		w.remove(pod)
 	}
 }
 
@@ -315,11 +332,20 @@ func (w *world) rest() {
 
 func (w *world) settlePods() {
 	for _, pod := range append([]*simPod(nil), w.pods...) {
+		if !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 && pod.DeletionTimestamp != nil && (pod.lost || len(pod.Finalizers) > 0) {
+			w.meet("a deletion that a Pod does not hold for ever")
+			continue // it never goes
+		}
 		if pod.lost && w.policy.Timeouts.ForceTermination > 0 { // its node never comes back
+			w.letGo(pod)
 			w.taint(pod)
 			continue
 		}
 		w.regain(pod)
+		if len(pod.Finalizers) > 0 {
+			w.letGo(pod)
+			continue
+		}
 		if pod.DeletionTimestamp != nil {
 			w.remove(pod)
 			continue

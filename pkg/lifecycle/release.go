@@ -90,6 +90,46 @@ func (m *machine) strays() bool {
 	return m.seen.Stray
 }
 
+// leavesDriver reports whether a deletion waits no more for a driver Pod that does not go. Where such a Pod is deleted by
+// force, that comes first.
+func (m *machine) leavesDriver() bool {
+	limit, since, driver := m.policy.Timeouts.Deletion, m.now, m.awaitedDriver()
+	if m.effect != NoEffect || m.held != HeldDriverTerminating || limit <= 0 {
+		return false
+	}
+	if driver != nil && driver.Terminating {
+		if m.policy.Timeouts.ForceTermination > 0 && !driver.Forced && !m.seen.ReleaseAccepted {
+			return false
+		}
+		since = driver.TerminatingSince
+	}
+	if m.seen.Deleted.After(since) {
+		since = m.seen.Deleted
+	}
+	due := since.Add(limit)
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	return true
+}
+
+// heldBy names the driver Pod that is awaited to go; empty where none is, or it is not known.
+func (m *machine) heldBy() string {
+	if driver := m.awaitedDriver(); m.held == HeldDriverTerminating && driver != nil {
+		return driver.Remains()
+	}
+	return ""
+}
+
+// awaitedDriver is the driver Pod that is to go first; nil where it is not known.
+func (m *machine) awaitedDriver() *Driver {
+	if m.seen.Driver == nil && m.seen.Stray {
+		return m.seen.StrayDriver
+	}
+	return m.seen.Driver
+}
+
 // released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there. What
 // does not go is forced some time after since.
 func (m *machine) released(since time.Time) bool {
@@ -112,8 +152,8 @@ func (m *machine) released(since time.Time) bool {
 	}
 	m.held = HeldDriverTerminating
 	limit := m.policy.Timeouts.ForceTermination
-	if limit <= 0 {
-		return false
+	if limit <= 0 || driver.Forced {
+		return false // its end is watched
 	}
 	if !driver.Terminating {
 		m.lookAgain(m.now.Add(limit)) // its grace period is known once its deletion is seen

@@ -130,13 +130,18 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		waits("its time is not over")
 	case bound > 0 && w.deleted.IsZero() && decision.LookAgain.IsZero():
 		waits("nothing bounds the wait for the driver, or for its executors")
-	case decision.Held == HeldDriverTerminating && w.policy.Timeouts.ForceTermination > 0 && !seen.ReleaseAccepted &&
+	case decision.Held == HeldDriverTerminating && !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 &&
 		decision.Effect == NoEffect && decision.LookAgain.IsZero():
+		waits("nothing bounds the deletion")
+	case decision.Held == HeldDriverTerminating && w.policy.Timeouts.ForceTermination > 0 && !seen.ReleaseAccepted &&
+		decision.Effect == NoEffect && decision.LookAgain.IsZero() && (seen.Driver == nil || !seen.Driver.Forced):
 		waits("nothing bounds the wait for the driver to go")
 	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
 		return
 	case (state.Starting() || state.Running() || state == Unknown) && w.deleted.IsZero() && driverLasts:
 		return // its Pod is watched
+	case state.Initializing() && seen.LaunchHeld != nil:
+		return // as is what holds its name
 	case state == TerminatedWithoutReleaseResources && w.deleted.IsZero() && w.policy.RetainFor < 0 && w.policy.TTL < 0:
 		return
 	case state == ResourceReleased && (w.policy.TTL < 0 || !w.deleted.IsZero()):
@@ -376,7 +381,9 @@ func (w *world) checkEnd() {
 		w.fail("%d final transitions in %s", finals, state)
 	}
 	for _, pod := range w.pods {
-		if (state == ResourceReleased || state == Suspended) && pod.alive() {
+		limit := w.policy.Timeouts.Deletion
+		left := !w.deleted.IsZero() && limit > 0 && pod.DeletionTimestamp != nil && !w.now.Before(w.deleted.Add(limit))
+		if (state == ResourceReleased && !left || state == Suspended) && pod.alive() {
 			w.fail("%s is alive in %s", pod.UID, state)
 		}
 	}

@@ -128,8 +128,8 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 			return seen, true
 		case pod.Name == launch.DriverPod:
 			w.note("the name is taken")
-			w.hurry(pod)
-			return seen, false
+			w.awaitName(pod, &seen)
+			return seen, true
 		}
 	}
 	refused := w.one(10)
@@ -147,13 +147,19 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 	return seen, true
 }
 
-// hurry forces an earlier attempt's Pod that is in the way and does not go.
-func (w *world) hurry(pod *simPod) {
-	limit := w.policy.Timeouts.ForceTermination
-	if pod.DeletionTimestamp != nil && limit > 0 && !w.now.Before(ObserveDriver(pod.Pod, "").ForcedFrom(limit)) {
-		w.checkForce(pod)
-		w.remove(pod)
+// awaitName has a launch wait for an earlier attempt's Pod that is in the way, which is forced if it does not go.
+func (w *world) awaitName(pod *simPod, seen *Observation) {
+	driver, limit := ObserveDriver(pod.Pod, ""), w.policy.Timeouts.ForceTermination
+	seen.LaunchHeld = &Cause{Class: ClassInfrastructure, Reason: "DriverPodTerminating", Message: driver.Remains()}
+	if !driver.Terminating || limit <= 0 || driver.Forced {
+		return
 	}
+	if seen.LaunchAgain = driver.ForcedFrom(limit); w.now.Before(seen.LaunchAgain) {
+		return
+	}
+	w.checkForce(pod)
+	w.remove(pod)
+	seen.LaunchAgain = w.now.Add(time.Second)
 }
 
 func (w *world) podName() string {
@@ -212,9 +218,15 @@ func (w *world) release(effect Effect, seen Observation) (Observation, bool) {
 func (w *world) checkForce(pod *simPod) {
 	limit := w.policy.Timeouts.ForceTermination
 	switch passed := w.now.Sub(pod.deleted); {
-	case limit <= 0, pod.DeletionTimestamp == nil, passed < limit:
+	case limit <= 0, pod.DeletionTimestamp == nil, passed < limit, w.knowsForced(pod):
 		w.fail("%s is forced %s after its deletion, with a limit of %s", pod.UID, passed, limit)
 	case int64(passed/time.Second) < *pod.DeletionGracePeriodSeconds && passed < 200*year*time.Second:
 		w.fail("%s is forced %s after its deletion, with a grace period of %d s", pod.UID, passed, *pod.DeletionGracePeriodSeconds)
 	}
+}
+
+// knowsForced reports whether the cache has a Pod with nothing left to be forced.
+func (w *world) knowsForced(pod *simPod) bool {
+	cached := w.cache[pod.UID]
+	return cached != nil && ObserveDriver(cached, "").Forced
 }

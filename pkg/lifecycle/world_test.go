@@ -109,6 +109,7 @@ func (w *world) anyPolicy() Policy {
 			DriverReady:      pick(w, 0, time.Minute, 5*time.Minute),
 			ExecutorStart:    pick(w, -1, time.Minute),
 			ForceTermination: pick(w, 0, time.Second, 5*time.Minute),
+			Deletion:         pick(w, 0, time.Second, time.Minute),
 		},
 		Executors: Executors{
 			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.one(3),
@@ -210,8 +211,8 @@ func (w *world) encode(record *v1alpha1.Record) *v1alpha1.Record {
 // deletePod accepts a Pod's deletion; one that was never scheduled goes at once.
 func (w *world) deletePod(pod *simPod) {
 	if pod.DeletionTimestamp == nil {
-		grace := pick(w, int64(30), 30, 1, 300)
-		due := metav1.NewTime(w.now.Add(time.Duration(grace) * time.Second))
+		grace := pick(w, int64(30), 30, 1, 3600, 1<<62)
+		due := metav1.NewTime(w.now.Add(time.Duration(grace) * time.Second)) // which may overflow, as it does in an API server
 		pod.deleted, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = w.now, &due, &grace
 		w.note("deletion of %s", pod.UID)
 	}
@@ -220,8 +221,17 @@ func (w *world) deletePod(pod *simPod) {
 	}
 }
 
-// remove takes a Pod out of the API server, and its containers with it.
+// remove takes a Pod out of the API server, and its containers with it, unless a finalizer keeps it.
 func (w *world) remove(pod *simPod) {
+	if len(pod.Finalizers) > 0 {
+		now := metav1.NewTime(w.now)
+		if pod.DeletionTimestamp == nil {
+			pod.deleted = w.now
+		}
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, new(int64)
+		w.note("%s is kept by a finalizer", pod.UID)
+		return
+	}
 	w.pods = slices.DeleteFunc(w.pods, func(other *simPod) bool { return other == pod })
 	w.note("%s is gone", pod.UID)
 }

@@ -122,24 +122,6 @@ func (s *scene) requestsAtRest() []controlplane.Request {
 	return requests
 }
 
-// untilAsked waits until the controller has asked for something a number of times.
-func (s *scene) untilAsked(kind string, times int) {
-	s.Helper()
-	var asked []string
-	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
-		asked = nil
-		for _, request := range s.requests() {
-			if request.Kind() == kind {
-				asked = append(asked, request.String())
-			}
-		}
-		return len(asked) >= times, nil
-	})
-	if err != nil {
-		s.Fatalf("waited for %q %d times; it was asked %v", kind, times, asked)
-	}
-}
-
 // requests are the controller's about the scene, until now.
 func (s *scene) requests() []controlplane.Request {
 	s.Helper()

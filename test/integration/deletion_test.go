@@ -138,7 +138,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 
 			app := s.create(App("pi"))
 			s.untilState("pi", "Submitted")
-			s.untilAsked("get pods", 2) // it looks again while it waits
+			s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "DriverPodTerminating") // and is told when the Pod is gone
 			s.kubelet.resume(t.Context(), s.ns)
 			if d := s.run("pi", 0); d.UID == old.UID {
 				t.Error("the namesake took over the old driver")

@@ -9,8 +9,9 @@ import (
 var words = dialect.Words{
 	ReadLog: "Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
 		"FallbackToLogsOnError in the driver's template its last lines are told here.",
-	NeverForced: "Delete it by force where its node is lost: forceTerminationGracePeriodMillis has nobody do so.",
-	Retained:    "is kept, as resourceRetainPolicy asks.",
+	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
+		"forceTerminationGracePeriodMillis has nobody do so.",
+	Retained: "is kept, as resourceRetainPolicy asks.",
 }
 
 // Conclude sets the conditions of an application.

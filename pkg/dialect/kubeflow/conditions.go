@@ -9,8 +9,9 @@ import (
 var words = dialect.Words{
 	ReadLog: "Its log may say why: kubectl logs has it as long as the driver Pod is kept, and with terminationMessagePolicy " +
 		"FallbackToLogsOnError in spec.driver.template its last lines are told here.",
-	NeverForced: "Delete it by force where its node is lost: nobody else does.",
-	Retained:    "is kept as long as the application is, for its log.",
+	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
+		"force-termination-grace in the ConfigMap config-kubeflow has nobody do so.",
+	Retained: "is kept as long as the application is, for its log.",
 }
 
 // Conclude sets the conditions of an application.

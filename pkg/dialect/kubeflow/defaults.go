@@ -25,6 +25,9 @@ type Defaults struct {
 	// DriverStartTimeout, ExecutorsStartTimeout and ActiveDeadline bound the time of applications without an annotation for
 	// it; zero for no bound.
 	DriverStartTimeout, ExecutorsStartTimeout, ActiveDeadline time.Duration
+	// ForceTerminationGrace is how long after its deletion was accepted a driver Pod may take to go before it is deleted by
+	// force; zero for ever.
+	ForceTerminationGrace time.Duration
 	// MaxTrackedExecutors is how many executors a status tells of.
 	MaxTrackedExecutors int
 	// DriverPodDisruptionBudget allows applications to protect their driver from evictions.

@@ -25,8 +25,10 @@ func Policy(app *v1beta2.SparkApplication, defaults Defaults) lifecycle.Policy {
 	executors := boundOf(app, dialect.AnnotationExecutorsStart, "executors-start-timeout", defaults.ExecutorsStartTimeout)
 	active := boundOf(app, dialect.AnnotationActiveDeadline, "active-deadline", defaults.ActiveDeadline)
 	return lifecycle.Policy{
-		Restart:         restart(app.Spec.RestartPolicy),
-		Timeouts:        lifecycle.Timeouts{DriverStart: driver.Limit, ExecutorStart: executors.Limit},
+		Restart: restart(app.Spec.RestartPolicy),
+		Timeouts: lifecycle.Timeouts{
+			DriverStart: driver.Limit, ExecutorStart: executors.Limit, ForceTermination: defaults.ForceTerminationGrace,
+		},
 		ActiveDeadline:  active.Limit,
 		Sources:         lifecycle.Sources{DriverStart: driver.Source, ExecutorStart: executors.Source, ActiveDeadline: active.Source},
 		Executors:       wantedExecutors(app, defaults, executors.Limit),

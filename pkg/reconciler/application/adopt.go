@@ -167,8 +167,8 @@ func (r *Reconciler) clear(ctx context.Context, app dialect.Application, others 
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
 			r.enqueueAfter(app, telling.RestAfter) // should its end not be seen
-			return false, r.report(ctx, app, "EarlierDriver", fmt.Sprintf("Driver Pod %s is not the current attempt's. It is deleted, and "+
-				"the application goes on once it is gone.", pod.Name))
+			return false, r.report(ctx, app, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
+				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").Remains()))
 		}
 	}
 	return true, nil
@@ -182,14 +182,9 @@ func (r *Reconciler) remove(ctx context.Context, app dialect.Application, pod *c
 		accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, nil)
 		return seen.Stopped || !accepted, err
 	}
-	limit := policy.Timeouts.ForceTermination
-	if seen.Stopped || limit <= 0 {
+	if !r.removable(app, pod, policy) {
 		return seen.Stopped, nil
 	}
-	if wait := seen.ForcedFrom(limit).Sub(r.clock.Now()); wait > 0 {
-		r.enqueueAfter(app, wait)
-		return false, nil
-	}
-	accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
+	accepted, err := r.forceDriver(ctx, app, pod.Namespace, pod.Name, pod.UID)
 	return !accepted, err
 }

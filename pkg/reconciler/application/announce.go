@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // announce makes Kubernetes Events of what a write brought.
@@ -32,4 +33,16 @@ func announceObstacle(ctx context.Context, before, after dialect.Application, ob
 	if shown(after) && !shown(before) {
 		controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, obstacle.Reason, obstacle.Message)
 	}
+}
+
+// announceLeft makes a Kubernetes Event where the deletion of an application leaves a driver Pod terminating.
+func announceLeft(ctx context.Context, before, after dialect.Application) {
+	released := func(app dialect.Application) bool {
+		return lifecycle.CurrentState(app.GetRecord()) == lifecycle.ResourceReleased
+	}
+	launch := after.GetRecord().Launch
+	if after.GetDeletionTimestamp() == nil || released(before) || !released(after) || launch == nil || launch.Released {
+		return
+	}
+	controller.GetEventRecorder(ctx).Event(after, corev1.EventTypeWarning, "DriverLeftTerminating", outbox.Current(after.GetRecord()).Message)
 }

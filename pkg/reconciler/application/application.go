@@ -51,6 +51,7 @@ type Reconciler struct {
 
 	sightings   *sightings
 	relabelled  *relabelled
+	obstacles   *obstacles
 	arrivals    *arrivals
 	written     *written
 	instruments *Instruments
@@ -96,7 +97,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
 		return app, controller.NewRequeueAfter(telling.RestAfter) // the driver Pod's end is watched
 	}
-	if len(r.strays(app, app.GetRecord())) > 0 {
+	if len(r.strays(app, app.GetRecord())) > 0 && r.waitsForDrivers(ctx, app) {
 		return app, controller.NewRequeueAfter(telling.RestAfter) // as is theirs
 	}
 	if err := r.dismissLate(ctx, app); err != nil {
@@ -119,6 +120,11 @@ func (r *Reconciler) partWith(app dialect.Application) {
 	r.sightings.sawParting(app)
 }
 
+// waitsForDrivers reports whether the deletion of an application may yet wait for driver Pods that do not go.
+func (r *Reconciler) waitsForDrivers(ctx context.Context, app dialect.Application) bool {
+	return r.clock.Since(app.GetDeletionTimestamp().Time) < config.FromContext(ctx).Events.DeletionGrace
+}
+
 // advance decides, persists, acts, and does so again with what came of it.
 func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	app, ready, err := r.withRecord(ctx, r.written.Newest(app))
@@ -128,6 +134,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 	d := r.dialect(ctx)
 	policy := d.Policy(app)
 	policy.Refused = r.withoutSecrets(app, policy.Refused)
+	policy.Timeouts.Deletion = max(config.FromContext(ctx).Events.DeletionGrace, 1) // zero would be none
 	record := r.withProgress(app)
 	seen, err := r.observe(ctx, app, record, policy)
 	switch {
@@ -136,7 +143,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 	case err != nil:
 		return app, err
 	}
-	if seen.Stray, err = r.dismissStrays(ctx, app, record); err != nil {
+	if err = r.dismissStrays(ctx, app, record, &seen); err != nil {
 		return app, err
 	}
 	var created []submission.Object
@@ -146,7 +153,11 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		seen = decision.Seen
 		var launch *launch
 		if decision.Effect == lifecycle.Launch {
-			if launch, err = r.prepare(ctx, app, record, &seen); err != nil {
+			launch, err = r.prepare(ctx, app, record, &seen)
+			if errors.As(err, new(*absentTemplate)) {
+				return app, nil // its arrival is told
+			}
+			if err != nil {
 				return app, err
 			}
 			if launch == nil {
@@ -192,9 +203,9 @@ func (r *Reconciler) perform(
 	case lifecycle.Launch:
 		return r.launch(ctx, app, launch, seen)
 	case lifecycle.Release:
-		return true, r.release(ctx, app, seen, nil)
+		return true, r.release(ctx, app, seen, false)
 	case lifecycle.ForceRelease:
-		return true, r.release(ctx, app, seen, new(int64))
+		return true, r.release(ctx, app, seen, true)
 	default:
 		return false, fmt.Errorf("unknown effect %q", decision.Effect)
 	}

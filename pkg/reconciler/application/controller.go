@@ -66,6 +66,7 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 		drivers:   drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
 		clock:     clock.RealClock{},
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
+		obstacles: newObstacles(clock.RealClock{}),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
@@ -177,6 +178,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 				r.relay.Forget(app.GetUID())
 				r.written.forget(app)
 				r.relabelled.forget(keyOf(app))
+				r.obstacles.forget(app.GetUID())
 				r.deadlines.clear(keyOf(app))
 				census.look(keyOf(app))
 				r.templates.Forget(app.GetUID())

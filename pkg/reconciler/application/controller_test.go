@@ -34,7 +34,7 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Status: status}, object.(*driverPod).pod()); diff != "" {
+			if diff := cmp.Diff(&corev1.Pod{ObjectMeta: kept, Spec: corev1.PodSpec{NodeName: "n"}, Status: status}, object.(*driverPod).pod()); diff != "" {
 				t.Errorf("Pod (-want +got):\n%s", diff)
 			}
 		})

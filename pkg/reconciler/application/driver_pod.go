@@ -17,6 +17,8 @@ type driverPod struct {
 	// ObjectMeta is its identity, without the labels.
 	metav1.ObjectMeta
 	labels []label
+	// node is the name of the node that it is on.
+	node   string
 	status corev1.PodStatus
 }
 
@@ -34,7 +36,7 @@ func (p *driverPod) label(key string) (string, bool) {
 
 // pod is the driver as a Pod, with what is kept of it.
 func (p *driverPod) pod() *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Status: p.status}
+	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Spec: corev1.PodSpec{NodeName: p.node}, Status: p.status}
 	if len(p.labels) > 0 {
 		pod.Labels = make(map[string]string, len(p.labels))
 	}
@@ -52,7 +54,7 @@ func keepDriver(api *dialect.API) cache.TransformFunc {
 		if !is {
 			return object, nil
 		}
-		kept := &driverPod{ObjectMeta: pod.ObjectMeta, status: pod.Status}
+		kept := &driverPod{ObjectMeta: pod.ObjectMeta, node: v1alpha1.Shared(pod.Spec.NodeName), status: pod.Status}
 		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: endsOf(trace)}

@@ -32,18 +32,6 @@ var errGoing = errors.New("an object of an earlier launch is not gone yet")
 // retryAfter is when an application is taken up again that waits for nothing that is watched or told.
 const retryAfter = time.Second
 
-func (r *Reconciler) waitFor(app dialect.Application, err error) error {
-	switch {
-	case errors.Is(err, errGoing):
-		r.enqueueAfter(app, retryAfter)
-		return nil
-	case errors.As(err, new(*absentTemplate)):
-		return nil // its arrival is told
-	default:
-		return err
-	}
-}
-
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
 func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
@@ -76,11 +64,11 @@ func (r *Reconciler) takeRefused(
 	case err != nil:
 		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
 	case ofEarlierDriver(existing, object):
-		return nil, errGoing
+		return nil, &goingError{object, existing}
 	case !sameLaunch(existing, object):
 		return nil, refused
 	case existing.GetDeletionTimestamp() != nil:
-		return nil, errGoing
+		return nil, &goingError{object, existing}
 	default:
 		return existing, nil
 	}
@@ -90,7 +78,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	existing, err := verbs.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, errGoing // it went in between
+		return nil, &goingError{wanted: object} // it went in between
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
@@ -102,7 +90,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	case !asWanted && !r.earlierLaunch(existing, object):
 		return nil, r.refuse(ctx, existing, object)
 	case going:
-		return nil, errGoing
+		return nil, &goingError{object, existing}
 	}
 	if err := verbs.remove(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
@@ -111,7 +99,7 @@ func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Ob
 	if made, err := verbs.create(ctx); err == nil {
 		return made, nil
 	}
-	return nil, errGoing
+	return nil, &goingError{object, existing}
 }
 
 // sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
@@ -178,7 +166,7 @@ func (r *Reconciler) refuse(ctx context.Context, existing, wanted submission.Obj
 		abandoned = abandoned && !lasts
 	}
 	if abandoned {
-		return errGoing
+		return &goingError{wanted, existing}
 	}
 	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
 }

@@ -49,6 +49,11 @@ func (r *Reconciler) prepare(
 		return nil, nil
 	}
 	refused := r.withoutSecrets(app, causeOf(err, d, app))
+	if refused == nil {
+		if held, err := r.awaitNames(ctx, app, objects.Driver, seen); held || err != nil {
+			return nil, err
+		}
+	}
 	if fenced := fencedLaunch(app, record); fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
 			return &launch{objects: objects, resumed: true}, nil
@@ -67,7 +72,7 @@ func (r *Reconciler) prepare(
 			return nil, err
 		}
 		if begun != nil {
-			seen.Stray = true
+			seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(begun, "")
 			return nil, r.dismiss(ctx, app, begun)
 		}
 	}
@@ -206,7 +211,8 @@ func (r *Reconciler) own(app dialect.Application, objects *submission.Objects, i
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
-// launch creates the objects of a fenced attempt. It says no where an earlier object of a name is still going.
+// launch creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
+// observation.
 func (r *Reconciler) launch(
 	ctx context.Context, app dialect.Application, launch *launch, seen *lifecycle.Observation,
 ) (bool, error) {
@@ -223,8 +229,10 @@ func (r *Reconciler) launch(
 		r.sightings.sawCreation(driver.UID)
 	}
 	var refused *refusedError
+	var going *goingError
 	switch {
 	case err == nil:
+		r.obstacles.forget(app.GetUID())
 		launch.created = made.objects
 		r.templates.Forget(app.GetUID())
 		return true, nil
@@ -232,6 +240,7 @@ func (r *Reconciler) launch(
 		r.enqueueAfter(app, retryAfter)
 		return false, nil
 	case errors.As(err, &refused):
+		r.obstacles.forget(app.GetUID())
 		if driver == nil {
 			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
 			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
@@ -243,9 +252,14 @@ func (r *Reconciler) launch(
 		}
 		seen.LaunchRefused = r.withoutSecrets(app, refused.cause(r.api.Fields))
 		return true, r.abandon(ctx, driver)
-	case errors.Is(err, errGoing):
+	case errors.As(err, &going):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
-		return false, errors.Join(r.abandon(ctx, driver), r.hurry(ctx, app, launch.objects.Driver), r.waitFor(app, err))
+		if err := r.abandon(ctx, driver); err != nil {
+			return false, err
+		}
+		seen.Launched, seen.LaunchWarnings = "", nil
+		r.obstacles.hold(r.obstacles.met(app.GetUID(), *going), seen)
+		return true, nil
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
 	}

@@ -147,7 +147,7 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 			app := pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := clockAt(start)
-			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock)}
+			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock), obstacles: newObstacles(clock)}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			objects := &submission.Objects{
@@ -172,12 +172,12 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing []runtime.Object
 		launched types.UID
-		proceeds bool
+		awaited  bool
 	}{
-		"if it is this launch's":        {[]runtime.Object{driverOf("this", "ours").Obj()}, "ours", true},
-		"and awaited if that is going":  {[]runtime.Object{driverOf("this", "ours").Going().Obj()}, "", false},
-		"and not if it is an earlier's": {[]runtime.Object{driverOf("earlier", "ours").Obj()}, "", true},
-		"and not if there is none":      {nil, "", true},
+		"if it is this launch's":        {[]runtime.Object{driverOf("this", "ours").Obj()}, "ours", false},
+		"and awaited if that is going":  {[]runtime.Object{driverOf("this", "ours").Going().Obj()}, "", true},
+		"and not if it is an earlier's": {[]runtime.Object{driverOf("earlier", "ours").Obj()}, "", false},
+		"and not if there is none":      {nil, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.existing...)
@@ -188,15 +188,15 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			r := &Reconciler{
 				kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
 				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
-				templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+				templates: podtemplate.NewKeeper(t.Context(), nil, nil), obstacles: newObstacles(clock),
 			}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			proceeds, err := r.launch(ctx, app, &launch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
-			if err != nil || proceeds != test.proceeds || seen.Launched != test.launched {
+			if err != nil || !proceeds || !seen.LaunchAgain.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
-			if refused := seen.LaunchRefused != nil; refused != (proceeds && test.launched == "") {
+			if refused := seen.LaunchRefused != nil; refused != (seen.LaunchAgain.IsZero() && test.launched == "") {
 				t.Errorf("refused: %v", seen.LaunchRefused)
 			}
 			if len(test.existing) > 0 && !exists(t, client, "ours") {

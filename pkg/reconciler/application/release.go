@@ -8,17 +8,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// release asks for the deletion of the launch's driver Pod; all else goes with it. grace is in seconds, nil for
-// the Pod's own.
-func (r *Reconciler) release(
-	ctx context.Context, app dialect.Application, seen *lifecycle.Observation, grace *int64,
-) error {
+// release asks for the deletion of the launch's driver Pod; all else goes with it. With force=true nobody waits for its
+// node.
+func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen *lifecycle.Observation, force bool) error {
 	launch := app.GetRecord().Launch
 	if launch.DriverUID == "" {
 		// The launch was interrupted before its Pod was recorded. If there is one it is recorded first: what is not
@@ -32,7 +31,13 @@ func (r *Reconciler) release(
 		}
 		return nil
 	}
-	accepted, err := r.deleteDriver(ctx, app.GetNamespace(), launch.DriverPod, launch.DriverUID, grace)
+	var accepted bool
+	var err error
+	if force {
+		accepted, err = r.forceDriver(ctx, app, app.GetNamespace(), launch.DriverPod, launch.DriverUID)
+	} else {
+		accepted, err = r.deleteDriver(ctx, app.GetNamespace(), launch.DriverPod, launch.DriverUID, nil)
+	}
 	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
 	return err
 }
@@ -83,17 +88,13 @@ func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid
 	}
 }
 
-// hurry forces an earlier launch's driver out of the way of the next, where it was deleted and does not go. What such a
-// driver did is over: its attempt ended, and its containers with it, or it was given up.
-func (r *Reconciler) hurry(ctx context.Context, app dialect.Application, next *corev1.Pod) error {
-	pod := r.drivers.get(next.Namespace, next.Name)
-	if pod == nil || !r.earlierLaunch(pod, next) {
-		return nil // nothing that is known to be in the way
+// forceDriver deletes a Pod without waiting for its node. It says no where that Pod is gone already.
+func (r *Reconciler) forceDriver(ctx context.Context, app dialect.Application, namespace, name string, uid types.UID) (bool, error) {
+	accepted, err := r.deleteDriver(ctx, namespace, name, uid, new(int64))
+	if accepted {
+		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "DriverDeletedByForce", "Driver Pod %s was deleted and did not go "+
+			"in its time, so it is deleted by force. Where its node is cut off and not down, the driver may live on beside the next one: "+
+			"see that the node is down.", name)
 	}
-	driver, limit := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination
-	if !driver.Terminating || limit <= 0 || r.clock.Now().Before(driver.ForcedFrom(limit)) {
-		return nil
-	}
-	_, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, new(int64))
-	return err
+	return accepted, err
 }

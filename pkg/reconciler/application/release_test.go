@@ -2,6 +2,7 @@ package application
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
+	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -41,7 +44,7 @@ func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
 			app := pi().In(lifecycle.Submitted, 1, 1).Obj()
 			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}
 			var seen lifecycle.Observation
-			if err := (&Reconciler{api: applications.Apache(nil), kube: client}).release(t.Context(), app, &seen, nil); err != nil {
+			if err := (&Reconciler{api: applications.Apache(nil), kube: client}).release(t.Context(), app, &seen, false); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, seen); diff != "" {
@@ -101,28 +104,41 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 			DeletionTimestamp: &metav1.Time{Time: start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: new(int64),
 		}}
 		*pod.DeletionGracePeriodSeconds = 30
+		pod.Spec.NodeName = "worker-3"
 		change(pod)
 		return pod
 	}
 	as := func(*corev1.Pod) {}
+	slow := func(p *corev1.Pod) {
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 600, &metav1.Time{Time: start.Add(10 * time.Minute)}
+	}
+	held := func(p *corev1.Pod) {
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp, p.Finalizers = 0, &metav1.Time{Time: start}, []string{"example.org/a"}
+	}
 	for name, test := range map[string]struct {
 		pod    *corev1.Pod
 		limit  *int64
 		after  time.Duration
+		waits  bool
 		forced bool
+		says   string        // of the reason that is told
+		again  time.Duration // after which the launch is tried, from the start on
 	}{
-		"one that has gone for long enough":     {inTheWay(as), &limit, time.Minute, true},
-		"one that has gone for less":            {inTheWay(as), &limit, time.Minute - time.Nanosecond, false},
-		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, false},
-		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false},
-		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false},
-		"somebody else's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, labelLaunch) }), &limit, time.Hour, false},
-		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false},
+		"one that has gone for long enough":     {inTheWay(as), &limit, time.Minute, true, true, "DriverPodTerminating", 70 * time.Second},
+		"one that has gone for less":            {inTheWay(as), &limit, time.Minute - time.Nanosecond, true, false, "DriverPodTerminating", time.Minute},
+		"one that has just begun to go":         {inTheWay(as), &limit, time.Second, true, false, "", 10 * time.Second},
+		"one whose own grace period is longer":  {inTheWay(slow), &limit, 9 * time.Minute, true, false, "DriverPodTerminating", 10*time.Minute + 5*time.Second},
+		"one that its finalizers keep":          {inTheWay(held), &limit, time.Hour, true, false, "DriverPodFinalizers", 0},
+		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, true, false, "DriverPodTerminating", 0},
+		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false, false, "", 0},
+		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false, false, "", 0},
+		"somebody else's":                       {inTheWay(func(p *corev1.Pod) { delete(p.Labels, labelLaunch) }), &limit, time.Hour, false, false, "", 0},
+		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset(test.pod)
+			client, clock := fake.NewClientset(test.pod), clocktesting.NewFakePassiveClock(start.Add(test.after))
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clocktesting.NewFakePassiveClock(start.Add(test.after)),
+				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clock, obstacles: newObstacles(clock),
 			}
 			app := with(pi(), func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
@@ -130,8 +146,25 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 				}
 			})
 			next := inTheWay(func(p *corev1.Pod) { p.Labels[labelLaunch] = "next" })
-			if err := r.hurry(config.ToContext(t.Context(), config.Default()), app, next); err != nil {
-				t.Fatal(err)
+			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
+			var seen lifecycle.Observation
+			waits, err := r.awaitNames(ctx, app, next, &seen)
+			if err != nil || waits != test.waits {
+				t.Fatalf("it waits: %t (%v), want %t", waits, err, test.waits)
+			}
+			said := ""
+			if seen.LaunchHeld != nil {
+				said = seen.LaunchHeld.Reason
+			}
+			var again time.Duration
+			if !seen.LaunchAgain.IsZero() {
+				again = seen.LaunchAgain.Sub(start)
+			}
+			if said != test.says || again != test.again {
+				t.Errorf("it says %q, and is tried again after %s; want %q, %s", said, again, test.says, test.again)
+			}
+			if said != "" && !strings.Contains(seen.LaunchHeld.Message, "pi-driver on node worker-3") {
+				t.Errorf("it does not name the Pod and its node: %s", seen.LaunchHeld.Message)
 			}
 			actions := client.Actions()
 			if forced := len(actions) == 1; forced != test.forced || len(actions) > 1 {

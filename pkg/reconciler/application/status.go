@@ -47,6 +47,7 @@ func (r *Reconciler) persist(
 	r.measure(ctx, app, stored)
 	announce(ctx, d, app, stored)
 	announceObstacle(ctx, app, stored, facts.Obstacle)
+	announceLeft(ctx, app, stored)
 	return stored, nil
 }
 
@@ -111,7 +112,7 @@ func (r *Reconciler) facts(
 	d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
 ) dialect.Facts {
 	facts := dialect.Facts{
-		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, Created: created,
+		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
 		Warnings: r.sentencesWithoutSecrets(app, d.Warnings(app)),
 	}
 	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {

@@ -40,22 +40,47 @@ func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	}
 }
 
-// dismissStrays deletes them. It says yes while there are any. Since the record may be old, and they the drivers of a
-// later launch, the application is read live before.
-func (r *Reconciler) dismissStrays(ctx context.Context, app dialect.Application, record *v1alpha1.Record) (bool, error) {
+// dismissStrays deletes them, and says in the observation that there are any. Since the record may be old, and they the
+// drivers of a later launch, the application is read live before one is deleted.
+func (r *Reconciler) dismissStrays(
+	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+) error {
 	strays := r.strays(app, record)
 	if len(strays) == 0 {
-		return false, nil
+		return nil
+	}
+	policy := r.dialect(ctx).Policy(app)
+	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(strays[0], policy.MainContainer)
+	strays = slices.DeleteFunc(strays, func(pod *corev1.Pod) bool { return !r.removable(app, pod, policy) })
+	if len(strays) == 0 {
+		return nil // their ends are watched
 	}
 	if err := r.unchanged(ctx, app); err != nil {
-		return true, ignoreNotFound(err) // with the application they go by themselves
+		return ignoreNotFound(err) // with the application they go by themselves
 	}
 	for _, pod := range strays {
 		if err := r.dismiss(ctx, app, pod); err != nil {
-			return true, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
+}
+
+// removable reports whether a driver is to be deleted now: it was not, or it is late and to be deleted by force. Where that
+// is to come, the application is looked at then.
+func (r *Reconciler) removable(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
+	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
+	if !driver.Terminating {
+		return true
+	}
+	if limit <= 0 || driver.Stopped || driver.Forced {
+		return false
+	}
+	wait := driver.ForcedFrom(limit).Sub(r.clock.Now())
+	if wait > 0 {
+		r.enqueueAfter(app, wait)
+	}
+	return wait <= 0
 }
 
 // dismiss deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
@@ -74,7 +99,7 @@ func (r *Reconciler) dismissLate(ctx context.Context, app dialect.Application) e
 		return nil
 	}
 	late, err := r.fencedDriver(ctx, app, record.Launch)
-	if late == nil || err != nil {
+	if late == nil || err != nil || late.DeletionTimestamp != nil && !r.waitsForDrivers(ctx, app) {
 		return err
 	}
 	if err := r.dismiss(ctx, app, late); err != nil {

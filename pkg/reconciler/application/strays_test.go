@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
+	toolsrecord "k8s.io/client-go/tools/record"
 	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -19,6 +20,7 @@ import (
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // driver builds a driver Pod of the application pi.
@@ -157,11 +159,12 @@ func TestDismissStrays(t *testing.T) {
 				before := &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: uid}}
 				r.sightings.sawRelease(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
 			}
-			ctx := config.ToContext(t.Context(), config.Default())
+			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), toolsrecord.NewFakeRecorder(9))
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
-			strays, err := r.dismissStrays(ctx, pi().Obj(), record)
-			if strays != test.strays || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
-				t.Errorf("strays: %t, error %v", strays, err)
+			var seen lifecycle.Observation
+			err := r.dismissStrays(ctx, pi().Obj(), record, &seen)
+			if strays := seen.Stray; strays != test.strays || strays != (seen.StrayDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
+				t.Errorf("strays: %t, error %v", seen.Stray, err)
 			}
 			if again != test.again {
 				t.Errorf("looked at again after %s, want %s", again, test.again)
@@ -201,20 +204,23 @@ func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing
 		driver *driver
 		waits  bool
 		asks   bool
+		after  time.Duration // the deletion of the application
 	}{
-		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late"), true, true},
-		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("earlier", "late"), false, true},
-		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, driverOf("this", "ours"), false, false},
-		"nor of another operator's":    {v1alpha1.Launch{Released: true}, driverOf("", "theirs"), false, false},
-		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), true, true},
+		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late"), true, true, 0},
+		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("earlier", "late"), false, true, 0},
+		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, driverOf("this", "ours"), false, false, 0},
+		"nor of another operator's":    {v1alpha1.Launch{Released: true}, driverOf("", "theirs"), false, false, 0},
+		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), true, true, 0},
+		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), false, true, 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset(test.driver.Obj())
-			clock := clockAt(start)
+			clock := clockAt(start.Add(test.after))
 			r := &Reconciler{
 				kube: kube, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
 			}
 			app := pi().Obj()
+			app.DeletionTimestamp = &metav1.Time{Time: start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
 			err := r.dismissLate(config.ToContext(t.Context(), config.Default()), app)

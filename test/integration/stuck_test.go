@@ -1,0 +1,279 @@
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+// held gives a Pod a finalizer, as another controller may.
+func (d *driver) held() *driver {
+	d.scene.Helper()
+	d.patch(fmt.Sprintf(`{"metadata":{"finalizers":[%q]}}`, heldBack))
+	return d
+}
+
+// letGo takes the finalizers off a Pod.
+func (d *driver) letGo() {
+	d.scene.Helper()
+	d.patch(`{"metadata":{"finalizers":null}}`)
+}
+
+func (d *driver) patch(patch string) {
+	d.scene.Helper()
+	_, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Patch(d.scene.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		d.scene.must(err)
+	}
+}
+
+// taken is what becomes of a Pod whose Node object is deleted, or tainted as out of service.
+func (d *driver) taken() {
+	d.scene.Helper()
+	now := int64(0)
+	d.scene.must(d.scene.kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(d.UID)),
+	}))
+}
+
+// lost deletes a Pod whose node does not answer any more, with some seconds of grace.
+func (d *driver) lost(grace int64) {
+	d.scene.Helper()
+	d.scene.kubelet.pause(d.scene.ns)
+	d.scene.must(d.scene.kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
+}
+
+// restsBeside checks that nothing is asked about the scene while other applications go through their lives. A cursor may be
+// written at rest.
+func (s *scene) restsBeside(most int, others ...string) {
+	s.Helper()
+	other := newScene(s.TB).sharesController()
+	before := len(withoutEvents(s.requestsAtRest()))
+	for _, name := range others {
+		other.create(App(name))
+		other.run(name, 0).succeed()
+		other.untilState(name, "ResourceReleased")
+	}
+	if asked := withoutEvents(s.requests())[before:]; len(asked) > most {
+		s.Errorf("while it waits the controller asks for %v, want at most %d requests", asked, most)
+	}
+}
+
+// untilWaiting waits for the reason for which an application of the Kubeflow kind waits.
+func (s *scene) untilWaiting(name, reason string, parts ...string) {
+	s.Helper()
+	until(s, s.kubeflowApps(), name, fmt.Sprintf("wait for %s and name %v", reason, parts), func(app *v1beta2.SparkApplication) bool {
+		return waitsFor(app.Status.Conditions, reason, parts...)
+	})
+}
+
+func waitsFor(conditions []metav1.Condition, reason string, parts ...string) bool {
+	c := meta.FindStatusCondition(conditions, dialect.ConditionSucceeded)
+	if c == nil || c.Status != metav1.ConditionUnknown || reason != "" && c.Reason != reason || contains(c.Message, "starts at") {
+		return false
+	}
+	for _, part := range parts {
+		if !contains(c.Message, part) {
+			return false
+		}
+	}
+	return true
+}
+
+const retriesOnce = "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"
+
+func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
+	t.Parallel()
+	t.Run("which a finalizer holds", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t).sharesController()
+		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
+		d := s.runPi().held()
+		d.exit(1)
+		s.untilWaiting("spark-pi", "DriverPodFinalizers", "spark-pi-driver on node node", heldBack)
+		s.restsBeside(1, "one", "two", "three")
+		d.letGo()
+		s.runPi().succeed()
+		s.untilShown("spark-pi", v1beta2.CompletedState)
+		if drivers := s.witness.driversOf(s.ns, "spark-pi"); len(drivers) != 2 {
+			t.Errorf("it had the drivers %v", drivers)
+		}
+	})
+	t.Run("whose node is lost", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t).sharesController()
+		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
+		d := s.runPi()
+		d.lost(1)
+		s.untilWaiting("spark-pi", "", "spark-pi-driver on node node", "node.kubernetes.io/out-of-service", "force-termination-grace")
+		s.untilShown("spark-pi", v1beta2.UnknownState)
+		s.restsBeside(1, "one", "two")
+		d.taken()
+		s.kubelet.resume(t.Context(), s.ns)
+		s.runPi().succeed()
+		s.untilShown("spark-pi", v1beta2.CompletedState)
+	})
+}
+
+// A deletion waits for a driver that does not go, though not for ever: its Pod is left terminating.
+func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		create func(s *scene) *driver
+		remove func(s *scene) func() // and waits until it is gone
+	}{
+		"of the Kubeflow kind": {
+			func(s *scene) *driver {
+				s.kubeflowApplication(sparkPi("4.1.1"))
+				return s.runPi()
+			},
+			func(s *scene) func() {
+				s.must(s.kubeflowApps().Delete(s.Context(), "spark-pi", metav1.DeleteOptions{}))
+				until(s, s.kubeflowApps(), "spark-pi", "say what it waits for", func(app *v1beta2.SparkApplication) bool {
+					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
+					return app.DeletionTimestamp != nil && contains(c.Message, "spark-pi-driver on node node")
+				})
+				return func() { untilGone(s, s.kubeflowApps(), "spark-pi") }
+			},
+		},
+		"of the Apache kind": {
+			func(s *scene) *driver {
+				s.create(App("spark-pi").ForceGoneWithin(0))
+				return s.run("spark-pi", 0)
+			},
+			func(s *scene) func() {
+				s.delete("spark-pi")
+				until(s, s.apps(), "spark-pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
+					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
+					return app.DeletionTimestamp != nil && contains(c.Message, "spark-pi-0-driver on node node")
+				})
+				return func() { untilGone(s, s.apps(), "spark-pi") }
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			d := test.create(s)
+			s.kubelet.pause(s.ns)
+			began := time.Now()
+			test.remove(s)()
+			if waited := time.Since(began); waited < deletionGrace-time.Second { // times of the API are in seconds
+				t.Errorf("it went after %s, want at least %s", waited, deletionGrace)
+			}
+			left, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
+			if err != nil || left.DeletionTimestamp == nil || *left.DeletionGracePeriodSeconds == 0 {
+				t.Errorf("the Pod is not left terminating (%v):\n%s", err, described(left))
+			}
+			s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "DriverLeftTerminating")
+		})
+	}
+	t.Run("and its namesake waits for the Pod", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t).sharesController()
+		s.kubeflowApplication(sparkPi("4.1.1"))
+		d := s.runPi()
+		s.kubelet.pause(s.ns)
+		s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
+		untilGone(s, s.kubeflowApps(), "spark-pi")
+		s.kubeflowApplication(sparkPi("4.1.1"))
+		s.untilWaiting("spark-pi", "DriverPodTerminating", "spark-pi-driver on node node", "node.kubernetes.io/out-of-service")
+		s.restsBeside(1, "one", "two")
+		d.taken()
+		s.kubelet.resume(t.Context(), s.ns)
+		s.runPi().succeed()
+		s.untilShown("spark-pi", v1beta2.CompletedState)
+	})
+}
+
+func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-kubeflow", "force-termination-grace", "1s")
+	s.ownController(controller{sink: s.sink.url()})
+	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce+"\ndriver: {terminationGracePeriodSeconds: 4}"))
+	d := s.runPi()
+	s.kubelet.pause(s.ns)
+	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
+	going := s.untilTerminating(d.Name)
+	s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "DriverDeletedByForce")
+	if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
+		t.Errorf("it was deleted by force %s before its grace period was over", early)
+	}
+	until(s, s.kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
+	s.kubelet.resume(t.Context(), s.ns)
+	s.runPi().succeed()
+	app := s.untilShown("spark-pi", v1beta2.CompletedState)
+	for _, transition := range app.Status.Firesteel.Transitions {
+		if transition.End != nil && transition.End.Reason == "NodeLost" && !contains(transition.Message, "Behind a network partition") {
+			t.Errorf("it does not say that two drivers may live: %s", transition.Message)
+		}
+	}
+}
+
+// What a driver owns may have a name that does not become free. Each driver that is made meanwhile would be for nothing.
+func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
+	t.Parallel()
+	labels := map[string]string{"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi"}
+	for name, test := range map[string]struct {
+		occupy func(s *scene)
+		free   func(s *scene) error
+		names  string
+	}{
+		"a volume claim": {
+			func(s *scene) {
+				claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+					Name: "pi-0-driver-pvc-0", Labels: labels, Finalizers: []string{heldBack}}, Spec: claim("1Gi")}
+				_, err := s.kube.CoreV1().PersistentVolumeClaims(s.ns).Create(s.Context(), claim, metav1.CreateOptions{})
+				s.must(err)
+			},
+			func(s *scene) error {
+				_, err := s.kube.CoreV1().PersistentVolumeClaims(s.ns).Patch(s.Context(), "pi-0-driver-pvc-0", types.MergePatchType,
+					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+				return err
+			},
+			"PersistentVolumeClaim",
+		},
+		"a Service": {
+			func(s *scene) {
+				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+					Name: "pi-0-driver-svc", Labels: labels, Finalizers: []string{heldBack}},
+					Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+				_, err := s.kube.CoreV1().Services(s.ns).Create(s.Context(), service, metav1.CreateOptions{})
+				s.must(err)
+			},
+			func(s *scene) error {
+				_, err := s.kube.CoreV1().Services(s.ns).Patch(s.Context(), "pi-0-driver-svc", types.MergePatchType,
+					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+				return err
+			},
+			"Service",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			test.occupy(s)
+			s.create(App("pi").OnDemandClaim())
+			until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
+				return waitsFor(app.Status.Conditions, "NameNotFree", test.names+" "+s.ns, heldBack)
+			})
+			s.restsBeside(4, "one", "two", "three")
+			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 1 {
+				t.Errorf("drivers were made and abandoned: %v", drivers)
+			}
+			s.must(test.free(s))
+			s.run("pi", 0).succeed()
+			s.untilState("pi", "ResourceReleased")
+		})
+	}
+}
