@@ -50,12 +50,18 @@ func endedLate(ended *v1alpha1.Transition) (start, active bool) {
 
 // active is the time that counts against the active deadline: from the first driver's start on, while an attempt lasts.
 func (m *machine) active() time.Duration {
-	spent := time.Duration(m.record.Attempt.ActiveMillis) * time.Millisecond
+	millis := boundedMillis(m.record.Attempt.ActiveMillis)
+	spent := time.Duration(millis) * time.Millisecond
 	if since := m.activeSince(); !since.IsZero() {
-		spent += max(m.now.Sub(since), 0)
+		spent += max(min(m.now.Sub(since), longestActive), 0)
 	}
 	return spent
 }
+
+// longestActive keeps a record that somebody edited from overflowing.
+const longestActive = 100 * 365 * 24 * time.Hour
+
+func boundedMillis(millis int64) int64 { return max(min(millis, longestActive.Milliseconds()), 0) }
 
 // activeSince is when the attempt began to count against the active deadline; zero while it does not.
 func (m *machine) activeSince() time.Time {
@@ -111,7 +117,8 @@ func (m *machine) countActive(since time.Time) {
 		return
 	}
 	if !since.IsZero() {
-		attempt.ActiveMillis += max(m.now.Sub(since).Milliseconds(), 1) // never 0 after the first driver's start
+		spent := max(m.now.Sub(since).Milliseconds(), 1) // never 0 after the first driver's start
+		attempt.ActiveMillis = boundedMillis(boundedMillis(attempt.ActiveMillis) + boundedMillis(spent))
 	}
 	attempt.ActiveSince = nil
 }

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -92,6 +93,11 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 				r.Transitions[len(r.Transitions)-1].End = &v1alpha1.AttemptEnd{Outcome: "Failed", Class: ClassTimeout, Reason: "ActiveDeadlineExceeded"}
 			}).Obj(),
 			policy: plain(retains(RetainAlways, -1)), now: at(time.Hour), want: Decision{Effect: Release},
+		},
+		"a record that somebody edited bounds no less": {
+			record: submitted().Running().With(since(at(0))).With(func(r *v1alpha1.Record) { r.Attempt.ActiveMillis = math.MaxInt64 }).Obj(),
+			policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver},
+			news: []string{"6/0 " + outlasted}, want: Decision{Effect: Release},
 		},
 		"what the record holds counts, whatever became of the transitions": {
 			record: submitted().Running().With(since(at(2 * time.Minute))).With(counted(30 * time.Minute)).With(func(r *v1alpha1.Record) {
