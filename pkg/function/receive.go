@@ -125,12 +125,12 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) (*cloudeve
 		return nil, err
 	}
 	defer release()
-	arrived(request.Context())
 	request.Body = io.NopCloser(bytes.NewReader(body))
 	event, err := receive(request)
 	if err != nil {
 		return nil, err
 	}
+	arrived(request.Context())
 	free, err := r.queue(request.Context(), events.NamespaceOf(*event))
 	if err != nil {
 		return event, err

@@ -1,0 +1,66 @@
+package function
+
+import (
+	"net"
+	"net/http"
+	"testing"
+)
+
+// named is a connection that knows whether it was closed.
+type named struct {
+	net.Conn
+	closed bool
+}
+
+func (n *named) Close() error {
+	n.closed = true
+	return nil
+}
+
+func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
+	c := newConnections(3)
+	broker, busy, idle, slow, late := &named{}, &named{}, &named{}, &named{}, &named{}
+	deliver := func(conn net.Conn) {
+		c.changed(conn, http.StateActive)
+		c.arrived(conn)
+	}
+	expect := func(when string, want ...*named) {
+		t.Helper()
+		closed := map[*named]bool{}
+		for _, conn := range want {
+			closed[conn] = true
+		}
+		for name, conn := range map[string]*named{"broker": broker, "busy": busy, "idle": idle, "slow": slow, "late": late} {
+			if conn.closed != closed[conn] {
+				t.Errorf("%s: the connection %s is closed: %t", when, name, conn.closed)
+			}
+		}
+	}
+	c.changed(broker, http.StateNew)
+	deliver(broker)
+	c.changed(broker, http.StateIdle)
+	c.changed(busy, http.StateNew)
+	deliver(busy)
+	c.changed(idle, http.StateNew)
+	expect("within the limit")
+	c.changed(slow, http.StateNew)
+	expect("beyond the limit", idle)
+	c.changed(slow, http.StateActive) // it begins a request
+	c.changed(late, http.StateNew)
+	expect("beyond it again", idle, slow)
+	c.changed(slow, http.StateActive)
+	c.changed(slow, http.StateClosed)
+	c.changed(late, http.StateActive)
+	deliver(late)
+	another := &named{}
+	c.changed(another, http.StateNew)
+	if !another.closed || broker.closed {
+		t.Errorf("one that has delivered is closed before one that has not: %t, %t", broker.closed, another.closed)
+	}
+	for _, conn := range []*named{broker, busy, idle, slow, late, another} {
+		c.changed(conn, http.StateClosed)
+	}
+	if len(c.open) != 0 || c.strangers.Len() != 0 || c.senders.Len() != 0 {
+		t.Errorf("left are %d, %d and %d", len(c.open), c.strangers.Len(), c.senders.Len())
+	}
+}
