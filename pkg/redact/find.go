@@ -166,7 +166,8 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	if _, _, isQuoted := f.quote(p); isQuoted {
 		return f.add(f.whole(p, false))
 	}
-	path := i > 0 && f.text[i-1] == '/'
+	// What follows a slash or = is no key, but a part of a path, or a value: --serviceaccount=team-token:default.
+	path := i > 0 && (f.text[i-1] == '/' || f.text[i-1] == '=')
 	// The field of a manifest is followed by what is wrong with it.
 	field := strings.HasPrefix(key, "spec.") || strings.HasPrefix(key, "metadata.") || strings.HasPrefix(key, "spark.") && p > colon
 	start, end := f.whole(p, false)

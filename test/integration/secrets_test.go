@@ -51,9 +51,6 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 			"sparkConf: {spark.kubernetes.driver.podTemplateFile: 'https://me:hunter2%zz@example.com:x/t.yaml'}", "InvalidSpec",
 			[]string{"spark.kubernetes.driver.podTemplateFile"},
 		},
-		"java-options": {
-			"sparkConf: {spark.driver.extraJavaOptions: '-Xmx1g -Dstore.password=hunter2'}", "InvalidSpec", []string{"extraJavaOptions"},
-		},
 		// What the API server refuses it repeats, and knows of no secrets.
 		"repeated-by-the-server": {
 			"driverSpec: {podTemplateSpec: {spec: {nodeName: hunter2_hunter2, containers: [{name: x, env: [{name: DB_PASSWORD, value: hunter2_hunter2}]}]}}}",
