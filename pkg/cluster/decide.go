@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -161,14 +162,31 @@ func (m *machine) conclude() bool {
 
 // shutDown releases a cluster that the user deleted, whatever state it is in.
 func (m *machine) shutDown() bool {
+	message := "Spark cluster has been shutdown as requested."
 	if !m.released() {
-		return false
+		if !m.leaves() {
+			return false
+		}
+		message = fmt.Sprintf("%s What does not go is left terminating: %s.", message, named(m.seen.Left))
 	}
 	outcome := v1alpha1.OutcomeDeleted
 	if Current(m.record).Stopping() {
 		outcome = v1alpha1.OutcomeFailed
 	}
-	return m.terminate("Spark cluster has been shutdown as requested.", outcome)
+	return m.terminate(message, outcome)
+}
+
+// leaves reports whether a deletion waits no more for what does not go, such as a Pod whose node is lost.
+func (m *machine) leaves() bool {
+	if m.decision.Effect != NoEffect || m.policy.DeletionGrace <= 0 {
+		return false
+	}
+	due := m.seen.Deleted.Add(m.policy.DeletionGrace)
+	if m.now.Before(due) {
+		m.lookAgain(due)
+		return false
+	}
+	return true
 }
 
 // released says that nothing of the cluster is left; where it is, it sets the effect that gets there.
@@ -209,7 +227,9 @@ func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
 }
 
 // edited says that the spec is another than that of the last attempt.
-func edited(record *v1alpha1.Record, policy Policy) bool { return policy.Spec.Since(record) == spec.Edited }
+func edited(record *v1alpha1.Record, policy Policy) bool {
+	return policy.Spec.Since(record) == spec.Edited
+}
 
 // noteSpec records which spec the attempt is of. While it waits for its start an edit gives it time anew; once it has
 // ended an edit is what the next one begins with.

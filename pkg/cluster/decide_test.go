@@ -20,6 +20,9 @@ var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 // plain asks for two workers, and gives the master five minutes.
 var plain = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, Spec: hashed("one")}
 
+// bounded is plain with a bound of the deletion.
+var bounded = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, DeletionGrace: time.Minute, Spec: hashed("one")}
+
 var (
 	well       = &Master{Alive: true, Workers: 2}
 	tooFew     = &Master{Alive: true, Workers: 1}
@@ -284,6 +287,18 @@ func TestDecide(t *testing.T) {
 		"and says so while anything is left": {
 			record: running(), seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
 			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
+		},
+		"within the bound that there is": {
+			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
+			now: at(time.Minute - 1), held: HeldReleasing, again: at(time.Minute), reason: ReasonDeleting,
+		},
+		"after which what does not go is left": {
+			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
+			now: at(time.Minute), entered: []State{ResourceReleased}, reason: "ResourceReleased",
+		},
+		"though not before its deletion is asked for": {
+			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, Created: start, Master: well}),
+			now: at(time.Hour), effect: Release, ready: true, reason: "RunningHealthy",
 		},
 		"as does one that is deleted while it starts": {
 			record: in(Submitted), seen: Observation{Deleted: start, ReleaseAccepted: true},

@@ -149,11 +149,16 @@ func (m *machine) leaving() Readiness {
 	if told.Reason == ReasonDeleting || told.Reason != "" && m.decision.Held != HeldReleasing {
 		return told
 	}
+	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", named(left))}
+}
+
+// named are the names of what is left, as many as people read.
+func named(left []string) string {
 	names := strings.Join(left[:min(len(left), namedLeft)], ", ")
 	if more := len(left) - namedLeft; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", names)}
+	return names
 }
 
 // obstacle is what keeps objects from being made or Pods from starting, as far as it is known and may pass.

@@ -13,6 +13,8 @@ type Policy struct {
 	NeededWorkers int32
 	// MasterStartTimeout is how long the master may take to answer; zero or less has it take as long as it likes.
 	MasterStartTimeout time.Duration
+	// DeletionGrace is how long the deletion of a cluster may wait for objects that do not go; zero or less is for ever.
+	DeletionGrace time.Duration
 	// Suspend holds the creation. Nothing that exists is touched by it.
 	Suspend bool
 	// Spec is what the cluster asks for now, but for Suspend.

@@ -38,6 +38,9 @@ func TestAnyWorld(t *testing.T) {
 	met := map[State]int{}
 	for seed := first; seed < first+worlds; seed++ {
 		w := &world{T: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start, policy: plain, met: met}
+		if w.policy.DeletionGrace = time.Duration(w.rng.Intn(2)) * 5 * time.Minute; w.policy.DeletionGrace > 0 {
+			w.stuck = w.one(2)
+		}
 		if w.one(4) { // taken over
 			w.record = running()
 		}
@@ -69,6 +72,8 @@ type world struct {
 	met    map[State]int
 	edits  int
 	deaf   bool
+	// stuck is a world in which what is deleted does not go.
+	stuck bool
 	// answered says that the master has answered at any time.
 	answered bool
 }
@@ -166,7 +171,7 @@ func (w *world) act() {
 		}
 	case Release:
 		w.seen.ReleaseAccepted = true
-		if w.seen.Created.IsZero() || w.one(3) {
+		if w.seen.Created.IsZero() || w.one(3) && !w.stuck {
 			w.seen.Created, w.seen.Master, w.seen.Released = time.Time{}, nil, true
 		}
 	}
@@ -239,6 +244,7 @@ func (w *world) rest() {
 	w.policy.Suspend, w.policy.Refused = false, nil
 	for range 100 {
 		w.now = w.now.Add(31 * time.Second)
+		w.stuck = w.stuck && !w.seen.Deleted.IsZero()
 		w.seen.Ensured, w.seen.Refused, w.seen.ReleaseAccepted = false, nil, false
 		w.seen.Master, w.answered = &Master{Alive: true, Workers: w.policy.NeededWorkers}, true
 		if w.record != nil {

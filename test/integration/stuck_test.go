@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -276,4 +277,35 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 			s.untilState("pi", "ResourceReleased")
 		})
 	}
+}
+
+// A Pod of a cluster that does not go holds the deletion of the cluster as long as a driver holds that of an application.
+func TestAPodThatDoesNotGoHoldsTheDeletionOfAClusterForABoundedTime(t *testing.T) {
+	t.Parallel()
+	s := newScene(t).sharesController()
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	set := s.statefulSet("c-worker")
+	pod, err := s.kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "c-worker-0", Labels: set.Spec.Template.Labels, Finalizers: []string{heldBack},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", Image: "none"}}},
+	}, metav1.CreateOptions{})
+	s.must(err)
+	began := time.Now()
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
+	until(s, s.clusters(), "c", "name what is left", func(c *sparkv1.SparkCluster) bool {
+		return contains(messageOf(c, "Ready"), "Pod c-worker-0")
+	})
+	untilGone(s, s.clusters(), "c")
+	if waited := time.Since(began); waited < deletionGrace-time.Second {
+		t.Errorf("it went after %s, want at least %s", waited, deletionGrace)
+	}
+	left := &driver{Pod: s.untilTerminating("c-worker-0"), scene: s}
+	if left.UID != pod.UID {
+		t.Errorf("another Pod is left:\n%s", described(left.Pod))
+	}
+	left.letGo()
 }

@@ -21,10 +21,11 @@ const (
 )
 
 // Policy is what a spec says about the lifecycle.
-func Policy(c *sparkv1.SparkCluster, masterStartTimeout time.Duration) cluster.Policy {
+func Policy(c *sparkv1.SparkCluster, masterStartTimeout, deletionGrace time.Duration) cluster.Policy {
 	return cluster.Policy{
 		NeededWorkers:      cluster.Needed(c.Spec.ClusterTolerations.InstanceConfig.MinWorkers, asked(c)),
 		MasterStartTimeout: masterStartTimeout,
+		DeletionGrace:      max(deletionGrace, 1), // zero would be for ever
 		Suspend:            c.Spec.Suspend,
 		Spec:               specOf(c),
 	}

@@ -22,7 +22,7 @@ func TestAsManyWorkersAreNeededAsAreAskedFor(t *testing.T) {
 		"what it is scaled to":            {workers(1, 3, 3), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if policy := Policy(of(t, test.spec), time.Minute); policy.NeededWorkers != test.want {
+			if policy := Policy(of(t, test.spec), time.Minute, time.Hour); policy.NeededWorkers != test.want {
 				t.Errorf("%d are needed, want %d", policy.NeededWorkers, test.want)
 			}
 		})
@@ -31,7 +31,7 @@ func TestAsManyWorkersAreNeededAsAreAskedFor(t *testing.T) {
 
 func TestEditsAreRecognised(t *testing.T) {
 	hash := func(text string) string {
-		return Policy(of(t, text), time.Minute).Spec.Hash(spec.HashVersion)
+		return Policy(of(t, text), time.Minute, time.Hour).Spec.Hash(spec.HashVersion)
 	}
 	if hash("") != hash(`suspend: true`) {
 		t.Error("a suspension is an edit")
@@ -51,7 +51,7 @@ func TestEditsAreRecognised(t *testing.T) {
 }
 
 func TestPolicyHasTheSettings(t *testing.T) {
-	policy := Policy(of(t, `suspend: true`), time.Minute)
+	policy := Policy(of(t, `suspend: true`), time.Minute, time.Hour)
 	if !policy.Suspend || policy.MasterStartTimeout != time.Minute || policy.Refused != nil {
 		t.Errorf("%+v", policy)
 	}

@@ -114,7 +114,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		return c, r.leaveAlone(ctx, c)
 	}
 	settings := config.FromContext(ctx)
-	policy := api.Policy(c, settings.Clusters.MasterStartTimeout)
+	policy := api.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
