@@ -1,6 +1,7 @@
 package application
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func routed() *sparkv1.SparkApplication {
 }
 
 func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
-	objects, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.Dialect{}, routed(), v1alpha1.Attempt{})
+	objects, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.Dialect{}, routed(), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.Dialect{}, theirs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, launch, err := (&Reconciler{api: test.api}).build(test.d, test.app, v1alpha1.Attempt{})
+			objects, launch, err := (&Reconciler{api: test.api}).build(test.d, test.app, v1alpha1.Attempt{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
 func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {
-		_, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.Dialect{}, app, v1alpha1.Attempt{})
+		_, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.Dialect{}, app, v1alpha1.Attempt{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,5 +108,34 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	edited.Spec.DriverHTTPRouteList[0].HTTPRouteSpec.Raw = []byte(`{"parentRefs":[{"name":"other"}]}`)
 	if id := idOf(routed()); id != idOf(routed()) || id == idOf(edited) {
 		t.Errorf("the launch is %s, again %s, and with another route %s", id, idOf(routed()), idOf(edited))
+	}
+}
+
+// A launch goes on that the previous version of Firesteel fenced, whose ids were made from another encoding.
+func TestALaunchOfThePreviousVersionGoesOn(t *testing.T) {
+	app, r := routed(), &Reconciler{api: applications.Apache(nil)}
+	_, now, err := r.build(apache.Dialect{}, app, v1alpha1.Attempt{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := apache.Dialect{}.Plan(app, v1alpha1.Attempt{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous, err := launchID(json.Marshal, app, v1alpha1.Attempt{}, plan, apache.Dialect{}.Ingredients(app))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if previous == now.ID {
+		t.Fatal("both encodings are the same")
+	}
+	for fenced, want := range map[string]string{previous: previous, now.ID: now.ID, "another": now.ID} {
+		objects, launch, err := r.build(apache.Dialect{}, app, v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if launch.ID != want || objects.Driver.GetLabels()[labelLaunch] != want {
+			t.Errorf("the launch fenced as %s goes on as %s, and its driver as %s", fenced, launch.ID, objects.Driver.GetLabels()[labelLaunch])
+		}
 	}
 }

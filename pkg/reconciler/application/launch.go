@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,7 +41,8 @@ func (r *Reconciler) prepare(
 	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*launch, error) {
 	d := r.dialect(ctx)
-	objects, fence, err := r.build(d, app, record.Attempt)
+	fenced := fencedLaunch(app, record)
+	objects, fence, err := r.build(d, app, record.Attempt, fenced)
 	var absent *absentTemplate
 	if errors.As(err, &absent) && absent.pending {
 		if seen.LaunchHeld = r.withoutSecrets(app, absent.cause(d, app)); seen.LaunchHeld == nil {
@@ -54,7 +56,7 @@ func (r *Reconciler) prepare(
 			return nil, err
 		}
 	}
-	if fenced := fencedLaunch(app, record); fenced != nil {
+	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
 			return &launch{objects: objects, resumed: true}, nil
 		}
@@ -138,8 +140,10 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 	return driver, nil
 }
 
+// build makes the objects of an attempt. They keep the id of a fenced launch if the previous version of Firesteel fenced it for
+// the same objects.
 func (r *Reconciler) build(
-	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt,
+	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
 	plan, err := d.Plan(app, attempt)
 	if err != nil {
@@ -150,9 +154,18 @@ func (r *Reconciler) build(
 		return nil, nil, err
 	}
 	dialect.GiveServiceAccount(&plan, d.DriverServiceAccount())
-	id, err := launchID(app, attempt, plan, d.Ingredients(app))
+	id, err := launchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return nil, nil, err
+	}
+	if fenced != nil && fenced.ID != id {
+		previous, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
+		if err != nil {
+			return nil, nil, err
+		}
+		if fenced.ID == previous {
+			id = previous
+		}
 	}
 	plan.Labels = map[string]string{labelLaunch: id}
 	d.Sign(&plan, id)
@@ -174,11 +187,11 @@ func (r *Reconciler) build(
 }
 
 // launchID is a hash of what makes a launch this one and no other. Another version of Firesteel may come to another: what it
-// has fenced is then as if the spec had been edited since.
+// has fenced is then as if the spec had been edited since. The previous version encodes with json.Marshal.
 func launchID(
-	app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
+	encode func(any) ([]byte, error), app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
 ) (string, error) {
-	encoded, err := spec.Encode(struct {
+	encoded, err := encode(struct {
 		UID         string
 		Attempt     int64
 		Plan        submission.Plan
