@@ -169,6 +169,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 			was, is := before.(dialect.Application), after.(dialect.Application)
 			if r.written.WentBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
+				r.sightings.forgetDriver(is.GetRecord())
 			}
 			r.written.compare(was, is, r.clock.Now())
 			impl.Enqueue(after)

@@ -191,6 +191,16 @@ func (s *sightings) sawDeletion(pod *corev1.Pod, tombstone bool) {
 // older backup.
 func (s *sightings) sawPod(uid types.UID) { s.deletions.Remove(uid) }
 
+// forgetDriver forgets all about the driver Pod of a record that is from an older backup: the Pod may be back, too.
+func (s *sightings) forgetDriver(record *v1alpha1.Record) {
+	if !hasDriver(record) {
+		return
+	}
+	for _, memory := range []*lru.Cache{s.deletions, s.releases, s.creations} {
+		memory.Remove(record.Launch.DriverUID)
+	}
+}
+
 // deleted returns the last known state of a Pod that a watch reported as deleted, nil for any other, and whether it is proven
 // to be gone.
 func (s *sightings) deleted(uid types.UID) (last *corev1.Pod, proven bool) {

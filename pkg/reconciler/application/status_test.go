@@ -341,6 +341,23 @@ func TestAnApplicationThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 	}
 }
 
+// It may be back, as the application is, from an older backup of the API server.
+func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
+	s := newSightings(apache.API, clockAt(start))
+	before := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "driver"}}
+	s.sawDeletion(driverOf("this", "driver").Gone().Obj(), false)
+	s.sawCreation("driver")
+	s.sawRelease(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
+	s.forgetDriver(nil)
+	if _, gone := s.deleted("driver"); !gone || !s.released("driver") {
+		t.Error("it was forgotten too early")
+	}
+	s.forgetDriver(before)
+	if _, gone := s.deleted("driver"); gone || s.released("driver") || s.justCreated("driver") {
+		t.Error("it is known still")
+	}
+}
+
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newSightings(apache.API, clock)
