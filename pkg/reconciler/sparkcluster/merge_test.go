@@ -166,3 +166,20 @@ func TestEditsOfClaimsAreSeen(t *testing.T) {
 		})
 	}
 }
+
+// Another version of Firesteel built the StatefulSet otherwise from the same: it is scaled, and its Pods are not rolled out.
+func TestMergeRollsNothingOutThatIsMadeOfTheSame(t *testing.T) {
+	made := func(s *appsv1.StatefulSet, of string) *appsv1.StatefulSet {
+		s.Annotations[resources.MadeOfAnnotation] = of + "-" + s.Annotations[resources.HashAnnotation]
+		return s
+	}
+	existing := made(set("c-worker", 2, "old", "1"), "2-a-2")
+	merged := merge(existing, made(set("c-worker", 3, "new", "2"), "2-a-3"), false).(*appsv1.StatefulSet)
+	if merged.Spec.Template.Spec.Containers[0].Image != "old" || *merged.Spec.Replicas != 3 {
+		t.Errorf("it becomes %+v", merged.Spec)
+	}
+	edited := merge(merged, made(set("c-worker", 3, "new", "3"), "2-b-3"), false).(*appsv1.StatefulSet)
+	if edited.Spec.Template.Spec.Containers[0].Image != "new" {
+		t.Errorf("after an edit it is %+v", edited.Spec)
+	}
+}

@@ -1,0 +1,38 @@
+package outbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	. "github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// Whoever writes unknown fields, a record has no more than 8 KiB of them. Those of old transitions go first.
+func TestUnknownFieldsOfARecordAreBounded(t *testing.T) {
+	field := v1alpha1.UnknownFields(`{"newer":"` + strings.Repeat("x", 1000) + `"}`)
+	record := recordOf(10, 10)
+	for i := range record.Transitions {
+		record.Transitions[i].Unknown = field
+		record.Transitions[i].End = &v1alpha1.AttemptEnd{Unknown: field}
+	}
+	record.Unknown, record.Attempt.Unknown = field, field
+	record.Attempt.Spec = &v1alpha1.AttemptSpec{Unknown: field}
+	record.Previous = &v1alpha1.Attempt{Unknown: field}
+	record.Launch, record.Verdict = &v1alpha1.Launch{Unknown: field}, &v1alpha1.Verdict{Unknown: field}
+	Prune(record)
+	if record.Unknown == "" || record.Attempt.Unknown == "" || record.Launch.Unknown == "" || record.Attempt.Spec.Unknown == "" {
+		t.Error("the record's own go first")
+	}
+	if record.Transitions[0].Unknown != "" || record.Transitions[0].End.Unknown != "" {
+		t.Error("those of old transitions stay")
+	}
+	if size := Size(record); size > 12<<10 {
+		t.Errorf("the record takes %d bytes", size)
+	}
+	again := record.DeepCopy()
+	Prune(again)
+	if again.Transitions[9].Unknown != record.Transitions[9].Unknown || Size(again) != Size(record) {
+		t.Error("what fits is dropped")
+	}
+}
