@@ -1,7 +1,11 @@
 // Package text keeps texts of users within bounds wherever Firesteel repeats them.
 package text
 
-import "strings"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
 
 const ellipsis = "..."
 
@@ -11,4 +15,19 @@ func Clip(text string, limit int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:max(limit-len(ellipsis), 0)], "") + ellipsis
+}
+
+// maxValue is how many bytes of a value Format writes.
+const maxValue = 256
+
+// Format is fmt.Sprintf with each text among the values clipped.
+func Format(format string, values ...any) string {
+	clipped := make([]any, len(values))
+	for i, value := range values {
+		if its := reflect.ValueOf(value); its.Kind() == reflect.String {
+			value = Clip(its.String(), maxValue)
+		}
+		clipped[i] = value
+	}
+	return fmt.Sprintf(format, clipped...)
 }

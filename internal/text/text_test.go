@@ -22,3 +22,12 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+func TestFormatClipsTexts(t *testing.T) {
+	type named string
+	long := strings.Repeat("x", 1000)
+	got := text.Format("%s %q %d %s", named(long), long, 7, "short")
+	if want := strings.Repeat("x", 253) + `... "` + strings.Repeat("x", 253) + `..." 7 short`; got != want {
+		t.Errorf("it is %q", got)
+	}
+}

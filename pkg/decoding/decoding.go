@@ -52,6 +52,9 @@ func strictly[Plain any](data []byte) (object Plain, unknown []error, err error)
 	if err := quantity.Check(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
+	if err := CheckWeight(data, reflect.TypeFor[Plain]()); err != nil {
+		return object, nil, err
+	}
 	if object, is := quickly[Plain](data); is {
 		return object, nil, nil
 	}

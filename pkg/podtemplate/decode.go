@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firesteel-dev/firesteel/pkg/decoding"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -55,6 +56,9 @@ func withoutFinalizers(template *corev1.PodTemplateSpec, dropped []string, err e
 
 func decode(manifest []byte, into any) (dropped []string, err error) {
 	if err := quantity.Check(manifest, reflect.TypeOf(into).Elem()); err != nil {
+		return nil, notATemplate(err)
+	}
+	if err := decoding.CheckWeight(manifest, reflect.TypeOf(into).Elem()); err != nil {
 		return nil, notATemplate(err)
 	}
 	unknown, err := json.UnmarshalStrict(manifest, into)

@@ -117,14 +117,14 @@ func (c *checker) list(s *shape) error {
 }
 
 func (c *checker) refuse(problem string) error {
-	return &Error{Field: field(c.values.StackPointer()), Problem: problem}
+	return &Error{Field: Field(c.values.StackPointer()), Problem: problem}
 }
 
 // maxField is how much of a path is named: names of resources are the user's, of any length.
 const maxField = 256
 
-// field writes a pointer into JSON as paths of manifests are written: spec.volumes[0].emptyDir.sizeLimit.
-func field(pointer jsontext.Pointer) string {
+// Field writes a pointer into JSON as paths of manifests are written: spec.volumes[0].emptyDir.sizeLimit.
+func Field(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for name := range pointer.Tokens() {
 		switch _, err := strconv.Atoi(name); {

@@ -106,9 +106,20 @@ func refuse(reason, field, value, remedy string) *Refusal {
 const wantSchedule = "write five fields, minute hour day-of-month month day-of-week, or @every and a duration such as 1h30m, " +
 	"or @hourly, @daily, @weekly, @monthly or @yearly"
 
+// maxText is how many bytes a schedule and a time zone may have: the record holds both. A list of all minutes, hours, days,
+// months and weekdays has 500.
+const maxText = 1024
+
 // Parse reads a schedule. A zone before it wins over timeZone; without either it is UTC, which is what the zone Local
 // means to an operator in a container. since is what @every counts from, and now when the schedule is to fire after.
 func Parse(text, timeZone string, since, now time.Time) (*Clock, *Refusal) {
+	for _, given := range []struct{ reason, field, text string }{
+		{ReasonInvalidSchedule, fieldSchedule, text}, {ReasonInvalidTimeZone, fieldTimeZone, timeZone},
+	} {
+		if len(given.text) > maxText {
+			return nil, refuse(given.reason, given.field, given.text, fmt.Sprintf("it has %d characters: write at most %d", len(given.text), maxText))
+		}
+	}
 	field, zone, expression := splitZone(text, timeZone)
 	location, err := locate(zone)
 	if err != nil {

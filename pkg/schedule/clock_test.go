@@ -289,3 +289,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestLongTextsAreNoSchedules(t *testing.T) {
+	for name, row := range map[string]struct{ text, zone, reason string }{
+		"a list":        {strings.Repeat("0-59/1,", 200_000) + "0 * * * *", "", schedule.ReasonInvalidSchedule},
+		"blanks":        {strings.Repeat(" ", 1<<20) + "@daily", "", schedule.ReasonInvalidSchedule},
+		"a zone before": {"TZ=" + strings.Repeat("a", 1<<20) + " @daily", "", schedule.ReasonInvalidSchedule},
+		"a zone":        {"@daily", strings.Repeat("../", 400_000), schedule.ReasonInvalidTimeZone},
+		"a period":      {"@every " + strings.Repeat("1h", 500_000), "", schedule.ReasonInvalidSchedule},
+	} {
+		clock, refusal := schedule.Parse(row.text, row.zone, time.Unix(0, 0), time.Unix(0, 0))
+		if clock != nil || refusal == nil || refusal.Reason != row.reason || len(refusal.Message) > 1024 || !strings.Contains(refusal.Message, "at most 1024") {
+			t.Errorf("%s: %.200v", name, refusal)
+		}
+	}
+	if _, refusal := schedule.Parse("0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50 * * * *",
+		"Europe/Berlin", time.Unix(0, 0), time.Unix(0, 0)); refusal != nil {
+		t.Error(refusal)
+	}
+}

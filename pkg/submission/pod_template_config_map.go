@@ -48,6 +48,10 @@ func (d *driver) configMap(name string, data map[string]string) *corev1.ConfigMa
 	}
 }
 
+// longManifest is from how many bytes on a template is written as JSON, which is YAML as well: to write it as people do takes
+// hundreds of times its size.
+const longManifest = 64 << 10
+
 // podManifest returns a template as the manifest of a Pod in YAML, the form that the driver reads.
 func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	pod := corev1.Pod{
@@ -60,13 +64,20 @@ func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode pod template: %w", err)
 	}
+	if len(text) > maxConfigMap {
+		return "", fmt.Errorf("is of %d bytes, and a config map holds %d", len(text), maxConfigMap)
+	}
 	var manifest map[string]any
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		return "", fmt.Errorf("decode pod template: %w", err)
 	}
 	delete(manifest, "status")
 	dropNulls(manifest)
-	result, err := yaml.Marshal(manifest)
+	encode := yaml.Marshal
+	if len(text) > longManifest {
+		encode = func(manifest any) ([]byte, error) { return json.Marshal(manifest) }
+	}
+	result, err := encode(manifest)
 	return string(result), err
 }
 

@@ -1,13 +1,12 @@
 package api
 
 import (
-	"fmt"
-
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -54,10 +53,15 @@ func Warnings(c *sparkv1.SparkCluster) []string {
 	return w.sentences
 }
 
+// maxSentences is how many are said. Nobody reads more, and a condition holds fewer.
+const maxSentences = 64
+
 type warnings struct{ sentences []string }
 
 func (w *warnings) add(format string, values ...any) {
-	w.sentences = append(w.sentences, fmt.Sprintf(format, values...))
+	if len(w.sentences) < maxSentences {
+		w.sentences = append(w.sentences, text.Format(format, values...))
+	}
 }
 
 func (w *warnings) numbers(c *sparkv1.SparkCluster) {

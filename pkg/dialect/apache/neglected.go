@@ -1,11 +1,11 @@
 package apache
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
@@ -18,24 +18,24 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 	var sentences []string
 	version := app.Spec.RuntimeVersions.SparkVersion
 	if rules, known := submission.RulesFor(version); !known {
-		sentences = append(sentences, fmt.Sprintf(
+		sentences = append(sentences, text.Format(
 			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0.",
 			version, rules.Major, rules.Minor))
 	}
 	fixed := fixedProperties(app)
 	for _, key := range slices.Sorted(maps.Keys(app.Spec.SparkConf)) {
 		if value, given := fixed[key], app.Spec.SparkConf[key]; value != "" && given != value {
-			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", key, redact.Value(key, given), redact.Value(key, value)))
+			sentences = append(sentences, text.Format("spec.sparkConf %s %q has no effect, it is always %q: leave it out.", key, redact.Value(key, given), redact.Value(key, value)))
 		}
 		if !strings.HasPrefix(key, "spark.") {
-			sentences = append(sentences, fmt.Sprintf("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: "+
+			sentences = append(sentences, text.Format("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: "+
 				"leave it out, or write spark.hadoop. before a property of Hadoop's.", key))
 		}
 	}
 	sentences = append(sentences, neglectedFinalizers(app)...)
 	sentences = append(sentences, neglectedInRoutes(app)...)
 	for _, unknown := range app.UnknownFields {
-		sentences = append(sentences, fmt.Sprintf("%s is dropped: correct its spelling.", unknown))
+		sentences = append(sentences, text.Format("%s is dropped: correct its spelling.", unknown))
 	}
 	return sentences
 }

@@ -3,27 +3,16 @@ package apache
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Refusal says why a plan cannot be submitted, in the terms of the spec, or of the operator's defaults, that it came from.
 func Refusal(err error, app *sparkv1.SparkApplication, defaults Defaults) string {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return inTermsOfSource(err, app, defaults)
-	}
-	var sentences []string
-	for _, part := range joined.Unwrap() {
-		// Two fields of a plan may be one of the spec.
-		if sentence := Refusal(part, app, defaults); !slices.Contains(sentences, sentence) {
-			sentences = append(sentences, sentence)
-		}
-	}
-	return strings.Join(sentences, "; ")
+	return dialect.Refused(err, func(part error) string { return inTermsOfSource(part, app, defaults) })
 }
 
 func inTermsOfSource(err error, app *sparkv1.SparkApplication, defaults Defaults) string {

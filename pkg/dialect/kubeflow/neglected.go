@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -17,8 +18,13 @@ import (
 // sentences are what is said of an application.
 type sentences []string
 
+// maxSentences is how many are said. Nobody reads more, and a condition holds fewer.
+const maxSentences = 64
+
 func (s *sentences) say(format string, values ...any) {
-	*s = append(*s, fmt.Sprintf(format, values...)+".")
+	if len(*s) < maxSentences {
+		*s = append(*s, text.Format(format, values...)+".")
+	}
 }
 
 // Neglected names what the spec asks for and does not get, one sentence each. The application runs all the same; what

@@ -2,46 +2,27 @@ package kubeflow
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // Refusal says why an attempt cannot be submitted, in the terms of the spec, or of the operator's settings, that it came
 // from.
 func Refusal(err error, app *v1beta2.SparkApplication, defaults Defaults) string {
-	var said []string
-	for _, part := range partsOf(err) {
-		// Two fields of a plan may be one of the spec.
-		if sentence := inTermsOfSource(part, app, defaults); !slices.Contains(said, sentence) {
-			said = append(said, sentence)
-		}
-	}
-	return strings.Join(said, "; ")
+	p := propertiesOf(app, defaults)
+	return dialect.Refused(err, func(part error) string { return inTermsOfSource(part, p) })
 }
 
-// partsOf are the errors that were joined.
-func partsOf(err error) []error {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return []error{err}
-	}
-	var parts []error
-	for _, part := range joined.Unwrap() {
-		parts = append(parts, partsOf(part)...)
-	}
-	return parts
-}
-
-func inTermsOfSource(err error, app *v1beta2.SparkApplication, defaults Defaults) string {
+func inTermsOfSource(err error, p properties) string {
 	var field *submission.FieldError
 	if !errors.As(err, &field) {
 		return err.Error()
 	}
 	told := *field
-	told.Field = place(field.Field, app, defaults)
+	told.Field = place(field.Field, p)
 	return told.Error()
 }
 
@@ -53,8 +34,8 @@ var planFields = map[string]string{
 
 // place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by
 // both names: its value may be made of several.
-func place(field string, app *v1beta2.SparkApplication, defaults Defaults) string {
-	if its, set := propertiesOf(app, defaults)[field]; set {
+func place(field string, p properties) string {
+	if its, set := p[field]; set {
 		return placeOfProperty(field, its.field)
 	}
 	if named := planFields[field]; named != "" {

@@ -176,6 +176,9 @@ func (r *Reconciler) build(
 	if err := d.Complete(app, objects); err != nil {
 		return nil, nil, err
 	}
+	if err := checkCount(objects); err != nil {
+		return nil, nil, err
+	}
 	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, r.api.Fields); warning != "" {
 		warnings = append(warnings, warning)
 	}
@@ -184,6 +187,24 @@ func (r *Reconciler) build(
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
 		Warnings: r.sentencesWithoutSecrets(app, warnings),
 	}, nil
+}
+
+const (
+	// maxObjects is how many objects a launch may have beside its driver Pod: each is a write to the API server.
+	maxObjects = 256
+	// createdAtOnce is how many of them are created at the same time.
+	createdAtOnce = 16
+)
+
+func checkCount(objects *submission.Objects) error {
+	count := len(objects.Before) + len(objects.Owned)
+	if count <= maxObjects {
+		return nil
+	}
+	return &submission.FieldError{
+		Field: "spec", Problem: fmt.Sprintf("asks for %d objects beside the driver Pod, and %d can be made", count, maxObjects),
+		Remedy: "ask for fewer config maps, volume claims, Services and routes",
+	}
 }
 
 // launchID is a hash of what makes a launch this one and no other. Another version of Firesteel may come to another: what it
@@ -337,6 +358,7 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 	owned := make([]submission.Object, len(objects.Owned))
 	made.missing = make([]string, len(objects.Owned))
 	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(createdAtOnce)
 	for i, object := range objects.Owned {
 		object.SetNamespace(made.driver.Namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(made.driver)})

@@ -1,0 +1,293 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/internal/cost"
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	clusterapi "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/hostile"
+)
+
+var (
+	count = flag.Int("hostile.count", 10, "how many manifests of each kind are drawn")
+	seed  = flag.Uint64("hostile.seed", 0, "what they are drawn from; 0 for anything")
+)
+
+// What a step may take, garbage included: so much beyond what the size of an object explains, and what a byte of it explains.
+const (
+	mostCPU, cpuOfByte     = 100 * time.Millisecond, 200 * time.Nanosecond
+	mostBytes, bytesOfByte = 64 << 20, 128
+	// mostSaid is how long a status may become.
+	mostSaid = 64 << 10
+)
+
+var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// step is a part of what is done with an object.
+type step struct {
+	name string
+	do   func() error
+}
+
+func TestHostileObjectsCostWhatTheirSizeExplains(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("repeat this with -hostile.seed=%d -hostile.count=%d", *seed, *count)
+	for _, k := range hostile.Kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			for number := range *count {
+				m := k.Manifest(*seed, uint64(number), "bad")
+				if len(m.JSON) > hostile.MaxSize {
+					t.Errorf("%d: %s is of %d bytes", number, m.What, len(m.JSON))
+				}
+				if !wantCheap(t, k, m.JSON) {
+					t.Errorf("this was manifest %d: %s", number, m.What)
+				}
+			}
+		})
+	}
+}
+
+// FuzzObjects has whatever is applied cost no more than its size explains.
+func FuzzObjects(f *testing.F) {
+	for i, k := range hostile.Kinds {
+		for number := range 3 {
+			if m := k.Manifest(1, uint64(number), "bad"); len(m.JSON) < 64<<10 {
+				f.Add(uint8(i), m.JSON)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		wantCheap(t, hostile.Kinds[int(which)%len(hostile.Kinds)], data)
+	})
+}
+
+// wantCheap goes through all that is done with an object, and measures each step.
+func wantCheap(t *testing.T, k hostile.Kind, data []byte) bool {
+	t.Helper()
+	before := heap()
+	cheap := true
+	for _, s := range stepsOf(k, data) {
+		var err error
+		spent := cost.Of(func() { err = s.do() })
+		most := cost.Cost{CPU: mostCPU + cpuOfByte*time.Duration(len(data)), Bytes: mostBytes + bytesOfByte*uint64(len(data))}
+		if spent.CPU > most.CPU { // once more, since other things happen
+			spent.CPU = min(spent.CPU, cost.Of(func() { err = s.do() }).CPU)
+		}
+		if spent.CPU > most.CPU || spent.Bytes > most.Bytes {
+			cheap = false
+			t.Errorf("%s: %s of %d KiB takes %s and %d MiB", k, s.name, len(data)>>10, spent.CPU, spent.Bytes>>20)
+		}
+		if err != nil {
+			cheap = false
+			t.Errorf("%s: %s: %.1000v", k, s.name, err)
+		}
+	}
+	if after := heap(); after > before+mostBytes {
+		cheap = false
+		t.Errorf("%s: %d MiB stay", k, (after-before)>>20)
+	}
+	return cheap
+}
+
+// heap is what is in use.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+func stepsOf(k hostile.Kind, data []byte) []step {
+	switch k.APIVersion + " " + k.Kind {
+	case "spark.apache.org/v1 SparkApplication":
+		return stepsOfApplication(data, &sparkv1.SparkApplication{}, apache.Dialect{})
+	case "sparkoperator.k8s.io/v1beta2 SparkApplication":
+		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.Dialect{Defaults: kubeflow.NewDefaults()})
+	case "spark.apache.org/v1 SparkCluster":
+		return stepsOfCluster(data)
+	case "firesteel.dev/v1alpha1 ScheduledSparkApplication":
+		return stepsOfSchedule(data, kind.Apache, &firesteelv1alpha1.ScheduledSparkApplication{})
+	default:
+		return stepsOfSchedule(data, kind.Kubeflow, &v1beta2.ScheduledSparkApplication{})
+	}
+}
+
+// decode decodes an object that may be none at all, which no API server has.
+func decode(data []byte, into any, undecodable func() string) (ok bool, err error) {
+	if json.Unmarshal(data, into) != nil {
+		return false, nil
+	}
+	if said := undecodable(); len(said) > 2<<10 {
+		return false, fmt.Errorf("%d bytes say why it is undecodable", len(said))
+	}
+	return undecodable() == "", nil
+}
+
+func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect) []step {
+	var ok bool
+	var warnings []string
+	var refused string
+	var objects *submission.Objects
+	unless := func(do func() error) func() error {
+		return func() error {
+			if !ok {
+				return nil
+			}
+			return do()
+		}
+	}
+	return []step{
+		{"decoding", func() (err error) { ok, err = decode(data, app, app.GetUndecodable); return err }},
+		{"hashing", unless(func() error { d.Policy(app); _, err := d.SpecHash(app); return err })},
+		{"warning", unless(func() error { warnings = d.Warnings(app); return nil })},
+		{"building", unless(func() (err error) {
+			objects, err = build(app, d)
+			if refused = ""; err != nil {
+				refused = d.Refusal(app, err)
+			}
+			return nil
+		})},
+		{"encoding", unless(func() error {
+			if objects != nil {
+				_, err := json.Marshal(objects)
+				return err
+			}
+			return nil
+		})},
+		{"projecting", unless(func() error { return project(app, d, warnings, refused) })},
+	}
+}
+
+func build(app dialect.Application, d dialect.Dialect) (*submission.Objects, error) {
+	plan, err := d.Plan(app, firesteelv1alpha1.Attempt{Since: metav1.NewMicroTime(now)})
+	if err != nil {
+		return nil, err
+	}
+	d.Ingredients(app)
+	plan.Labels = map[string]string{"firesteel.dev/launch-id": "x"}
+	d.Sign(&plan, strings.Repeat("0", 32))
+	objects, err := submission.Build(plan)
+	if err != nil {
+		return nil, err
+	}
+	return objects, d.Complete(app, objects)
+}
+
+// project makes the status of an application that is new, and of one that is refused.
+func project(app dialect.Application, d dialect.Dialect, warnings []string, refused string) error {
+	policy := d.Policy(app)
+	record, _ := lifecycle.Decide(nil, policy, lifecycle.Observation{}, now)
+	if refused != "" {
+		cause := &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: refused}
+		record, _ = lifecycle.Decide(record, policy, lifecycle.Observation{LaunchRefused: cause}, now)
+	}
+	told := dialect.Copy(app)
+	d.Project(told, record, dialect.Facts{Now: now, Policy: policy, Warnings: warnings})
+	for _, said := range d.Announcements(app, told) {
+		if len(said.Message) > mostSaid {
+			return fmt.Errorf("an Event is of %d bytes", len(said.Message))
+		}
+	}
+	before, err := json.Marshal(app)
+	if err != nil {
+		return err
+	}
+	after, err := json.Marshal(told)
+	if err != nil {
+		return err
+	}
+	if added := len(after) - len(before); added > mostSaid {
+		return fmt.Errorf("the status is of %d bytes", added)
+	}
+	return nil
+}
+
+func stepsOfCluster(data []byte) []step {
+	var ok bool
+	c := &sparkv1.SparkCluster{}
+	var objects *resources.Objects
+	return []step{
+		{"decoding", func() (err error) { ok, err = decode(data, c, c.GetUndecodable); return err }},
+		{"building", func() (err error) {
+			if ok {
+				objects, err = resources.Build(c, resources.Defaults{})
+			}
+			return err
+		}},
+		{"encoding", func() error { _, err := json.Marshal(objects); return err }},
+		{"projecting", func() error {
+			if !ok {
+				return nil
+			}
+			policy, err := clusterapi.Policy(c, time.Minute)
+			if err != nil {
+				return err
+			}
+			record, _ := cluster.Decide(nil, policy, cluster.Observation{}, now)
+			told := c.DeepCopy()
+			clusterapi.Project(told, record, clusterapi.Facts{Now: now, Warnings: clusterapi.Warnings(c)})
+			status, err := json.Marshal(told.Status)
+			if len(status) > mostSaid {
+				return fmt.Errorf("the status is of %d bytes", len(status))
+			}
+			return err
+		}},
+	}
+}
+
+func stepsOfSchedule(data []byte, k *kind.Kind, s kind.Schedule) []step {
+	var ok bool
+	var policy schedule.Policy
+	return []step{
+		{"decoding", func() (err error) { ok, err = decode(data, s, s.GetUndecodable); return err }},
+		{"reading", func() error {
+			if ok {
+				policy = k.PolicyOf(s, now)
+			}
+			return nil
+		}},
+		{"deciding", func() error {
+			if !ok {
+				return nil
+			}
+			for _, at := range []time.Time{now, now.Add(time.Hour), now.AddDate(0, 1, 0)} {
+				decision := schedule.Decide(s, policy, at)
+				schedule.Project(s, policy, decision, "", at)
+			}
+			status, err := json.Marshal(s.GetScheduleStatus())
+			if len(status) > mostSaid {
+				return fmt.Errorf("the status is of %d bytes", len(status))
+			}
+			return err
+		}},
+		{"starting", func() error {
+			if ok && policy.Refusal == nil {
+				_, _ = k.NewRun(s, now) // which says why not
+			}
+			return nil
+		}},
+	}
+}
