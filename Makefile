@@ -87,6 +87,13 @@ test-bench: ## Run each part of the benchmarks with twenty applications, to see 
 
 # PARTS=throughput,cost measures those only, N=100 fewer applications, LARGE=yes 10,000 live ones too. The shell becomes the
 # benchmark, so that whoever ends make ends it too.
+# Each prints the seed that draws the same again.
+.PHONY: hostile
+hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server; SEED draws others.
+	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
+	assets=$$($(LOCALCLUSTER) control-plane-assets) && FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
+		KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h -run='^TestHostileObjectsHarmNobody$$' ./test/integration
+
 .PHONY: bench
 bench: ## Measure Firesteel against what the API server alone can do; OUT (bench.json) keeps it.
 	$(if $(filter-out yes no,$(LARGE)),$(error LARGE=$(LARGE): it is yes or no))

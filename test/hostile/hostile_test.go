@@ -58,7 +58,7 @@ func TestHostileObjectsCostWhatTheirSizeExplains(t *testing.T) {
 	for _, k := range hostile.Kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			for number := range *count {
-				m := k.Manifest(*seed, uint64(number), "bad")
+				m := k.Manifest(*seed, uint64(number), "hostile", "bad")
 				if len(m.JSON) > hostile.MaxSize {
 					t.Errorf("%d: %s is of %d bytes", number, m.What, len(m.JSON))
 				}
@@ -74,7 +74,7 @@ func TestHostileObjectsCostWhatTheirSizeExplains(t *testing.T) {
 func FuzzObjects(f *testing.F) {
 	for i, k := range hostile.Kinds {
 		for number := range 3 {
-			if m := k.Manifest(1, uint64(number), "bad"); len(m.JSON) < 64<<10 {
+			if m := k.Manifest(1, uint64(number), "hostile", "bad"); len(m.JSON) < 64<<10 {
 				f.Add(uint8(i), m.JSON)
 			}
 		}

@@ -49,14 +49,14 @@ var Kinds = []Kind{
 // String is the kind with its version.
 func (k Kind) String() string { return k.APIVersion + " " + k.Kind }
 
-// Manifest is an object of the kind with something in its spec.
-func (k Kind) manifest(name string, change any) []byte {
+// manifest is an object of the kind with something in its spec.
+func (k Kind) manifest(namespace, name string, change any) []byte {
 	var base any
 	if err := json.Unmarshal([]byte(k.base), &base); err != nil {
 		panic(fmt.Sprintf("%s: %v", k, err))
 	}
 	text, err := json.Marshal(map[string]any{
-		"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": map[string]any{"name": name, "namespace": "hostile", "uid": "u-" + name},
+		"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": map[string]any{"name": name, "namespace": namespace, "uid": "u-" + name},
 		"spec": merged(base, change),
 	})
 	if err != nil {

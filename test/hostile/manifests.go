@@ -26,11 +26,11 @@ type Manifest struct {
 }
 
 // Manifest draws a manifest. The same numbers draw the same again.
-func (k Kind) Manifest(seed, number uint64, name string) Manifest {
+func (k Kind) Manifest(seed, number uint64, namespace, name string) Manifest {
 	size := MaxSize - 4<<10
 	for {
 		d := &draw{Rand: rand.New(rand.NewPCG(seed, number)), size: size}
-		m := Manifest{Kind: k, JSON: k.manifest(name, d.change(k))}
+		m := Manifest{Kind: k, JSON: k.manifest(namespace, name, d.change(k))}
 		if m.What = d.what; len(m.JSON) <= MaxSize {
 			return m
 		}

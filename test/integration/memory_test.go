@@ -12,6 +12,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 )
 
 // A handler takes no more than 30 MiB, at rest and after a thousand events.
@@ -73,7 +74,12 @@ func (h *handler) floods(t *testing.T, about events.Object, count int) {
 // resident is the memory of a handler, in MiB.
 func (h *handler) resident(t *testing.T) float64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.Pid()))
+	return residentOf(t, h.Process)
+}
+
+func residentOf(t *testing.T, process *controlplane.Process) float64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.Pid()))
 	if err != nil {
 		t.Fatal(err)
 	}

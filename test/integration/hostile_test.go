@@ -1,0 +1,126 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/test/hostile"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+const (
+	// hostileCount is how many manifests of each kind are applied, and hostileSeed what they are drawn from.
+	hostileCount, hostileSeed = "FIRESTEEL_HOSTILE", "FIRESTEEL_SEED"
+	// mostResident is the memory in MiB that a controller may have in the end.
+	mostResident = 768
+)
+
+// Whatever somebody applies, of whatever kind, an innocent application of another namespace lives as it would without it,
+// beside it and with a controller that starts when it is there.
+func TestHostileObjectsHarmNobody(t *testing.T) {
+	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
+	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)
+	bad, good := newScene(t), newScene(t)
+	process := good.ownController(controller{sink: good.sink.url()})
+	good.untilReady(process)
+	alone := good.timed(func() { innocents(good, "alone") })
+	slowest, taken := time.Duration(0), 0
+	for i, k := range hostile.Kinds {
+		for number := range count {
+			m := k.Manifest(seed, uint64(number), bad.ns, fmt.Sprintf("bad-%d", number))
+			if bad.applied(m) {
+				taken++
+			}
+		}
+		slowest = max(slowest, good.timed(func() { innocents(good, fmt.Sprintf("beside-%d", i)) }))
+	}
+	stillRuns(t, process)
+	process.Kill()
+	process = good.ownController(controller{sink: good.sink.url()})
+	good.untilReady(process)
+	slowest = max(slowest, good.timed(func() { innocents(good, "after") }))
+	t.Logf("the API server took %d objects; innocents lived %s alone, and %s at most beside them", taken, alone, slowest)
+	if generous := 10*alone + 30*time.Second; slowest > generous {
+		t.Errorf("innocents live %s beside them, and %s alone", slowest, alone)
+	}
+	for _, k := range hostile.Kinds {
+		bad.deleteAll(k)
+	}
+	innocents(good, "last")
+	stillRuns(t, process)
+	if mib := residentOf(t, process); mib > mostResident {
+		t.Errorf("the controller takes %.0f MiB in the end", mib)
+	}
+}
+
+func numberOf(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	text, set := os.LookupEnv(variable)
+	if !set || text == "" {
+		return otherwise
+	}
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+func (s *scene) timed(do func()) time.Duration {
+	began := time.Now()
+	do()
+	return time.Since(began)
+}
+
+func resourceOf(k hostile.Kind) schema.GroupVersionResource {
+	group, version, _ := strings.Cut(k.APIVersion, "/")
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: k.Resource}
+}
+
+// applied creates an object, and reports whether the API server takes it.
+func (s *scene) applied(m hostile.Manifest) bool {
+	s.Helper()
+	var object unstructured.Unstructured
+	s.must(object.UnmarshalJSON(m.JSON))
+	_, err := s.dynamic.Resource(resourceOf(m.Kind)).Namespace(s.ns).Create(s.Context(), &object, metav1.CreateOptions{})
+	s.Logf("%s, %d KiB, %.120q: %.200v", m.Kind, len(m.JSON)>>10, m.What, err)
+	return err == nil
+}
+
+// deleteAll deletes all objects of a kind, and waits until they are gone.
+func (s *scene) deleteAll(k hostile.Kind) {
+	s.Helper()
+	objects := s.dynamic.Resource(resourceOf(k)).Namespace(s.ns)
+	s.must(objects.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
+		left, err := objects.List(ctx, metav1.ListOptions{})
+		if apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) {
+			return false, nil
+		}
+		return err == nil && len(left.Items) == 0, err
+	})
+	if err != nil {
+		s.Errorf("objects of %s are not deleted: %v", k, err)
+	}
+}
+
+func stillRuns(t *testing.T, process *controlplane.Process) {
+	t.Helper()
+	select {
+	case <-process.Done():
+		t.Errorf("the controller ended:\n%s", process.Tail(40))
+	default:
+	}
+}
