@@ -74,9 +74,13 @@ func decode(manifest []byte, into any) (dropped []string, err error) {
 	return dropped, nil
 }
 
+// maxDocuments is how many documents a file may hold. All but one hold comments.
+const maxDocuments = 16
+
 // onlyDocument is the one YAML document that a file holds, in JSON.
 func onlyDocument(text []byte) ([]byte, error) {
 	var only []byte
+	count := 0
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
 		document, err := documents.Read()
@@ -85,6 +89,9 @@ func onlyDocument(text []byte) ([]byte, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if count++; count > maxDocuments {
+			return nil, fmt.Errorf("it holds more than %d documents", maxDocuments)
 		}
 		manifest, err := yaml.YAMLToJSONStrict(document)
 		switch {

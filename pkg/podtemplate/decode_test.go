@@ -92,6 +92,7 @@ func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
 		"another kind":      {"apiVersion: apps/v1\nkind: Deployment\n", `it is a "Deployment" of "apps/v1"`},
 		"no kind":           {"spec: {containers: []}\n", `it is a "" of ""`},
 		"a list":            {"[]", ""},
+		"many documents":    {strings.Repeat("---\n# nothing\n", 100), "it holds more than 16 documents"},
 		"two Pods":          {labelledPod + "---\nkind: Pod\n", "it holds several documents"},
 		"a key twice":       {"apiVersion: v1\nkind: Pod\nkind: Pod\n", "kind"},
 		"a text for a list": {"apiVersion: v1\nkind: Pod\nspec: {containers: none}\n", "containers"},

@@ -139,7 +139,7 @@ var many = map[string]func(n int) Plan{
 		return pi(userStepsKey+"="+numbered("a.Step%d", n), excludedStepsKey+"="+numbered("b.Step%d", n))
 	},
 	"pod groups": func(n int) Plan {
-		return pi(userStepsKey+"="+strings.Repeat(volcanoStep+",", n), podGroupJSONKey+"={spec: {minMember: "+strings.Repeat("1", n)+"}}")
+		return pi(userStepsKey+"="+strings.Repeat(volcanoStep+",", n), podGroupJSONKey+"={spec: {minMember: ["+strings.Repeat("1,", 20*n)+"1]}}")
 	},
 	"packages":    func(n int) Plan { return pi("spark.jars.packages=" + numbered("none%d", n)) },
 	"directories": func(n int) Plan { return pi("spark.local.dir=" + numbered("/a%d", n)) },

@@ -1,6 +1,8 @@
 package submission
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -25,6 +27,9 @@ func volcano(d *driver) {
 	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, "scheduling.k8s.io/group-name", meta.Name)
 }
 
+// maxPodGroup is how many bytes the template of a pod group may have: to read YAML takes hundreds of times its size.
+const maxPodGroup = 64 << 10
+
 // podGroup returns the template of the group, or an empty one.
 func (d *driver) podGroup() *unstructured.Unstructured {
 	if path, set := d.conf.values[podGroupFileKey]; set {
@@ -32,6 +37,10 @@ func (d *driver) podGroup() *unstructured.Unstructured {
 	}
 	group := &unstructured.Unstructured{Object: map[string]any{}}
 	if text, set := d.conf.values[podGroupJSONKey]; set && d.rules.PodGroupJSON {
+		if len(text) > maxPodGroup {
+			d.conf.refuse(podGroupJSONKey, text, fmt.Sprintf("is of %d bytes, and may have %d", len(text), maxPodGroup), "write less into it")
+			return group
+		}
 		template := map[string]any{}
 		// Into a map, since what is no object at all is an error then.
 		if err := yaml.Unmarshal([]byte(text), &template); err != nil || !isObject(template["metadata"]) || !isObject(template["spec"]) {

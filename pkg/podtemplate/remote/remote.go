@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// maxSize bounds a template, in bytes.
-	maxSize = 1 << 20
+	// maxSize bounds a template, in bytes: to read YAML takes hundreds of times its size.
+	maxSize = 256 << 10
 	// maxRedirects is how often a server may send one on.
 	maxRedirects = 5
 	dialTimeout  = 5 * time.Second
@@ -61,7 +61,7 @@ func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]by
 	case err != nil:
 		return nil, fmt.Errorf("read answer: %w", err)
 	case len(text) > maxSize:
-		return nil, &podtemplate.Refusal{Problem: "is larger than 1 MiB", Remedy: "put a template there"}
+		return nil, &podtemplate.Refusal{Problem: "is larger than 256 KiB", Remedy: "put a template there"}
 	}
 	return text, nil
 }

@@ -109,7 +109,7 @@ func TestFetchByHTTPS(t *testing.T) {
 		"forbidden":  {"refused", "is not to be had (403 Forbidden)"},
 		"busy":       {"retried", "429 Too Many Requests"},
 		"broken":     {"retried", "502 Bad Gateway"},
-		"large":      {"refused", "is larger than 1 MiB"},
+		"large":      {"refused", "is larger than 256 KiB"},
 		"compressed": {"retried", "gzip"},
 		"partial":    {"retried", "unexpected EOF"},
 		"away":       {"refused", `is redirected to "` + s.URL + `/secret.yaml", which is not where the operator allows templates to be`},
