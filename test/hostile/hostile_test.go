@@ -161,7 +161,7 @@ func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect)
 	}
 	return []step{
 		{"decoding", func() (err error) { ok, err = decode(data, app, app.GetUndecodable); return err }},
-		{"hashing", unless(func() error { d.Policy(app); _, err := d.SpecHash(app); return err })},
+		{"reading", unless(func() error { d.Policy(app); return nil })},
 		{"warning", unless(func() error { warnings = d.Warnings(app); return nil })},
 		{"building", unless(func() (err error) {
 			objects, err = build(app, d)
@@ -242,10 +242,7 @@ func stepsOfCluster(data []byte) []step {
 			if !ok {
 				return nil
 			}
-			policy, err := clusterapi.Policy(c, time.Minute)
-			if err != nil {
-				return err
-			}
+			policy := clusterapi.Policy(c, time.Minute)
 			record, _ := cluster.Decide(nil, policy, cluster.Observation{}, now)
 			told := c.DeepCopy()
 			clusterapi.Project(told, record, clusterapi.Facts{Now: now, Warnings: clusterapi.Warnings(c)})
