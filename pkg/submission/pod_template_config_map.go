@@ -75,7 +75,7 @@ func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	dropNulls(manifest)
 	encode := yaml.Marshal
 	if len(text) > longManifest {
-		encode = func(manifest any) ([]byte, error) { return json.Marshal(manifest) }
+		encode = json.Marshal
 	}
 	result, err := encode(manifest)
 	return string(result), err

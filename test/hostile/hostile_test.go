@@ -25,6 +25,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 	"github.com/firesteel-dev/firesteel/test/hostile"
 )
@@ -151,6 +152,7 @@ func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect)
 	var warnings []string
 	var refused string
 	var objects *submission.Objects
+	var told dialect.Application
 	unless := func(do func() error) func() error {
 		return func() error {
 			if !ok {
@@ -162,6 +164,7 @@ func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect)
 	return []step{
 		{"decoding", func() (err error) { ok, err = decode(data, app, app.GetUndecodable); return err }},
 		{"reading", unless(func() error { d.Policy(app); return nil })},
+		{"hashing", unless(func() error { d.Spec(app).Hash(spec.HashVersion); return nil })},
 		{"warning", unless(func() error { warnings = d.Warnings(app); return nil })},
 		{"building", unless(func() (err error) {
 			objects, err = build(app, d)
@@ -177,7 +180,8 @@ func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect)
 			}
 			return nil
 		})},
-		{"projecting", unless(func() error { return project(app, d, warnings, refused) })},
+		{"projecting", unless(func() error { told = project(app, d, warnings, refused); return nil })},
+		{"telling", unless(func() error { return checkSaid(d, app, told) })},
 	}
 }
 
@@ -197,7 +201,7 @@ func build(app dialect.Application, d dialect.Dialect) (*submission.Objects, err
 }
 
 // project makes the status of an application that is new, and of one that is refused.
-func project(app dialect.Application, d dialect.Dialect, warnings []string, refused string) error {
+func project(app dialect.Application, d dialect.Dialect, warnings []string, refused string) dialect.Application {
 	policy := d.Policy(app)
 	record, _ := lifecycle.Decide(nil, policy, lifecycle.Observation{}, now)
 	if refused != "" {
@@ -206,6 +210,11 @@ func project(app dialect.Application, d dialect.Dialect, warnings []string, refu
 	}
 	told := dialect.Copy(app)
 	d.Project(told, record, dialect.Facts{Now: now, Policy: policy, Warnings: warnings})
+	return told
+}
+
+// checkSaid wants what is told of an application to be short.
+func checkSaid(d dialect.Dialect, app, told dialect.Application) error {
 	for _, said := range d.Announcements(app, told) {
 		if len(said.Message) > mostSaid {
 			return fmt.Errorf("an Event is of %d bytes", len(said.Message))

@@ -42,7 +42,7 @@ func (d *draw) change(k Kind) any {
 	if k.scheduled && d.IntN(3) == 0 {
 		return d.schedule()
 	}
-	tries := []func() any{d.somewhere(k.spec), d.somewhere(k.spec), d.everywhere(k.spec), d.properties(k.spec), d.expansions(k.spec)}
+	tries := []func() any{d.somewhere(k.spec), d.somewhere(k.spec), d.everywhere(k.spec), d.properties(k.spec), d.expansions()}
 	change := tries[d.IntN(len(tries))]()
 	for i := len(k.path); i > 0; i-- {
 		change = map[string]any{k.path[i-1]: change}

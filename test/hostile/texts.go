@@ -111,7 +111,7 @@ var propertyForms = []string{
 }
 
 // expansions are properties that refer to each other.
-func (d *draw) expansions(t reflect.Type) func() any {
+func (d *draw) expansions() func() any {
 	return func() any {
 		keys := []string{
 			"spark.kubernetes.container.image", "spark.kubernetes.driver.container.image", "spark.driver.memory", "spark.executor.memory", "spark.driver.cores",

@@ -42,6 +42,27 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			bad: App("bad").Conf("spark.driver.bindAddress", "0.0.0.0"), reason: "InvalidSpec", event: "SchedulingFailure",
 			says: []string{"spark.driver.bindAddress", `"0.0.0.0"`, "leave it out"},
 		},
+		"references that produce more than memory holds": {
+			bad:    App("bad").Conf("spark.kubernetes.container.image", strings.Repeat("${spark.x}", 90)).Conf("spark.x", strings.Repeat("x", 400<<10)),
+			reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.container.image", "${spark.x}", "refers to others whose values", "write the value itself"},
+		},
+		"references that double": {
+			bad: doublings(App("bad"), 40), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.container.image", "holds too many references", "write the value itself"},
+		},
+		"more volumes than a config map holds": {
+			bad: volumes(App("bad"), 8000, "emptyDir", "mount.path=/v#", "options.sizeLimit=1Gi"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spec.sparkConf", "a config map holds 1048576", "put what is large into files"},
+		},
+		"more claims than are made": {
+			bad:    volumes(App("bad"), 300, "persistentVolumeClaim", "mount.path=/v#", "options.claimName=OnDemand", "options.storageClass=a", "options.sizeLimit=1Gi"),
+			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec asks for 30", "256 can be made", "ask for fewer"},
+		},
+		"a quantity of a property that is not bounded": {
+			bad: App("bad").Conf("spark.kubernetes.driver.limit.cores", "1e999999999"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.driver.limit.cores", `"1e999999999"`, "write one such as 500m"},
+		},
 		"a config map in the place of the driver's own": {
 			bad: App("bad").ConfigMap("bad-0-spark-drv-conf-map", "spark.properties", ""), reason: "InvalidSpec", event: "SchedulingFailure",
 			says: []string{"spec.configMapSpecs[0].name", `"bad-0-spark-drv-conf-map"`, "choose another"},
@@ -122,6 +143,26 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			s.told(good, plainLife...)
 		})
 	}
+}
+
+// doublings are properties each of which refers to the next twice.
+func doublings(a *application, count int) *application {
+	a.Conf("spark.kubernetes.container.image", "${spark.x0}")
+	for i := range count {
+		a.Conf(fmt.Sprintf("spark.x%d", i), strings.Repeat(fmt.Sprintf("${spark.x%d}", i+1), 2))
+	}
+	return a.Conf(fmt.Sprintf("spark.x%d", count), "boom")
+}
+
+// volumes are so many volumes of the driver of a kind; # in properties is a volume's number.
+func volumes(a *application, count int, kind string, properties ...string) *application {
+	for i := range count {
+		for _, property := range properties {
+			key, value, _ := strings.Cut(strings.ReplaceAll(property, "#", fmt.Sprint(i)), "=")
+			a.Conf(fmt.Sprintf("spark.kubernetes.driver.volumes.%s.v%d.%s", kind, i, key), value)
+		}
+	}
+	return a
 }
 
 // What can never run is refused as soon as it is applied, and what does not do what it says runs with a warning.
