@@ -251,7 +251,7 @@ func stepsOfCluster(data []byte) []step {
 			if !ok {
 				return nil
 			}
-			policy := clusterapi.Policy(c, time.Minute)
+			policy := clusterapi.Policy(c, time.Minute, time.Minute)
 			record, _ := cluster.Decide(nil, policy, cluster.Observation{}, now)
 			told := c.DeepCopy()
 			clusterapi.Project(told, record, clusterapi.Facts{Now: now, Warnings: clusterapi.Warnings(c)})
