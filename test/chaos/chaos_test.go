@@ -109,6 +109,8 @@ func (r *run) begin(dir string, seed uint64) {
 	r.must(r.configure(ctx, "config-leader-election", map[string]string{
 		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
 	}))
+	// A tenant whose subscriber is dead loses no event, however long the storm lasts.
+	r.must(r.configure(ctx, "config-events", map[string]string{"deletion-grace": "3h"}))
 	for _, m := range []member{r.sink, r.restart, r.ttl} {
 		r.must(r.crew.join(ctx, m))
 	}
