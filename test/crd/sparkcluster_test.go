@@ -71,7 +71,7 @@ func TestClusterThatCannotBeDecodedHasItsName(t *testing.T) {
 }
 
 func TestSparkClusterSchemaCoversItsGoType(t *testing.T) {
-	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(
+	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(ofRecords()...).Funcs(
 		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },
 		func(at *metav1.MicroTime, _ randfill.Continue) { *at = metav1.NewMicroTime(metav1.Unix(1, 0).Time) },
 		func(_ *metav1.ObjectMeta, _ randfill.Continue) {},

@@ -161,7 +161,7 @@ func lost(path string, given, kept any) []string {
 
 // What the controller writes must survive: a field that the schema lacks would vanish without a word.
 func TestSparkOperatorSchemaCoversItsGoType(t *testing.T) {
-	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(
+	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(30).Funcs(ofRecords()...).Funcs(
 		func(at *metav1.Time, _ randfill.Continue) { *at = metav1.Unix(1, 0) },
 		func(at *metav1.MicroTime, _ randfill.Continue) { *at = metav1.NewMicroTime(metav1.Unix(1, 0).Time) },
 		func(_ *metav1.ObjectMeta, _ randfill.Continue) {},
