@@ -37,7 +37,7 @@ var (
 
 // What a step may take, garbage included: so much beyond what the size of an object explains, and what a byte of it explains.
 const (
-	mostCPU, cpuOfByte     = 100 * time.Millisecond, 200 * time.Nanosecond
+	mostCPU, cpuOfByte     = 100 * time.Millisecond, 500 * time.Nanosecond
 	mostBytes, bytesOfByte = 64 << 20, 128
 	// mostSaid is how long a status may become.
 	mostSaid = 64 << 10
