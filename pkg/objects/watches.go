@@ -1,7 +1,7 @@
 package objects
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -23,7 +23,7 @@ type freshWatches struct{ next http.RoundTripper }
 func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := f.next.RoundTrip(request)
 	if err != nil && utilnet.IsConnectionRefused(err) && request.URL.Query().Has("watch") {
-		return response, fmt.Errorf("watch is not resumed: %s", err)
+		return response, errors.New("watch is not resumed: " + err.Error()) // wrapped it would be found
 	}
 	return response, err
 }

@@ -283,7 +283,7 @@ func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
 		"without an instant":                        func(app *sparkv1.SparkApplication) { app.Annotations = nil },
 		"older than the schedule":                   func(app *sparkv1.SparkApplication) { app.CreationTimestamp = metav1.NewTime(due.Add(-time.Hour)) },
 		"of another controller":                     func(app *sparkv1.SparkApplication) { app.OwnerReferences[0].Kind = "Workflow" },
-		"for an instant of the future, the clock's": func(app *sparkv1.SparkApplication) {},
+		"for an instant of the future, the clock's": func(*sparkv1.SparkApplication) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			instant := due.Add(1000 * time.Hour)
