@@ -105,7 +105,9 @@ func filler(seed int64) *randfill.Filler {
 			c.FillNoCustom(record)
 			record.Format = firesteelv1alpha1.Format
 		},
-		func(unknown *firesteelv1alpha1.UnknownFields, _ randfill.Continue) { *unknown = `{"newer":{"much":[1]}}` },
+		func(unknown *firesteelv1alpha1.UnknownFields, _ randfill.Continue) {
+			*unknown = `{"newer":{"much":[1]}}`
+		},
 		func(fields *metav1.FieldsV1, _ randfill.Continue) { fields.Raw = []byte(`{"f:spec":{}}`) },
 		func(raw *runtime.RawExtension, _ randfill.Continue) { raw.Raw = []byte(`{}`) },
 	)

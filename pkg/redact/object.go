@@ -47,15 +47,13 @@ func For(object []byte) *Redactor {
 
 // ownPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
 func ownPattern(spec any) *regexp.Regexp {
-	switch node := spec.(type) {
-	case map[string]any:
-		if text, is := node[patternKey].(string); is {
-			return compiled(text)
-		}
-		for _, key := range slices.Sorted(maps.Keys(node)) {
-			if own := ownPattern(node[key]); own != nil {
-				return own
-			}
+	node, _ := spec.(map[string]any)
+	if text, is := node[patternKey].(string); is {
+		return compiled(text)
+	}
+	for _, key := range slices.Sorted(maps.Keys(node)) {
+		if own := ownPattern(node[key]); own != nil {
+			return own
 		}
 	}
 	return nil
