@@ -12,7 +12,7 @@ import (
 )
 
 // inputs are what the generators read, as paths in the module.
-var inputs = []string{"go.mod", "go.sum", "tools", "hack/codegen", "pkg", "config"}
+var inputs = []string{"go.mod", "go.sum", "tools", "hack/codegen", "internal", "pkg", "config"}
 
 // verify generates in a copy of the module and compares.
 func verify(root string) error {

@@ -162,12 +162,6 @@ func (c *collector) property(within, key, value string) {
 	c.embedded(value)
 }
 
-// refers reports whether the value of a property is no secret, but where it is.
-func refers(key string) bool {
-	return strings.Contains(key, ".secrets.") || strings.Contains(key, ".secretKeyRef.") || strings.Contains(key, ".tokenSecret.") ||
-		strings.HasSuffix(key, "File")
-}
-
 // embedded takes the secrets in a text, such as Java options.
 func (c *collector) embedded(text string) {
 	if !mentionsSecrets(text) && c.own == nil {

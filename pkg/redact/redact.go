@@ -36,6 +36,8 @@ func (r *Redactor) Value(key, value string) string {
 	switch {
 	case value == "":
 		return ""
+	case refers(key):
+		return r.Text(value)
 	case r.isSecret(key), sparks.MatchString(value), r != nil && r.own != nil && r.own.MatchString(value):
 		return Mark
 	default:
@@ -52,6 +54,11 @@ func isSecret(key string) bool {
 	key = ofUser(key)
 	return sparks.MatchString(key) || more.MatchString(key)
 }
+
+// refers reports whether the value of a Spark property is no secret, but where one is, or where a file is.
+func refers(key string) bool { return referring.MatchString(key) || strings.HasSuffix(key, "File") }
+
+var referring = regexp.MustCompile(`(?:^|[.])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
 
 // references are fields of manifests that say where a secret is, and hold none.
 var references = []string{

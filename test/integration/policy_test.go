@@ -80,7 +80,7 @@ func TestARetainedApplicationThatIsDeletedLeavesNothing(t *testing.T) {
 func TestAnEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0))
+	s.create(App("pi").Conf(namedAccount, "default").Restart(sparkv1.RestartOnFailure, 1, 0))
 	d := s.run("pi", 0)
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"100"} })
 	s.untilCondition("pi", "Warning", metav1.ConditionTrue, "SpecNotHonored")
