@@ -54,7 +54,7 @@ func Wrong(before, after *v1beta2.SparkApplication) []string {
 		wrong = append(wrong, fmt.Sprintf("%q follows %q within %d transitions", is.AppState.State, was.AppState.State, steps))
 	}
 	wrong = append(wrong, miscounted(was, is, begun)...)
-	wrong = append(wrong, unedited(was.Firesteel, after, begun)...)
+	wrong = append(wrong, unedited(was, after, begun)...)
 	return append(wrong, contradicted(is)...)
 }
 
@@ -118,9 +118,12 @@ func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transit
 	return wrong
 }
 
-// unedited says that an application is invalidated although nobody edited its spec.
-func unedited(before *v1alpha1.Record, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
-	if count(begun, lifecycle.Invalidating) > 0 && kubeflow.SpecOf(after).Since(before) != spec.Edited {
+// unedited says that an application is invalidated although nobody edited its spec. A record of an earlier version of Firesteel
+// names no generation: its attempt is of the generation that was observed before, not of the one that this write observes.
+func unedited(was v1beta2.SparkApplicationStatus, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
+	asked := kubeflow.SpecOf(after)
+	asked.Observed = was.ObservedGeneration
+	if count(begun, lifecycle.Invalidating) > 0 && asked.Since(was.Firesteel) != spec.Edited {
 		return []string{"it is invalidated, and its spec is that of its attempt"}
 	}
 	return nil

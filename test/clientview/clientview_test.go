@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/test/clientview"
 )
 
@@ -41,6 +42,26 @@ func TestWhatClientsMaySeeIsNotWrong(t *testing.T) {
 	invalidate(edited)
 	if wrong := clientview.Wrong(app, edited); len(wrong) > 0 {
 		t.Errorf("of what was edited: %v", wrong)
+	}
+}
+
+// An earlier version of Firesteel names no generation in its record, and observes an edit with the write that acts on it.
+func TestAnEditThatAnEarlierVersionActsOnIsNotWrong(t *testing.T) {
+	app := completed(t)
+	app.Generation, app.Status.ObservedGeneration = 1, 1
+	hash, err := spec.HashJSON(app.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Status.Firesteel.Attempt.Spec, app.Status.Firesteel.Attempt.SpecHash = nil, hash
+	for _, arguments := range [][]string{nil, {"7"}} {
+		after := app.DeepCopy()
+		after.Spec.Arguments = arguments
+		after.Generation, after.Status.ObservedGeneration = 2, 2
+		invalidate(after)
+		if wrong, edited := clientview.Wrong(app, after), arguments != nil; edited != (len(wrong) == 0) {
+			t.Errorf("edited: %t, and wrong is %v", edited, wrong)
+		}
 	}
 }
 

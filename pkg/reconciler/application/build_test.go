@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -111,8 +112,9 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	}
 }
 
-// A launch goes on that the previous version of Firesteel fenced, whose ids were made from another encoding.
-func TestALaunchOfThePreviousVersionGoesOn(t *testing.T) {
+// A launch goes on that another version of Firesteel fenced: the previous one, whose ids are those of this one, or the next one,
+// which may make them from the canonical encoding.
+func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
 	app, r := routed(), &Reconciler{api: applications.Apache(nil)}
 	_, now, err := r.build(apache.Dialect{}, app, v1alpha1.Attempt{}, nil)
 	if err != nil {
@@ -126,10 +128,17 @@ func TestALaunchOfThePreviousVersionGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if previous == now.ID {
+	next, err := launchID(spec.Encode, app, v1alpha1.Attempt{}, plan, apache.Dialect{}.Ingredients(app))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if previous == next {
 		t.Fatal("both encodings are the same")
 	}
-	for fenced, want := range map[string]string{previous: previous, now.ID: now.ID, "another": now.ID} {
+	if now.ID != previous {
+		t.Errorf("the launch is %s, which the previous version, that makes %s of it, would delete", now.ID, previous)
+	}
+	for fenced, want := range map[string]string{previous: previous, next: next, "another": previous} {
 		objects, launch, err := r.build(apache.Dialect{}, app, v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
 		if err != nil {
 			t.Fatal(err)

@@ -140,8 +140,8 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 	return driver, nil
 }
 
-// build makes the objects of an attempt. They keep the id of a fenced launch if the previous version of Firesteel fenced it for
-// the same objects.
+// build makes the objects of an attempt. If a launch was fenced for the same objects, they have its id, whichever of the two
+// encodings it was made from.
 func (r *Reconciler) build(
 	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
@@ -154,17 +154,19 @@ func (r *Reconciler) build(
 		return nil, nil, err
 	}
 	dialect.GiveServiceAccount(&plan, d.DriverServiceAccount())
-	id, err := launchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
+	// The id is made as the previous version of Firesteel makes it: either version goes on with what the other has begun, in an
+	// upgrade, in a rollback and side by side. The next version may write the other id, which this one reads.
+	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return nil, nil, err
 	}
 	if fenced != nil && fenced.ID != id {
-		previous, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
+		canonical, err := launchID(spec.Encode, app, attempt, plan, d.Ingredients(app))
 		if err != nil {
 			return nil, nil, err
 		}
-		if fenced.ID == previous {
-			id = previous
+		if fenced.ID == canonical {
+			id = canonical
 		}
 	}
 	plan.Labels = map[string]string{labelLaunch: id}
@@ -208,7 +210,7 @@ func checkCount(objects *submission.Objects) error {
 }
 
 // launchID is a hash of what makes a launch this one and no other. Another version of Firesteel may come to another: what it
-// has fenced is then as if the spec had been edited since. The previous version encodes with json.Marshal.
+// has fenced is then as if the spec had been edited since.
 func launchID(
 	encode func(any) ([]byte, error), app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
 ) (string, error) {
