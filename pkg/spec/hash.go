@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -156,7 +155,7 @@ func fieldsOf(v reflect.Value, members []member) ([]member, error) {
 
 // entriesOf are the entries of a map. Each says something but null, since somebody wrote its name.
 func entriesOf(v reflect.Value) ([]member, error) {
-	var members []member
+	members := make([]member, 0, v.Len())
 	for key, value := range v.Seq2() {
 		encoded, ok, err := canonical(value, true)
 		if err != nil {
@@ -187,14 +186,18 @@ func list(v reflect.Value) ([]byte, error) {
 
 // object encodes members by their names. Of two with a name the outer one counts, which comes first.
 func object(members []member) []byte {
-	named := map[string][]byte{}
-	for _, m := range slices.Backward(members) {
-		named[m.name] = m.value
+	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	size := len("{}")
+	for _, m := range members {
+		size += len(m.name) + len(m.value) + len(`"":,`)
 	}
-	text := []byte("{")
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		quoted, _ := json.Marshal(name) // a string
-		text = append(append(append(append(text, quoted...), ':'), named[name]...), ',')
+	text := append(make([]byte, 0, size), '{')
+	for i, m := range members {
+		if i > 0 && members[i-1].name == m.name {
+			continue
+		}
+		quoted, _ := json.Marshal(m.name) // a string
+		text = append(append(append(append(text, quoted...), ':'), m.value...), ',')
 	}
 	return append(bytes.TrimSuffix(text, []byte(",")), '}')
 }

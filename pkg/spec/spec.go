@@ -2,6 +2,7 @@ package spec
 
 import (
 	"cmp"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,17 +19,25 @@ type Spec struct {
 	Hash func(version int64) string
 }
 
-// Of is the spec of an object. hashed returns the fields whose edit matters.
+// Of is the spec of an object. hashed returns the fields whose edit matters. Each hash is made once, and only if it is asked
+// for.
 func Of(object metav1.Object, observed int64, hashed func() any) Spec {
+	by := func(hash func(any) (string, error)) func() string {
+		return sync.OnceValue(func() string {
+			text, _ := hash(hashed()) // what was decoded can be encoded
+			return text
+		})
+	}
+	current, asJSON := by(Hash), by(HashJSON)
 	return Spec{Generation: object.GetGeneration(), Observed: observed, Hash: func(version int64) string {
-		hash := ""
-		switch version { // what was decoded can be encoded
+		switch version {
 		case HashVersion:
-			hash, _ = Hash(hashed())
+			return current()
 		case HashVersionJSON:
-			hash, _ = HashJSON(hashed())
+			return asJSON()
+		default:
+			return ""
 		}
-		return hash
 	}}
 }
 
