@@ -287,6 +287,11 @@ func terminating(since time.Time) *Driver {
 	return &Driver{Started: true, Terminating: true, TerminatingSince: since, TerminatingUntil: since.Add(30 * time.Second)}
 }
 
+// unremoved is a driver whose deletion the API server began and did not end.
+func unremoved(since time.Time) *Driver {
+	return &Driver{Terminating: true, Forced: true, TerminatingSince: since, TerminatingUntil: since}
+}
+
 // killed is how long a kubelet may take to kill a Pod whose grace period is over.
 const killed = 5 * time.Second
 

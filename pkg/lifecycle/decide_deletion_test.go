@@ -130,6 +130,8 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
 	slow := terminating(at(time.Hour))
 	slow.TerminatingUntil = at(2 * time.Hour)
+	kept := unremoved(at(time.Hour))
+	kept.Name, kept.Finalizers = "pi-0-driver", []string{"example.org/a"}
 	runDecideCases(t, map[string]decideCase{
 		"it is waited for until the grace is over": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute - time.Nanosecond),
@@ -178,6 +180,36 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 		"it is forced when its own grace period is over": {
 			record: failed.Obj(), policy: plain(), now: at(2*time.Hour + killed), seen: Observation{Driver: slow},
 			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
+		},
+		"it is deleted again where its deletion was interrupted": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + killed),
+			seen: Observation{Driver: unremoved(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, Effect: Release},
+		},
+		"it is deleted again where its deletion was interrupted, though nobody forces it": {
+			record: failed.Obj(), policy: patient, now: at(time.Hour + killed),
+			seen: Observation{Driver: unremoved(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, Effect: Release},
+		},
+		"it has a moment to be removed": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour),
+			seen: Observation{Driver: unremoved(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
+		},
+		"it is not deleted again twice in a row": {
+			record: failed.Obj(), policy: plain(), now: at(time.Hour + killed),
+			seen: Observation{Driver: unremoved(at(time.Hour)), ReleaseAccepted: true},
+			want: Decision{Held: HeldDriverTerminating},
+		},
+		"it is not deleted again while its finalizers keep it": {
+			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
+			seen: Observation{Driver: kept},
+			want: Decision{Held: HeldDriverTerminating, HeldBy: kept.Remains()},
+		},
+		"a deleted application's driver is deleted again where its deletion was interrupted": {
+			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + killed),
+			seen: Observation{Driver: unremoved(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
+			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
 		"it lets the application end as soon as it stopped": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),

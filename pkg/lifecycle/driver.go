@@ -102,6 +102,22 @@ func (d *Driver) ForcedFrom(limit time.Duration) time.Time {
 	return due
 }
 
+// DeletedAgainFrom returns the instant from which on a terminating driver Pod may be deleted again, and reports whether there
+// is one: by force, limit after its deletion was accepted, or because its deletion was interrupted.
+//
+// The API server first stores that no grace is left, then removes the Pod. If the request or the API server ends in between,
+// the Pod stays until somebody deletes it again.
+func (d *Driver) DeletedAgainFrom(limit time.Duration) (time.Time, bool) {
+	switch {
+	case d.Forced:
+		return d.TerminatingUntil.Add(afterGrace), len(d.Finalizers) == 0
+	case limit <= 0:
+		return time.Time{}, false
+	default:
+		return d.ForcedFrom(limit), true
+	}
+}
+
 func mainStatuses(pod *corev1.Pod, name string) []corev1.ContainerStatus {
 	if name == "" {
 		return pod.Status.ContainerStatuses

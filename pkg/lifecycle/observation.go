@@ -66,7 +66,8 @@ type Driver struct {
 	Stopped bool
 	// Terminating says that the Pod's deletion was accepted.
 	Terminating bool
-	// Forced says that no grace is left to wait for: deleting it by force would change nothing.
+	// Forced says that no grace is left to wait for: the Pod goes at once, unless its finalizers keep it or its deletion was
+	// interrupted.
 	Forced bool
 	// TerminatingSince is when that was, and TerminatingUntil when the Pod's grace is over.
 	TerminatingSince, TerminatingUntil time.Time

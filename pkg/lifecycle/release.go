@@ -152,22 +152,28 @@ func (m *machine) released(since time.Time) bool {
 	}
 	m.held = HeldDriverTerminating
 	limit := m.policy.Timeouts.ForceTermination
-	if limit <= 0 || driver.Forced {
-		return false // its end is watched
-	}
 	if !driver.Terminating {
-		m.lookAgain(m.now.Add(limit)) // its grace period is known once its deletion is seen
+		if limit > 0 {
+			m.lookAgain(m.now.Add(limit)) // its grace period is known once its deletion is seen
+		}
 		return false
 	}
-	force := since.Add(limit)
-	// If the deletion came late, its grace period begins late: the driver may have lived on until then.
-	if due := driver.ForcedFrom(limit); due.After(force) {
-		force = due
+	due, again := driver.DeletedAgainFrom(limit)
+	if !again {
+		return false // its end is watched
 	}
-	if m.now.Before(force) {
-		m.lookAgain(force)
+	effect := Release
+	if !driver.Forced {
+		effect = ForceRelease
+		// If the deletion came late, its grace period begins late: the driver may have lived on until then.
+		if force := since.Add(limit); force.After(due) {
+			due = force
+		}
+	}
+	if m.now.Before(due) {
+		m.lookAgain(due)
 	} else if !m.seen.ReleaseAccepted {
-		m.effect = ForceRelease
+		m.effect = effect
 	}
 	return false
 }

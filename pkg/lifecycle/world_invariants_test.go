@@ -134,7 +134,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		decision.Effect == NoEffect && decision.LookAgain.IsZero():
 		waits("nothing bounds the deletion")
 	case decision.Held == HeldDriverTerminating && w.policy.Timeouts.ForceTermination > 0 && !seen.ReleaseAccepted &&
-		decision.Effect == NoEffect && decision.LookAgain.IsZero() && (seen.Driver == nil || !seen.Driver.Forced):
+		decision.Effect == NoEffect && decision.LookAgain.IsZero() && (seen.Driver == nil || len(seen.Driver.Finalizers) == 0 || !seen.Driver.Forced):
 		waits("nothing bounds the wait for the driver to go")
 	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
 		return

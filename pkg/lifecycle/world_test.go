@@ -63,6 +63,8 @@ type simPod struct {
 	// lost is a Pod whose node does not answer, stuck one that never gets ready, and starved one that never gets enough
 	// executors.
 	lost, stuck, starved bool
+	// interrupted says that a deletion of it was interrupted once.
+	interrupted bool
 	// deleted is when its deletion was accepted.
 	deleted time.Time
 	// executors is the number of its ready executors.
@@ -223,13 +225,15 @@ func (w *world) deletePod(pod *simPod) {
 
 // remove takes a Pod out of the API server, and its containers with it, unless a finalizer keeps it.
 func (w *world) remove(pod *simPod) {
-	if len(pod.Finalizers) > 0 {
+	interrupted := !pod.interrupted && w.one(10)
+	if len(pod.Finalizers) > 0 || interrupted {
 		now := metav1.NewTime(w.now)
 		if pod.DeletionTimestamp == nil {
 			pod.deleted = w.now
 		}
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, new(int64)
-		w.note("%s is kept by a finalizer", pod.UID)
+		pod.interrupted = pod.interrupted || interrupted
+		w.note("%s is kept by a finalizer, or its deletion is interrupted", pod.UID)
 		return
 	}
 	w.pods = slices.DeleteFunc(w.pods, func(other *simPod) bool { return other == pod })

@@ -45,3 +45,33 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 		})
 	}
 }
+
+// The API server stores that no grace is left before it removes a Pod. If it is interrupted in between, the Pod stays until
+// somebody deletes it again.
+func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
+	t.Parallel()
+	app := App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond)
+	for name, begin := range map[string]func(s *scene){
+		"while it runs": func(s *scene) {
+			s.create(app)
+			s.run("pi", 0)
+			s.kubelet.pause(s.ns)
+		},
+		"while it waits for a node": func(s *scene) {
+			s.kubelet.pause(s.ns)
+			s.create(app)
+			s.untilState("pi", "DriverRequested")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t).sharesController()
+			begin(s)
+			s.must(s.plane.InterruptDeletion(t.Context(), s.ns, "pi-0-driver"))
+			untilGone(s, s.kube.CoreV1().Pods(s.ns), "pi-0-driver")
+			s.kubelet.resume(t.Context(), s.ns)
+			s.run("pi", 1).succeed()
+			s.untilState("pi", "ResourceReleased")
+		})
+	}
+}

@@ -178,13 +178,13 @@ func (r *Reconciler) clear(ctx context.Context, app dialect.Application, others 
 func (r *Reconciler) remove(ctx context.Context, app dialect.Application, pod *corev1.Pod) (bool, error) {
 	policy := r.dialect(ctx).Policy(app)
 	seen := lifecycle.ObserveDriver(pod, policy.MainContainer)
+	if !r.removable(app, pod, policy) {
+		return seen.Stopped, nil
+	}
 	if !seen.Terminating {
 		accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, nil)
 		return seen.Stopped || !accepted, err
 	}
-	if !r.removable(app, pod, policy) {
-		return seen.Stopped, nil
-	}
-	accepted, err := r.forceDriver(ctx, app, pod.Namespace, pod.Name, pod.UID)
+	accepted, err := r.deleteAgain(ctx, app, pod.Namespace, seen)
 	return !accepted, err
 }

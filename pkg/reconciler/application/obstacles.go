@@ -156,17 +156,15 @@ func (r *Reconciler) lastsUnderItsName(ctx context.Context, object submission.Ob
 }
 
 // awaitDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
-// deleted by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
+// deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
 func (r *Reconciler) awaitDriver(ctx context.Context, app dialect.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
 	driver, limit, now := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination, r.clock.Now()
-	if limit > 0 && !driver.Forced {
-		if due := driver.ForcedFrom(limit); now.Before(due) {
-			seen.LaunchAgain = due
-		} else {
-			seen.LaunchAgain = now.Add(obstaclePatience) // should its end not be seen
-			if _, err := r.forceDriver(ctx, app, pod.Namespace, pod.Name, pod.UID); err != nil {
-				return err
-			}
+	if due, again := driver.DeletedAgainFrom(limit); again && now.Before(due) {
+		seen.LaunchAgain = due
+	} else if again {
+		seen.LaunchAgain = now.Add(obstaclePatience) // should its end not be seen
+		if _, err := r.deleteAgain(ctx, app, pod.Namespace, driver); err != nil {
+			return err
 		}
 	}
 	told := driver.TerminatingSince.Add(obstaclePatience)

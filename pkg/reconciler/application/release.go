@@ -98,3 +98,12 @@ func (r *Reconciler) forceDriver(ctx context.Context, app dialect.Application, n
 	}
 	return accepted, err
 }
+
+// deleteAgain deletes a terminating driver Pod once more: by force, unless nothing but an interrupted deletion is to be
+// ended. It says no where that Pod is gone already.
+func (r *Reconciler) deleteAgain(ctx context.Context, app dialect.Application, namespace string, driver *lifecycle.Driver) (bool, error) {
+	if driver.Forced {
+		return r.deleteDriver(ctx, namespace, driver.Name, driver.UID, nil)
+	}
+	return r.forceDriver(ctx, app, namespace, driver.Name, driver.UID)
+}

@@ -112,6 +112,9 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 	slow := func(p *corev1.Pod) {
 		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 600, &metav1.Time{Time: start.Add(10 * time.Minute)}
 	}
+	unremoved := func(p *corev1.Pod) {
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 0, &metav1.Time{Time: start}
+	}
 	held := func(p *corev1.Pod) {
 		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp, p.Finalizers = 0, &metav1.Time{Time: start}, []string{"example.org/a"}
 	}
@@ -129,6 +132,8 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 		"one that has just begun to go":         {inTheWay(as), &limit, time.Second, true, false, "", 10 * time.Second},
 		"one whose own grace period is longer":  {inTheWay(slow), &limit, 9 * time.Minute, true, false, "DriverPodTerminating", 10*time.Minute + 5*time.Second},
 		"one that its finalizers keep":          {inTheWay(held), &limit, time.Hour, true, false, "DriverPodFinalizers", 0},
+		"one whose deletion was interrupted":    {inTheWay(unremoved), new(int64), 5 * time.Second, true, true, "", 10 * time.Second},
+		"one that may be removed any moment":    {inTheWay(unremoved), &limit, time.Second, true, false, "", 5 * time.Second},
 		"one that nobody forces":                {inTheWay(as), new(int64), time.Hour, true, false, "DriverPodTerminating", 0},
 		"one that does not go":                  {inTheWay(func(p *corev1.Pod) { p.DeletionTimestamp = nil }), &limit, time.Hour, false, false, "", 0},
 		"another application's":                 {inTheWay(func(p *corev1.Pod) { p.Labels[apache.LabelApplication] = "po" }), &limit, time.Hour, false, false, "", 0},
@@ -174,7 +179,8 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 				return
 			}
 			options := actions[0].(clienttesting.DeleteAction).GetDeleteOptions()
-			if *options.GracePeriodSeconds != 0 || *options.Preconditions.UID != "earlier" {
+			byForce := options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0
+			if again := *test.pod.DeletionGracePeriodSeconds == 0; byForce == again || *options.Preconditions.UID != "earlier" {
 				t.Errorf("it was deleted with %+v", options)
 			}
 		})

@@ -66,17 +66,18 @@ func (r *Reconciler) dismissStrays(
 	return nil
 }
 
-// removable reports whether a driver is to be deleted now: it was not, or it is late and to be deleted by force. Where that
+// removable reports whether a driver is to be deleted now: it was not, or it is late and to be deleted again. Where that
 // is to come, the application is looked at then.
 func (r *Reconciler) removable(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
 	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
 	if !driver.Terminating {
 		return true
 	}
-	if limit <= 0 || driver.Stopped || driver.Forced {
+	due, again := driver.DeletedAgainFrom(limit)
+	if !again || driver.Stopped && !driver.Forced {
 		return false
 	}
-	wait := driver.ForcedFrom(limit).Sub(r.clock.Now())
+	wait := due.Sub(r.clock.Now())
 	if wait > 0 {
 		r.enqueueAfter(app, wait)
 	}

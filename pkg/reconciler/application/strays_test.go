@@ -45,6 +45,12 @@ func (d *driver) Going() *driver {
 	return d
 }
 
+// Unremoved has no grace left, and its deletion was interrupted.
+func (d *driver) Unremoved() *driver {
+	d.Going().pod.DeletionGracePeriodSeconds = new(int64)
+	return d
+}
+
 func (d *driver) Obj() *corev1.Pod { return d.pod.DeepCopy() }
 
 func cachedDrivers(t *testing.T, pods ...*corev1.Pod) drivers {
@@ -128,6 +134,13 @@ func TestDismissStrays(t *testing.T) {
 		"one that does not go is forced": {
 			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
 			strays: true, deleted: []types.UID{"stray"},
+		},
+		"one whose deletion was interrupted is deleted again": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Unremoved()}, now: 5 * time.Second,
+			strays: true, deleted: []types.UID{"stray"},
+		},
+		"one that may be removed any moment is waited for": {
+			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Unremoved()}, strays: true, again: 5 * time.Second,
 		},
 		"none is deleted where the record may be old": {
 			live: pi().Version("18"), drivers: []*driver{driverOf("later", "new")}, strays: true, conflict: true,

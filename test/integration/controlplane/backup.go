@@ -84,7 +84,8 @@ func isProgram(name string) func(*Process) bool {
 
 // revision is the revision of etcd, which the API server calls the resource version.
 func (c *ControlPlane) revision(ctx context.Context) (int64, error) {
-	return c.askEtcd(ctx, "range", `{"key": "AA=="}`)
+	answer, err := c.askEtcd(ctx, "range", `{"key": "AA=="}`)
+	return answer.Header.Revision, err
 }
 
 // raiseRevision makes a number of revisions of a key that the API server does not read.
@@ -101,27 +102,32 @@ func (c *ControlPlane) raiseRevision(ctx context.Context, count int) error {
 	return group.Wait()
 }
 
-// askEtcd has etcd do something with keys, and returns its revision.
-func (c *ControlPlane) askEtcd(ctx context.Context, method, body string) (int64, error) {
+// etcdAnswer is what etcd answers with.
+type etcdAnswer struct {
+	Header struct {
+		Revision int64 `json:"revision,string"`
+	} `json:"header"`
+	Values []struct {
+		Value []byte `json:"value"`
+	} `json:"kvs"`
+}
+
+// askEtcd has etcd do something with keys.
+func (c *ControlPlane) askEtcd(ctx context.Context, method, body string) (result etcdAnswer, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.etcdURL+"/v3/kv/"+method, strings.NewReader(body))
 	if err != nil {
-		return 0, err
+		return result, err
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, err
+		return result, err
 	}
 	defer answer.Body.Close()
-	var result struct {
-		Header struct {
-			Revision int64 `json:"revision,string"`
-		} `json:"header"`
-	}
 	if err := json.NewDecoder(answer.Body).Decode(&result); err != nil {
-		return 0, fmt.Errorf("etcd: %s: %w", answer.Status, err)
+		return result, fmt.Errorf("etcd: %s: %w", answer.Status, err)
 	}
 	if result.Header.Revision == 0 {
-		return 0, fmt.Errorf("etcd answers with %s", answer.Status)
+		return result, fmt.Errorf("etcd answers with %s", answer.Status)
 	}
-	return result.Header.Revision, nil
+	return result, nil
 }
