@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -8,9 +9,9 @@ import (
 // Believe returns the runs of a schedule with only those instants that its clock may count by. Anybody who may create
 // applications can write an owner reference and an annotation, and a forged instant would settle all instants before it.
 //
-// The instant of a run is dropped unless the run has the name of a run, the schedule is its controlling owner, and the
-// instant is one of the schedule and not in the future. The run itself stays: for the concurrency policy and the history
-// every owned run counts.
+// The instant of a run is dropped unless the run has the name of a run, the schedule is its controlling owner, the
+// instant is one of the schedule and not in the future, and the run was not created before it. The run itself stays: for the
+// concurrency policy and the history every owned run counts.
 func Believe(object Object, policy Policy, runs []Run, now time.Time) []Run {
 	for i := range runs {
 		if !proven(object, policy, runs[i], now) {
@@ -20,17 +21,30 @@ func Believe(object Object, policy Policy, runs []Run, now time.Time) []Run {
 	return runs
 }
 
+// ClocksDiffer is how far the clocks of the API server and of whoever starts runs may differ.
+const ClocksDiffer = time.Minute
+
 func proven(object Object, policy Policy, run Run, now time.Time) bool {
-	return run.Controller == object.GetUID() && isRunName(run.Name, object.GetName(), run.Instant) &&
-		!run.Instant.After(now) && policy.Clock != nil && policy.Clock.Fires(run.Instant)
+	return run.Controller == object.GetUID() && isRunName(run, object.GetName()) && !run.Instant.After(now) &&
+		!run.Created.Before(run.Instant.Add(-ClocksDiffer)) && policy.Clock != nil && policy.Clock.Fires(run.Instant)
 }
 
-// isRunName reports whether a run of a schedule has this name: the one that Firesteel gives to the run for an instant, or
-// one of the Kubeflow operator, which appends the time of the start in a unit that its settings choose.
-func isRunName(name, schedule string, instant time.Time) bool {
-	if name == RunName(schedule, instant) {
+// isRunName reports whether a run has the name of a run of a schedule: the one that Firesteel gives to the run for its
+// instant, or one of the Kubeflow operator, which appends the time of the start.
+func isRunName(run Run, schedule string) bool {
+	if run.Name == RunName(schedule, run.Instant) {
 		return true
 	}
-	digits, ok := strings.CutPrefix(name, schedule+"-")
-	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
+	digits, ok := strings.CutPrefix(run.Name, schedule+"-")
+	number, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil {
+		return false
+	}
+	// The operator's settings choose the unit.
+	for _, started := range []time.Time{time.Unix(number, 0), time.UnixMilli(number), time.UnixMicro(number), time.Unix(0, number)} {
+		if !started.Before(run.Instant) && !started.After(run.Created.Add(ClocksDiffer)) {
+			return true
+		}
+	}
+	return false
 }

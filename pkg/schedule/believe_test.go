@@ -14,7 +14,7 @@ func TestOnlyProvenInstantsAreBelieved(t *testing.T) {
 	object := following(hour(1)).s
 	now := hour(3).Add(time.Minute)
 	run := func(change func(*schedule.Run)) schedule.Run {
-		r := schedule.Run{Name: schedule.RunName("pi", hour(2)), Controller: object.UID, Instant: hour(2)}
+		r := schedule.Run{Name: schedule.RunName("pi", hour(2)), Controller: object.UID, Created: hour(2), Instant: hour(2)}
 		if change != nil {
 			change(&r)
 		}
@@ -25,13 +25,16 @@ func TestOnlyProvenInstantsAreBelieved(t *testing.T) {
 		run  schedule.Run
 		want bool
 	}{
-		"a run of Firesteel":          {run(nil), true},
-		"a run of the Kubeflow form":  {run(func(r *schedule.Run) { r.Name = "pi-1772373600000000000" }), true},
-		"without a controlling owner": {run(func(r *schedule.Run) { r.Controller = "" }), false},
-		"of another owner":            {run(func(r *schedule.Run) { r.Controller = types.UID("another") }), false},
-		"with another name":           {run(func(r *schedule.Run) { r.Name = "pi-by-hand" }), false},
-		"with the name alone":         {run(func(r *schedule.Run) { r.Name = "pi-" }), false},
-		"of another schedule's name":  {run(func(r *schedule.Run) { r.Name = "e-1772373600" }), false},
+		"a run of Firesteel":                    {run(nil), true},
+		"a run of the Kubeflow form":            {run(func(r *schedule.Run) { r.Name = "pi-1772373600000000000" }), true},
+		"without a controlling owner":           {run(func(r *schedule.Run) { r.Controller = "" }), false},
+		"of another owner":                      {run(func(r *schedule.Run) { r.Controller = types.UID("another") }), false},
+		"with another name":                     {run(func(r *schedule.Run) { r.Name = "pi-by-hand" }), false},
+		"created an hour before":                {run(func(r *schedule.Run) { r.Created = hour(1) }), false},
+		"created by a clock that is slow":       {run(func(r *schedule.Run) { r.Created = hour(2).Add(-time.Second) }), true},
+		"of the Kubeflow form for another time": {run(func(r *schedule.Run) { r.Name = "pi-1" }), false},
+		"with the name alone":                   {run(func(r *schedule.Run) { r.Name = "pi-" }), false},
+		"of another schedule's name":            {run(func(r *schedule.Run) { r.Name = "e-1772373600" }), false},
 		"between two instants": {run(func(r *schedule.Run) {
 			r.Instant = hour(2).Add(time.Second)
 			r.Name = schedule.RunName("pi", r.Instant)

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"cmp"
+	"reflect"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,11 @@ type Spec struct {
 	Observed int64
 	// Hash is the hash by a version of the encoding; empty if there is no such version. It is nil if edits do not matter.
 	Hash func(version int64) string
+	// SameSince is an earlier generation since which the fields whose edit matters are known to be the same; 0 if none is
+	// known. It counts if a hash says otherwise: a library or a new default of the API may have changed that.
+	SameSince int64
+
+	fields func() any
 }
 
 // Of is the spec of an object. hashed returns the fields whose edit matters. Each hash is made once, and only if it is asked
@@ -29,7 +35,7 @@ func Of(object metav1.Object, observed int64, hashed func() any) Spec {
 		})
 	}
 	current, asJSON := by(Hash), by(HashJSON)
-	return Spec{Generation: object.GetGeneration(), Observed: observed, Hash: func(version int64) string {
+	return Spec{Generation: object.GetGeneration(), Observed: observed, fields: hashed, Hash: func(version int64) string {
 		switch version {
 		case HashVersion:
 			return current()
@@ -39,6 +45,11 @@ func Of(object metav1.Object, observed int64, hashed func() any) Spec {
 			return ""
 		}
 	}}
+}
+
+// Same reports whether two specs of an object have the same fields whose edit matters.
+func (s Spec) Same(other Spec) bool {
+	return s.fields != nil && other.fields != nil && reflect.DeepEqual(s.fields(), other.fields())
 }
 
 // Change is how a spec differs from that of an attempt.
@@ -74,9 +85,11 @@ func (s Spec) Since(record *v1alpha1.Record) Change {
 		return Unknowable
 	case noted.Hash:
 		return Unchanged
-	default:
-		return Edited
 	}
+	if s.SameSince > 0 && s.SameSince <= generation {
+		return Unchanged
+	}
+	return Edited
 }
 
 // Note has a record name the spec as that of its attempt.

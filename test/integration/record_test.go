@@ -249,6 +249,15 @@ func TestOnlyAnEditRunsAnApplicationAnew(t *testing.T) {
 	stays("another version")
 	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	stays("an earlier version")
+	for _, version := range []int64{spec.HashVersionJSON, spec.HashVersion} {
+		s.patchRecord(kubeflowApplications, name, noting("of another library", version, s.generation(name)))
+		edit(fmt.Sprintf(`{"spec":{"timeToLiveSeconds":%d}}`, 1800+version))
+		stays("an edit of what does not matter, of a hash that nobody makes any more")
+	}
+	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
+	edit(`{"spec":{"timeToLiveSeconds":2000}}`)
+	stays("an edit of what does not matter, of an earlier version's hash that nobody makes any more")
+	s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"of an earlier"}`)
 	s.patchRecord(kubeflowApplications, name, `{"op":"add","path":"/attempt/specHash","value":"`+hashJSON(s, name)+`"}`)
 	edit(`{"spec":{"timeToLiveSeconds":3600}}`)
 	stays("an edit of what does not matter, of an earlier version's")
@@ -263,6 +272,13 @@ func TestOnlyAnEditRunsAnApplicationAnew(t *testing.T) {
 	if got := spec.Noted(again.Status.Firesteel); got.Generation != again.Generation || got.Hash == noted.Hash {
 		t.Errorf("the attempt is of %+v", got)
 	}
+}
+
+func (s *scene) generation(name string) int64 {
+	s.Helper()
+	app, err := s.kubeflowApps().Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	return app.Generation
 }
 
 func hashJSON(s *scene, name string) string {

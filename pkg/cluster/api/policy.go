@@ -27,7 +27,7 @@ func Policy(c *sparkv1.SparkCluster, masterStartTimeout, deletionGrace time.Dura
 		MasterStartTimeout: masterStartTimeout,
 		DeletionGrace:      max(deletionGrace, 1), // zero would be for ever
 		Suspend:            c.Spec.Suspend,
-		Spec:               specOf(c),
+		Spec:               SpecOf(c),
 	}
 }
 
@@ -40,8 +40,8 @@ func asked(c *sparkv1.SparkCluster) int32 {
 	return instances.InitWorkers
 }
 
-// specOf is what a cluster asks for but for suspend, which changes nothing of one that exists.
-func specOf(c *sparkv1.SparkCluster) spec.Spec {
+// SpecOf is what a cluster asks for but for suspend, which changes nothing of one that exists.
+func SpecOf(c *sparkv1.SparkCluster) spec.Spec {
 	return spec.Of(c, c.Status.ObservedGeneration, func() any {
 		hashed := c.Spec
 		hashed.Suspend = false

@@ -346,7 +346,10 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 
 // The API server looks at quotas before names: it refuses a run that it has already, of a create whose answer was lost.
 func TestARunThatIsRefusedSinceItIsThereIsStarted(t *testing.T) {
-	s := newServer(t, hourly(), run(schedule.RunName("pi", due), lifecycle.Submitted))
+	made := run(schedule.RunName("pi", due), lifecycle.Submitted)
+	made.CreationTimestamp = metav1.NewTime(due)
+	made.Annotations = map[string]string{kind.AnnotationScheduledTime: due.Format(time.RFC3339)}
+	s := newServer(t, hourly(), made)
 	s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(kind.Apache.RunsResource().GroupResource(), "pi", errors.New("exceeded quota"))
 	})

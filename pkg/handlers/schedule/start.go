@@ -18,6 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
 )
 
 // readHolds is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
@@ -154,8 +155,10 @@ func (h *handler) find(ctx context.Context, q *question, run *unstructured.Unstr
 	if err != nil {
 		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}
+	claimed := []schedule.Run{kind.RunOf(found)}
+	proven := schedule.Believe(q.schedule, q.policy, claimed, h.clock.Now())[0]
 	switch {
-	case metav1.IsControlledBy(found, q.schedule):
+	case proven.Instant.Equal(q.decision.Due):
 		return found, nil
 	case found.GetDeletionTimestamp() != nil:
 		return nil, fmt.Errorf("application %s/%s has the run's name and is being deleted", run.GetNamespace(), run.GetName())

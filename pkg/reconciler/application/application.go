@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -53,6 +54,7 @@ type Reconciler struct {
 	relabelled  *relabelled
 	obstacles   *obstacles
 	arrivals    *arrivals
+	edits       *edits.Harmless
 	written     *written
 	instruments *Instruments
 	executors   *executors
@@ -132,7 +134,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		return app, err
 	}
 	d := r.dialect(ctx)
-	policy := d.Policy(app)
+	policy := r.policy(d, app)
 	policy.Refused = r.withoutSecrets(app, policy.Refused)
 	policy.Timeouts.Deletion = max(config.FromContext(ctx).Events.DeletionGrace, 1) // zero would be none
 	record := r.withProgress(app)
@@ -191,6 +193,13 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 	}
 	r.enqueueAfter(app, retryAfter)
 	return app, nil
+}
+
+// policy is what an application asks for, with what is known of edits of its spec.
+func (r *Reconciler) policy(d dialect.Dialect, app dialect.Application) lifecycle.Policy {
+	policy := d.Policy(app)
+	policy.Spec.SameSince = r.edits.Since(app.GetUID(), app.GetGeneration())
+	return policy
 }
 
 // perform carries out an effect. It says no where the effect has to wait for something that is watched.

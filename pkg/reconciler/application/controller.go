@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
@@ -67,6 +68,7 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 		clock:     clock.RealClock{},
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		obstacles: newObstacles(clock.RealClock{}),
+		edits:     edits.NewHarmless(),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
@@ -149,13 +151,15 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		},
 	}
 	setup.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
-	watchApplications(ctx, r, impl, kind.Informer, census)
+	watchApplications(ctx, r, impl, kind.Informer, census, speak)
 	watchDrivers(ctx, r, impl, known)
 	watchExecutors(ctx, r, impl, known, speak)
 	return impl
 }
 
-func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census) {
+func watchApplications(
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census, speak func() dialect.Dialect,
+) {
 	setup.Must(ctx, informer.SetTransform(stripApplication))
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
@@ -171,6 +175,9 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
 				r.sightings.forgetDriver(is.GetRecord())
 			}
+			if was.GetGeneration() != is.GetGeneration() {
+				r.edits.Saw(is.GetUID(), speak().Spec(was), speak().Spec(is))
+			}
 			r.written.compare(was, is, r.clock.Now())
 			impl.Enqueue(after)
 		},
@@ -180,6 +187,7 @@ func watchApplications(ctx context.Context, r *Reconciler, impl *controller.Impl
 				r.written.forget(app)
 				r.relabelled.forget(keyOf(app))
 				r.obstacles.forget(app.GetUID())
+				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(keyOf(app))
 				census.look(keyOf(app))
 				r.templates.Forget(app.GetUID())

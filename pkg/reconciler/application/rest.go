@@ -32,7 +32,7 @@ func (r *Reconciler) atRest(ctx context.Context, app dialect.Application) bool {
 	if record == nil {
 		return app.GetUndecodable() == "" && d.History(app)
 	}
-	return lifecycle.Over(record, d.Policy(app))
+	return lifecycle.Over(record, r.policy(d, app))
 }
 
 // layToRest takes the finalizer from an application that is over and told of, where its API has it so. One that is about to

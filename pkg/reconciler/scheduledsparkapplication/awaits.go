@@ -3,7 +3,6 @@ package scheduledsparkapplication
 import (
 	"context"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,19 +66,17 @@ func (w *waiting) awaited(run dialect.Application) bool {
 	return false
 }
 
-// clocksDiffer is how far the clock of whoever started a run may be ahead. A run that is deleted waits until its instant has
-// passed here, too: then its schedule records it.
-const clocksDiffer = time.Minute
-
 func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
 	object, _, err := w.schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
 	s, is := object.(kind.Schedule)
 	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
 		return false
 	}
+	// Whoever started the run may have a clock that is ahead. The run waits until its instant has passed here, too: then its
+	// schedule records it.
 	now := w.clock.Now()
 	claimed := []schedule.Run{kind.RunOf(run)}
-	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now.Add(clocksDiffer))[0].Instant
+	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now.Add(schedule.ClocksDiffer))[0].Instant
 	record := s.GetScheduleStatus().Firesteel
 	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)
 }

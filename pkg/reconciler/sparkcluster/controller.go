@@ -104,6 +104,9 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 			if r.memory.written.WentBack(was, is) {
 				r.forget(is.UID) // what was acknowledged of it is void, too
 			}
+			if was.Generation != is.Generation {
+				r.memory.edits.Saw(is.UID, api.SpecOf(was), api.SpecOf(is))
+			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {

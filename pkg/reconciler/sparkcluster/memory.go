@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
@@ -19,6 +20,7 @@ import (
 type memory struct {
 	written *latest.Writes[*sparkv1.SparkCluster]
 	reports *setup.Reports
+	edits   *edits.Harmless
 
 	mutex   sync.Mutex
 	wrote   map[types.UID]time.Time
@@ -48,7 +50,7 @@ type parting struct {
 
 func newMemory() *memory {
 	return &memory{
-		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), wrote: map[types.UID]time.Time{},
+		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), edits: edits.NewHarmless(), wrote: map[types.UID]time.Time{},
 		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]parting{},
 		looked: map[types.UID]bool{},
 	}
@@ -120,6 +122,7 @@ func (m *memory) justParted(c *sparkv1.SparkCluster, now time.Time) bool {
 // forget knows nothing of a cluster any more.
 func (m *memory) forget(c *sparkv1.SparkCluster) {
 	m.written.Forget(c)
+	m.edits.Forget(c.UID)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.parted, c.UID)

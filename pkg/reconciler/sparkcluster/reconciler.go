@@ -115,6 +115,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	}
 	settings := config.FromContext(ctx)
 	policy := api.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
+	policy.Spec.SameSince = r.memory.edits.Since(c.UID, c.Generation)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
