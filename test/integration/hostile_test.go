@@ -39,7 +39,7 @@ func TestHostileObjectsHarmNobody(t *testing.T) {
 	slowest, taken := time.Duration(0), 0
 	for i, k := range hostile.Kinds {
 		for number := range count {
-			m := k.Manifest(seed, uint64(number), bad.ns, fmt.Sprintf("bad-%d", number))
+			m := k.Manifest(seed, uint64(number), bad.ns, fmt.Sprintf("bad-%d-%d", i, number))
 			if bad.applied(m) {
 				taken++
 			}
