@@ -34,14 +34,23 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	}
 	bare, metaErr := onlyMetadata[Plain](data)
 	if metaErr != nil {
-		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(metaErr.Error()))
+		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(text.Clip(metaErr.Error(), maxSaid)))
 	}
-	told := redact.For(data).Text(embedded.ReplaceAllString(err.Error(), "."))
-	return bare, Findings{Undecodable: text.Clip(told, maxText)}, nil
+	return bare, Findings{Undecodable: told(data, err)}, nil
+}
+
+// told is why an object cannot be decoded, without what may be a secret. All kinds' objects wait for it, so that it looks for
+// secrets in what is told alone.
+func told(data []byte, err error) string {
+	said := embedded.ReplaceAllString(text.Clip(err.Error(), maxSaid), ".")
+	return text.Clip(redact.Text(withoutRepeated(data, said)), maxText)
 }
 
 // maxText is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
 const maxText = 512
+
+// maxSaid is how many bytes of a decoder's text are looked at.
+const maxSaid = 1024
 
 // embedded is what a decoder says of an embedded type in a field's path, where a manifest has nothing. Fields of manifests
 // begin with a small letter.

@@ -9,16 +9,20 @@ import (
 // span is where a secret is in a text.
 type span struct{ start, end int }
 
-// finder looks for secrets in a text, from its beginning to its end.
+// finder looks for secrets in a text, from its beginning to its end. It takes time in proportion to the text: where it looks
+// ahead, it goes on from there, or remembers what it saw, or looks no farther than maxURL.
 type finder struct {
-	*Redactor
-	text  string
+	text string
+	// own is the object's own pattern.
+	own   *pattern
 	spans []span
+	// ran is the word that was looked at last, by run.
+	ran span
 }
 
 // find returns where the secrets of a text are, in order.
-func (r *Redactor) find(text string) []span {
-	f := &finder{Redactor: r, text: text}
+func find(text string, own *pattern) []span {
+	f := &finder{text: text, own: own}
 	for i := 0; i < len(text); {
 		switch {
 		case strings.HasPrefix(text[i:], "://"):
@@ -40,6 +44,14 @@ const escapedNewline = `\n`
 // isWord reports whether a byte is part of a word, which may be a key: spark.hadoop.fs.s3a.secret.key, --db-password.
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' || c >= 0x80
+}
+
+// take notes the value that begins at p as a secret, and returns where it ends. What is redacted already stays as it is.
+func (f *finder) take(p int, parameter bool) int {
+	if start := f.afterQuote(p); strings.HasPrefix(f.text[start:], Mark) {
+		return start + len(Mark)
+	}
+	return f.add(f.whole(p, parameter))
 }
 
 // add notes a secret, and returns where it ends. What is redacted already stays as it is.
@@ -64,7 +76,7 @@ func (f *finder) word(i int) int {
 	switch {
 	case isSecret(word), f.inURL(i) && isSignature(word):
 		return f.value(i, j, true)
-	case f.isOwn(word):
+	case f.own.matches(word):
 		return f.value(i, j, false)
 	case strings.EqualFold(word, "bearer"), strings.EqualFold(word, "basic"):
 		return f.credentials(j)
@@ -92,7 +104,7 @@ func (f *finder) value(i, j int, loosely bool) int {
 	p := f.afterQuote(j)
 	option := strings.HasPrefix(key, "-")
 	if next, found := f.namedValue(p); found {
-		return f.add(f.whole(next, false))
+		return f.take(next, false)
 	}
 	blank := f.afterBlanks(p)
 	rest := f.text[blank:]
@@ -102,7 +114,7 @@ func (f *finder) value(i, j int, loosely bool) int {
 		if strings.HasPrefix(f.text[next:], ">") {
 			next = f.afterBlanks(next + 1)
 		}
-		return f.add(f.whole(next, f.ofURL(i)))
+		return f.take(next, f.ofURL(i))
 	case strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, "://"):
 		return f.afterColon(i, blank+1, key, loosely)
 	case option && (blank > p || strings.HasPrefix(rest, ",")):
@@ -110,13 +122,13 @@ func (f *finder) value(i, j int, loosely bool) int {
 		if _, _, isQuoted := f.quote(next); !isQuoted && strings.HasPrefix(f.text[next:], "-") {
 			return j
 		}
-		return f.add(f.whole(next, false))
+		return f.take(next, false)
 	case blank > p && f.beginsLine(i) && strings.HasPrefix(key, "spark."):
-		return f.add(f.whole(blank, false)) // a line of spark-defaults.conf
+		return f.take(blank, false) // a line of spark-defaults.conf
 	case blank > p && !namesKind(key):
 		next := f.afterCopula(blank)
 		if _, _, isQuoted := f.quote(next); isQuoted {
-			return f.add(f.whole(next, false))
+			return f.take(next, false)
 		}
 	}
 	return j
@@ -158,23 +170,25 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	for _, phrase := range phrases {
 		if strings.HasPrefix(f.text[p:], phrase) {
 			if strings.HasSuffix(phrase, ": ") {
-				return f.add(f.whole(p+len(phrase), false))
+				return f.take(p+len(phrase), false)
 			}
 			return p
 		}
 	}
 	if _, _, isQuoted := f.quote(p); isQuoted {
-		return f.add(f.whole(p, false))
+		return f.take(p, false)
 	}
 	// What follows a slash or = is no key, but a part of a path, or a value: --serviceaccount=team-token:default.
 	path := i > 0 && (f.text[i-1] == '/' || f.text[i-1] == '=')
 	// The field of a manifest is followed by what is wrong with it.
 	field := strings.HasPrefix(key, "spec.") || strings.HasPrefix(key, "metadata.") || strings.HasPrefix(key, "spark.") && p > colon
-	start, end := f.whole(p, false)
-	if !loosely || path || field || namesKind(key) && isPlain(f.text[start:end]) {
+	if !loosely || path || field {
 		return p
 	}
-	return f.add(start, end)
+	if start, end := f.run(p); namesKind(key) && isPlain(f.text[start:end]) {
+		return p
+	}
+	return f.take(p, false)
 }
 
 // isPlain reports whether a word is one of prose: it has nothing but letters.
@@ -202,10 +216,13 @@ func (f *finder) namedValue(p int) (int, bool) {
 // nor such long words.
 func (f *finder) credentials(j int) int {
 	p := f.afterBlanks(j)
+	if p == j {
+		return j
+	}
 	start, end := f.whole(p, false)
 	given := f.text[start:end]
 	const longWord = 24
-	if p > j && len(given) >= 6 && (len(given) >= longWord || strings.ContainsAny(given, "0123456789=")) {
+	if len(given) >= 6 && (len(given) >= longWord || strings.ContainsAny(given, "0123456789=")) {
 		return f.add(start, end)
 	}
 	return j
@@ -217,11 +234,12 @@ func (f *finder) oracle(j int) int {
 		return j
 	}
 	p := j + len(":oracle:")
-	kind := strings.IndexByte(f.near(p).text[p:], ':')
+	kind := strings.IndexByte(f.text[p:f.near(p)], ':')
 	if kind < 0 {
 		return j
 	}
-	start, end := f.near(p + kind + 1).run(p + kind + 1)
+	start, end := f.run(p + kind + 1)
+	end = min(end, f.near(start))
 	if at := strings.IndexByte(f.text[start:end], '@'); at >= 0 {
 		return f.add(start, start+at)
 	}
@@ -234,10 +252,8 @@ var containers = []string{"abfs", "abfss", "wasb", "wasbs"}
 // maxURL bounds how far one looks for the end of a URL, or for its beginning.
 const maxURL = 1024
 
-// near looks no farther than a URL goes.
-func (f *finder) near(p int) *finder {
-	return &finder{text: f.text[:min(len(f.text), p+maxURL)]}
-}
+// near is how far a URL goes at most that begins at p.
+func (f *finder) near(p int) int { return min(len(f.text), p+maxURL) }
 
 // userInfo looks for the user and the password in a URL whose authority begins at start.
 func (f *finder) userInfo(start int) int {
@@ -246,9 +262,10 @@ func (f *finder) userInfo(start int) int {
 	for begin > 0 && (isWord(f.text[begin-1]) || f.text[begin-1] == '+' || f.text[begin-1] == ':') {
 		begin--
 	}
-	near := f.near(start)
-	_, end := near.run(start)
-	if _, width, isQuoted := near.quote(begin - 1); begin > 0 && isQuoted && width == 1 {
+	_, end := f.run(start)
+	end = min(end, f.near(start))
+	if _, width, isQuoted := f.quote(begin - 1); begin > 0 && isQuoted && width == 1 {
+		near := &finder{text: f.text[:f.near(start)]}
 		_, end = near.whole(begin-1, false) // the quotes hold the URL, whatever is in it
 	}
 	url := f.text[start:end]
@@ -268,12 +285,15 @@ func (f *finder) userInfo(start int) int {
 
 // ofURL reports whether the key at i is a parameter of a URL, so that its value ends where the next begins.
 func (f *finder) ofURL(i int) bool {
+	if !f.inURL(i) {
+		return false
+	}
 	begin := i
 	for begin > max(i-maxURL, 0) && !isBlank(f.text[begin-1]) && f.text[begin-1] != '"' {
 		begin--
 	}
 	before := f.text[begin:i]
-	return f.inURL(i) && (strings.Contains(before, "://") || strings.Contains(before, "jdbc:") || strings.Contains(before, "?"))
+	return strings.Contains(before, "://") || strings.Contains(before, "jdbc:") || strings.Contains(before, "?")
 }
 
 // whole returns where the value that begins at p is: within its quotes, or else as far as its word goes.
@@ -287,11 +307,14 @@ func (f *finder) whole(p int, parameter bool) (start, end int) {
 		return start, end
 	}
 	start = p + width
+	if width > 1 {
+		if length := strings.Index(f.text[start:], f.text[p:start]); length >= 0 {
+			return start, start + length
+		}
+		return start, len(f.text)
+	}
 	for end = start; end < len(f.text); end++ {
 		switch {
-		case width > 1 && strings.HasPrefix(f.text[end:], f.text[p:start]):
-			return start, end
-		case width > 1:
 		case f.text[end] == '\\' && quote == '"':
 			end++
 		case f.text[end] == quote:
@@ -303,28 +326,44 @@ func (f *finder) whole(p int, parameter bool) (start, end int) {
 
 // run returns where the word that begins at p ends, whatever it consists of: at a blank, a quote or a line's end.
 func (f *finder) run(p int) (start, end int) {
-	for end = p; end < len(f.text) && !isBlank(f.text[end]); end++ {
-		if _, _, isQuoted := f.quote(end); isQuoted && f.text[end] != '\'' || strings.HasPrefix(f.text[end:], escapedNewline) {
+	if f.ran.start <= p && p < f.ran.end {
+		return p, f.ran.end
+	}
+	end = p
+	for end < len(f.text) && !isBlank(f.text[end]) && f.text[end] != '"' && f.text[end] != '`' {
+		if f.text[end] != '\\' {
+			end++
+			continue
+		}
+		_, width, isQuoted := f.quote(end)
+		if isQuoted {
+			break
+		}
+		if end += width; strings.HasPrefix(f.text[end-1:], escapedNewline) {
+			end--
 			break
 		}
 	}
+	f.ran = span{p, end}
 	return p, end
 }
 
-// quote returns the quote at p, and its width: within a quoted text it has backslashes before it.
+// quote returns the quote at p, and its width: within a quoted text it has backslashes before it. Where there is no quote,
+// the width is that of the backslashes.
 func (f *finder) quote(p int) (quote byte, width int, is bool) {
 	if p < 0 {
 		return 0, 0, false
 	}
-	for width = p; width < len(f.text) && f.text[width] == '\\'; width++ {
+	for p+width < len(f.text) && f.text[p+width] == '\\' {
+		width++
 	}
-	if width < len(f.text) {
-		switch quote := f.text[width]; quote {
+	if p+width < len(f.text) {
+		switch quote := f.text[p+width]; quote {
 		case '"', '\'', '`':
-			return quote, width + 1 - p, true
+			return quote, width + 1, true
 		}
 	}
-	return 0, 0, false
+	return 0, width, false
 }
 
 func (f *finder) afterQuote(p int) int {

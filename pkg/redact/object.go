@@ -14,7 +14,11 @@ const (
 	// patternKey is the property by which a user says what else is secret.
 	patternKey = "spark.redaction.regex"
 	// maxPattern and maxProgram bound a user's pattern: its length, and how many steps it has once repetitions are written out.
-	maxPattern, maxProgram = 1024, 4096
+	maxPattern, maxProgram = 1024, 1024
+	// maxWork bounds what a user's pattern may cost, for a text or for an object: its steps by the bytes that it is matched with.
+	maxWork = 4 << 20
+	// maxLooked is how many bytes of an object's texts are looked through for what is embedded in them.
+	maxLooked = 128 << 10
 	// maxObject bounds the objects whose values are looked at, in bytes of JSON, and maxValues how many of them are.
 	maxObject, maxValues = 512 << 10, 512
 	// minValue is the length from which on a value is told from other words.
@@ -30,7 +34,7 @@ func For(object []byte) *Redactor {
 		return nil
 	}
 	r := &Redactor{own: ownPattern(given.Spec)}
-	c := &collector{Redactor: r, known: map[string]bool{}}
+	c := &collector{Redactor: r, known: map[string]bool{}, left: maxLooked, leftOfOwn: r.own.most()}
 	c.walk("", given.Spec)
 	// A value that contains another one goes first.
 	slices.SortFunc(r.values, func(a, b string) int {
@@ -46,7 +50,7 @@ func For(object []byte) *Redactor {
 }
 
 // ownPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
-func ownPattern(spec any) *regexp.Regexp {
+func ownPattern(spec any) *pattern {
 	node, _ := spec.(map[string]any)
 	if text, is := node[patternKey].(string); is {
 		return compiled(text)
@@ -59,19 +63,42 @@ func ownPattern(spec any) *regexp.Regexp {
 	return nil
 }
 
-func compiled(text string) *regexp.Regexp {
+// pattern is one that a user wrote.
+type pattern struct {
+	compiled *regexp.Regexp
+	steps    int
+}
+
+// most is how many bytes the pattern is matched with at most.
+func (p *pattern) most() int {
+	if p == nil {
+		return maxText
+	}
+	return min(maxText, maxWork/p.steps)
+}
+
+// matches reports whether the pattern is in a text, or in as much of it as there is time for. No pattern is in none.
+func (p *pattern) matches(text string) bool {
+	return p != nil && p.compiled.MatchString(text[:min(len(text), p.most())])
+}
+
+func compiled(text string) *pattern {
 	if text == "" || len(text) > maxPattern {
 		return nil
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
-	if err != nil || steps(parsed) > maxProgram {
+	if err != nil {
 		return nil
 	}
-	pattern, err := regexp.Compile(text)
-	if err != nil || pattern.MatchString("") { // what matches nothing at all matches everything
+	count := steps(parsed)
+	if count > maxProgram {
 		return nil
 	}
-	return pattern
+	its, err := regexp.Compile(text)
+	if err != nil || its.MatchString("") { // what matches nothing at all matches everything
+		return nil
+	}
+	return &pattern{its, count}
 }
 
 // steps is about how many steps a pattern has.
@@ -93,6 +120,18 @@ func steps(pattern *syntax.Regexp) int {
 type collector struct {
 	*Redactor
 	known map[string]bool
+	// left is how many bytes of texts may still be looked through, and leftOfOwn with how many the own pattern may be matched.
+	left, leftOfOwn int
+}
+
+func (c *collector) isSecret(key string) bool { return isSecret(key) || c.isOwn(key) }
+
+func (c *collector) isOwn(text string) bool {
+	if c.own == nil || len(text) > c.leftOfOwn {
+		return false
+	}
+	c.leftOfOwn -= len(text)
+	return c.own.matches(text)
 }
 
 // walk goes through all of a spec. within is the field that a node is in.
@@ -164,10 +203,19 @@ func (c *collector) property(within, key, value string) {
 
 // embedded takes the secrets in a text, such as Java options.
 func (c *collector) embedded(text string) {
-	if !mentionsSecrets(text) && c.own == nil {
+	text = text[:min(len(text), c.left)]
+	own := c.own
+	if len(text) > c.leftOfOwn {
+		own = nil
+	}
+	if own == nil && !mentionsSecrets(text) {
 		return
 	}
-	for _, s := range c.find(text) {
+	c.left -= len(text)
+	if own != nil {
+		c.leftOfOwn -= len(text)
+	}
+	for _, s := range find(text, own) {
 		secret := text[s.start:s.end]
 		c.add(secret)
 		if _, password, both := strings.Cut(secret, ":"); both && strings.HasSuffix(text[:s.start], "://") {

@@ -20,7 +20,7 @@ var more = regexp.MustCompile(`(?i)passwd|passphrase|(?:access|account|api|priva
 // Redactor redacts what is said of one object. The nil Redactor knows of no object, and redacts by the standard pattern.
 type Redactor struct {
 	// own is the object's own pattern, spark.redaction.regex; nil if it has none.
-	own *regexp.Regexp
+	own *pattern
 	// values are the values of the object's secrets.
 	values []string
 }
@@ -33,12 +33,13 @@ func Text(text string) string { return (*Redactor)(nil).Text(text) }
 
 // Value returns the value of a key as it may be shown.
 func (r *Redactor) Value(key, value string) string {
+	value = r.clipped(value)
 	switch {
 	case value == "":
 		return ""
 	case refers(key):
 		return r.Text(value)
-	case r.isSecret(key), sparks.MatchString(value), r != nil && r.own != nil && r.own.MatchString(value):
+	case r.isSecret(key), sparks.MatchString(value), r.isOwn(value):
 		return Mark
 	default:
 		return r.Text(value)
@@ -48,7 +49,7 @@ func (r *Redactor) Value(key, value string) string {
 // isSecret reports whether the values of a key are secret.
 func (r *Redactor) isSecret(key string) bool { return isSecret(key) || r.isOwn(key) }
 
-func (r *Redactor) isOwn(key string) bool { return r != nil && r.own != nil && r.own.MatchString(key) }
+func (r *Redactor) isOwn(text string) bool { return r != nil && r.own.matches(text) }
 
 func isSecret(key string) bool {
 	key = ofUser(key)
@@ -94,18 +95,18 @@ const maxText = 128 << 10
 
 // Text returns a text as it may be shown.
 func (r *Redactor) Text(text string) string {
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "..."
-	}
+	text = r.clipped(text)
+	var own *pattern
 	if r != nil {
+		own = r.own
 		for _, value := range r.values {
 			text = withoutWord(text, value)
 		}
 	}
-	if (r == nil || r.own == nil) && !mentionsSecrets(text) {
+	if own == nil && !mentionsSecrets(text) {
 		return text
 	}
-	spans := r.find(text)
+	spans := find(text, own)
 	if len(spans) == 0 {
 		return text
 	}
@@ -118,6 +119,20 @@ func (r *Redactor) Text(text string) string {
 	}
 	redacted.WriteString(text[end:])
 	return redacted.String()
+}
+
+const ellipsis = "..."
+
+// clipped is as much of a text as there is time to look through.
+func (r *Redactor) clipped(text string) string {
+	most := maxText
+	if r != nil {
+		most = r.own.most()
+	}
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-len(ellipsis)], "") + ellipsis
 }
 
 // Texts returns texts as they may be shown. It returns the same slice if there is nothing to redact.

@@ -2,6 +2,7 @@ package submission
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -50,4 +51,16 @@ func TestAFieldErrorSaysWhatToDo(t *testing.T) {
 	wantEqual(t, "error", err.Error(), `spark.x "1" is wrong: write 2`)
 	err.Value = ""
 	wantEqual(t, "error", err.Error(), `spark.x is wrong: write 2`)
+}
+
+func TestWhatReferencesBringInIsNotTold(t *testing.T) {
+	_, err := Build(pi("spark.driver.memory=${spark.x.pin}", "spark.x.pin=4711-0815", "spark.executor.memory=much"))
+	if err == nil || strings.Contains(err.Error(), "4711") {
+		t.Fatalf("it says %v", err)
+	}
+	for _, part := range []string{`spark.driver.memory "${spark.x.pin}"`, `spark.executor.memory "much"`} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("it says %v, want %s", err, part)
+		}
+	}
 }

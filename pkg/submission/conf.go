@@ -37,6 +37,9 @@ const maxProblems = 32
 
 // refuse notes a problem, once: a property that two steps read is still one thing to mend.
 func (c *conf) refuse(field, value, problem, remedy string) {
+	if its, known := c.expanded[field]; known && its.result == value {
+		value = its.text // what references bring in may be secret, whatever the field
+	}
 	found := FieldError{Field: cmp.Or(c.older[field], field), Value: value, Problem: problem, Remedy: remedy}
 	switch {
 	case c.known[found]:

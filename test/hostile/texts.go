@@ -28,6 +28,7 @@ var texts = []string{
 	"\ufffd", "\u0000", "\x7f", "İ", "ﬃ", "１", "٣", "${", "${a}", "${spark.a}", "${env:A}", "$(A)", "$(v1)", "{{", "{{SPARK_VERSION}}", "{{APP_ID}}", "{{EXECUTOR_ID}}",
 	"{{$appName}}", "OnDemand", "* ", "*/1,", "0-59/1,", "1e9", "e9", "1e999999999 ", "0x", "1_0", "NaN", "-Da=b ", "https://a/b,", "local:///a.jar,", "a:b:c,",
 	"org.apache.spark.deploy.k8s.features.VolcanoFeatureStep,", "\\u0000", "<a>", "&amp;", "A", "==", "spark-local-dir-", "SPARK_",
+	"/token:", "=token:", `password=\\\\`, "/basic/basic", "://", "://:a", "&sig=a", "secret: a ", "Bearer 'a", "jdbc:oracle:", `"://\"`,
 }
 
 // number is one that no field is made for.
@@ -106,7 +107,8 @@ var propertyForms = []string{
 	"spark.kubernetes.driver.label.l#=a", "spark.kubernetes.driver.label.l#=a b", "spark.kubernetes.executor.label.l#=a", "spark.kubernetes.driver.annotation.a#={{APP_ID}}",
 	"spark.kubernetes.driverEnv.V#=$(V1)", "spark.executorEnv.V#=${spark.executorEnv.V1}", "spark.kubernetes.driver.secrets.s#=/s#", "spark.kubernetes.driver.secretKeyRef.S#=s:k",
 	"spark.kubernetes.driver.secretKeyRef.S#=none", "spark.kubernetes.node.selector.n#=a", "spark.kubernetes.driver.service.label.l#=a",
-	"spark.kubernetes.driver.service.annotation.a#=b", "spark.driver.resource.g#.amount=1", "spark.driver.resource.g#.vendor=a.com", "spark.x#=${spark.y#}", "spark.y#=${spark.x#}",
+	"spark.kubernetes.driver.service.annotation.a#=b", "spark.driver.resource.g#.amount=1", "spark.driver.resource.g#.vendor=a.com", "spark.redaction.regex=(?:a*b?){100}Q",
+	"spark.redaction.regex=(?:a*b?){400}Q", "spark.x#=${spark.y#}", "spark.y#=${spark.x#}",
 	"x#=y", "spark.kubernetes.x#.container.image={{SPARK_VERSION}}", "spark.kubernetes.authenticate.driver.x#=y", "spark.hadoop.x#=y", "spark.#=#", "spark.kubernetes.executor.ui.x#=y",
 }
 

@@ -53,22 +53,25 @@ func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
 	var said sentences
 	p := propertiesOf(app, defaults)
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
+		if len(said) >= maxSentences {
+			return said
+		}
 		given := app.Spec.SparkConf[key]
 		effective, set := p[key]
-		shown, says := redact.Value(key, given), redact.Value(key, effective.value)
+		shown := func(value string) string { return redact.Value(key, value) }
 		switch {
 		case !strings.HasPrefix(key, "spark."):
 			said.say("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
 				"if it is a property of Hadoop's", key)
 		case defaults.Discourages(key):
-			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, shown, insteadOf(key))
+			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, shown(given), insteadOf(key))
 		case !set:
-			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, shown)
+			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, shown(given))
 		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
 		case effective.field == "metadata":
-			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, shown, says)
+			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, shown(given), shown(effective.value))
 		default:
-			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, shown, effective.field, says)
+			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, shown(given), effective.field, shown(effective.value))
 		}
 	}
 	for _, labelled := range []struct {

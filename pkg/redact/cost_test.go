@@ -1,0 +1,82 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/firesteel-dev/firesteel/internal/cost"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// hostile are texts that, over and over, have much to look ahead for.
+var hostile = []string{
+	"/token:", "=token:", "token:/", "token/", "spec.token:", "spark.token: ", "/basic/basic", "basic/", "Bearer 'a", "Basic a ", "://", "://:a", "a://b", `"://\"`,
+	"jdbc:oracle:", "&sig=a", "?sig=a", "password=" + m, "password=\"" + m, "secret:a", "secret: a ", "secrets: 'a", "--token -", "password \"", "--token", "token,",
+	"name: token, value", `\\token:`, "a",
+}
+
+// bodies are hostile texts of a length: what is repeated, and keys before what is long.
+func bodies(length int) map[string]string {
+	texts := map[string]string{}
+	for _, part := range hostile {
+		texts[part] = strings.Repeat(part, length/len(part))
+	}
+	for _, begin := range []string{"password=", "password", `token=\"`, "basic ", "https://", "secret: "} {
+		for _, part := range []string{`\`, `\n`, `\'`, " ", "a", "'", "@"} {
+			texts[begin+" and "+part] = begin + strings.Repeat(part, length/len(part))
+		}
+	}
+	return texts
+}
+
+// mostCPU is far more than what is needed, and far less than what a text takes each byte of which is looked at for each other.
+const mostCPU = 500 * time.Millisecond
+
+func wantCheap(t *testing.T, what string, work func()) {
+	t.Helper()
+	if cost.Of(work).CPU <= mostCPU {
+		return
+	}
+	if spent := cost.Of(work); spent.CPU > mostCPU { // once more, since other things happen
+		t.Errorf("%s takes %s", what, spent.CPU)
+	}
+}
+
+func TestTextsCostWhatTheirLengthExplains(t *testing.T) {
+	for what, text := range bodies(500 << 10) {
+		wantCheap(t, what, func() { redact.Text(text) })
+		wantCheap(t, what+" as a value", func() { redact.Value("spark.x", text) })
+	}
+}
+
+func TestObjectsCostWhatTheirSizeExplains(t *testing.T) {
+	short := map[string]string{"a": strings.Repeat("a", 240<<10), "a:/": strings.Repeat("a:/", 80<<10), "/token:": strings.Repeat("/token:", 34<<10)}
+	for own, texts := range map[string]map[string]string{
+		"": bodies(240 << 10), "(?:a*b?){400}Q": short, "(?:a*b?){150}Q": short, "(?i)pin$": short, "(?:a|b|c|/|t|o|k|e|n|:){1,40}Q": short,
+	} {
+		for what, text := range texts {
+			conf := map[string]string{"spark.x": text}
+			if own != "" {
+				conf["spark.redaction.regex"] = own
+			}
+			data, err := json.Marshal(map[string]any{"spec": map[string]any{"sparkConf": conf, "driverArgs": []string{text}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r *redact.Redactor
+			wantCheap(t, own+" of "+what, func() { r = redact.For(data) })
+			wantCheap(t, "a text by "+own+" of "+what, func() { r.Text(text) })
+			wantCheap(t, "a value by "+own+" of "+what, func() { r.Value("spark.x", text) })
+		}
+	}
+}
+
+func TestWhatAnOwnPatternHasNoTimeForIsNotShown(t *testing.T) {
+	r := object(map[string]string{"spark.redaction.regex": "(?:a*b?){200}Q|pin"}, nil)
+	got := r.Text(strings.Repeat("a ", 64<<10) + "pin=4711-0815")
+	if strings.Contains(got, "4711") || !strings.HasSuffix(got, "...") {
+		t.Errorf("it is shown: ...%s", got[len(got)-40:])
+	}
+}
