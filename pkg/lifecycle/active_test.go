@@ -184,7 +184,8 @@ func TestADriverThatIsLateIsReleasedWhereTheAPISaysSo(t *testing.T) {
 			want: Decision{Effect: Release},
 		},
 		"but with enough of them": {
-			record: started, policy: waiting, now: at(time.Hour), seen: Observation{Driver: startedDriver, ReadyExecutors: 2},
+			record: started, policy: waiting, now: at(time.Hour), seen: Observation{Driver: startedDriver, ReadyExecutors: 2}, changed: true,
+			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, ExecutorsReady: true},
 		},
 	})
 }

@@ -102,7 +102,7 @@ func TestDecideOnExecutors(t *testing.T) {
 		},
 		"an application that runs and cannot be told of is not late": {
 			record: driverIsReady.With(func(r *v1alpha1.Record) { r.Sequence = 80 }).Obj(),
-			policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour),
+			policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour), changed: true,
 		},
 
 		// ---- while it runs ----
@@ -148,6 +148,82 @@ func TestDecideOnExecutors(t *testing.T) {
 			policy: plain(executors(4, 2, 4)), seen: with(1), now: start,
 		},
 	})
+}
+
+// Executors that came are not late however many are lost, even if no transition says that they came.
+func TestExecutorsThatCameAreNotLate(t *testing.T) {
+	came := func(r *v1alpha1.Record) { r.Launch.ExecutorsReady = true }
+	full := func(r *v1alpha1.Record) { r.Sequence = 80 }
+	fromStart := func(p *Policy) { p.ExecutorsFromStart, p.Timeouts.DriverReady = true, 0 }
+	started := submitted().Requested().In(DriverStarted).With(came)
+	ready := submitted().Requested().In(DriverStarted).In(DriverReady).With(came)
+	launch := func(came bool) *v1alpha1.Launch {
+		return &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, ExecutorsReady: came}
+	}
+	with := func(driver *Driver, ready int) Observation { return Observation{Driver: driver, ReadyExecutors: ready} }
+	runDecideCases(t, map[string]decideCase{
+		"the transition into running carries it": {
+			record: submitted().Requested().In(DriverStarted).In(DriverReady).Obj(), policy: plain(executors(2, 1, 2)), seen: with(readyDriver, 2), now: start,
+			news: []string{"5/0 " + healthy}, launch: launch(true),
+		},
+		"too few have not come": {
+			record: submitted().Requested().In(DriverStarted).Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 1), now: start,
+			want: Decision{LookAgain: at(7 * time.Minute)}, launch: launch(false),
+		},
+		"a running application is not written for it": {
+			record: submitted().Running().Obj(), policy: plain(executors(2, 1, 2)), seen: with(readyDriver, 2), now: start, launch: launch(false),
+		},
+		"a driver that is not ready has lost one": {
+			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 1), now: at(3 * time.Hour),
+		},
+		"a driver that is not ready has lost all": {
+			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 0), now: at(3 * time.Hour),
+		},
+		"such a driver ends as any other": {
+			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(ended(Succeeded, Cause{}), 0), now: at(3 * time.Hour),
+			news: []string{"4/0 Succeeded [pi-0-driver pi-0] | ended Succeeded"}, want: Decision{Effect: Release},
+		},
+		"such a driver that gets ready runs": {
+			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(readyDriver, 1), now: at(3 * time.Hour),
+			news: []string{"4/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.", "5/0 " + healthy},
+		},
+		"a ready driver has lost one and there is no room": {
+			record: ready.With(full).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 1), now: at(3 * time.Hour),
+		},
+		"a ready driver has lost all and there is no room": {
+			record: ready.With(full).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
+		},
+		"when there is room again it is told that too few are left": {
+			record: ready.With(func(r *v1alpha1.Record) { r.Sequence = 4 }).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
+			news: []string{"5/0 " + belowMinimum},
+		},
+		"when there is room again and none are to be kept it is healthy": {
+			record: ready.With(func(r *v1alpha1.Record) { r.Sequence = 4 }).Obj(), policy: plain(executors(2, 0, 0)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
+			news: []string{"5/0 " + healthy},
+		},
+	})
+}
+
+// The next attempt waits for executors of its own.
+func TestEachAttemptWaitsForItsExecutors(t *testing.T) {
+	policy := plain(executors(2, 0, 0), restarts(RestartAlways), func(p *Policy) {
+		p.ExecutorsFromStart, p.Timeouts.DriverReady = true, 0
+	})
+	record := submitted().Requested().In(DriverStarted).With(func(r *v1alpha1.Record) { r.Launch.ExecutorsReady = true }).
+		EndedRestartable(Failed).Verdict(true, start, "").Obj()
+	record, _ = Decide(record, policy, Observation{DriverGone: true}, start)
+	if CurrentState(record) != ScheduledToRestart || record.Launch != nil {
+		t.Fatalf("it is %s, with the launch %+v", CurrentState(record), record.Launch)
+	}
+	record.Launch = &v1alpha1.Launch{ID: "launch-1", DriverPod: "pi-1-driver"}
+	record, _ = Decide(record, policy, Observation{Launched: "driver-1"}, start)
+	record, decision := Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, start)
+	if CurrentState(record) != DriverStarted || !decision.LookAgain.Equal(at(7*time.Minute)) {
+		t.Errorf("it is %s, and looked at again at %v", CurrentState(record), decision.LookAgain)
+	}
+	if record, _ = Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, at(7*time.Minute)); CurrentState(record) != ExecutorsStartTimedOut {
+		t.Errorf("with its time over it is %s", CurrentState(record))
+	}
 }
 
 // An executor that the API server refuses is never seen: only its driver knows.

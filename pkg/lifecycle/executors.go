@@ -18,20 +18,22 @@ type Executors struct {
 func (e Executors) Asked() bool { return e.Init > 0 }
 
 // proposed is the state that a number of ready executors puts an application into whose driver is ready: the Apache
-// operator's rules.
-func (e Executors) proposed(state State, ready int) State {
-	enough := e.Min
-	if state.Starting() {
-		enough = e.Init
+// operator's rules. came reports that the executors to begin with were ready before: then the application runs, though no
+// state says so yet.
+func (e Executors) proposed(state State, ready int, came bool) State {
+	running := state.Running() || came && ready < e.Init
+	enough := e.Init
+	if running {
+		enough = e.Min
 	}
 	switch {
-	case !e.Asked(), state.Running() && e.Min <= 0:
+	case !e.Asked(), running && e.Min <= 0:
 		return RunningHealthy
 	case ready >= enough && ready < e.Max && !e.Dynamic:
 		return RunningWithPartialCapacity
 	case ready >= enough:
 		return RunningHealthy
-	case state.Running():
+	case running:
 		return RunningWithBelowThresholdExecutors
 	case ready > 0:
 		return InitializedBelowThresholdExecutors
@@ -68,9 +70,21 @@ func (m *machine) noteAbsence() {
 	}
 }
 
+// noteExecutors records that the executors to begin with are ready. Where the driver is not, or where there is no room, no
+// transition says so.
+func (m *machine) noteExecutors(state State) {
+	launch := m.record.Launch
+	if launch == nil || launch.ExecutorsReady || !state.Starting() || !CountsExecutors(state, m.policy) {
+		return
+	}
+	if m.seen.ReadyExecutors >= m.policy.Executors.Init {
+		launch.ExecutorsReady, m.changed = true, true
+	}
+}
+
 // count moves on with the number of executors of a driver that is ready.
 func (m *machine) count(state State) bool {
-	next := m.policy.Executors.proposed(state, m.seen.ReadyExecutors)
+	next := m.policy.Executors.proposed(state, m.seen.ReadyExecutors, m.record.Launch.ExecutorsReady)
 	switch {
 	case next == state:
 		m.noteAbsence()

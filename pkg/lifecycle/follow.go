@@ -11,6 +11,7 @@ import (
 func (m *machine) follow(state State) bool {
 	driver := m.seen.Driver
 	m.noteGone()
+	m.noteExecutors(state)
 	switch {
 	case m.record.Launch == nil:
 		return m.giveUp("UnknownLaunch")
@@ -127,7 +128,7 @@ func (m *machine) waits(state State) wait {
 		return wait{timeouts.DriverStart, DriverStartTimedOut, slowDriver}
 	case state == DriverStarted && !m.policy.ExecutorsFromStart:
 		return wait{timeouts.DriverReady, DriverReadyTimedOut, slowDriver}
-	case state == DriverStarted && m.seen.ReadyExecutors >= m.policy.Executors.Init:
+	case state == DriverStarted && (!m.policy.Executors.Asked() || m.record.Launch.ExecutorsReady):
 		return wait{}
 	case state == DriverStarted, state == DriverReady, state == InitializedBelowThresholdExecutors:
 		return executors

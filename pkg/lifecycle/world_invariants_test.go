@@ -100,7 +100,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	if w.interrupts {
 		delete(bounded, DriverStarted)
 	}
-	if seen.ReadyExecutors < w.policy.Executors.Init { // with enough of them it runs, whether there is room to tell or not
+	if seen.ReadyExecutors < w.policy.Executors.Init && !executorsCame(record) { // with enough of them it runs, whether there is room to tell or not
 		bounded[DriverReady] = w.policy.Timeouts.ExecutorStart
 		bounded[InitializedBelowThresholdExecutors] = w.policy.Timeouts.ExecutorStart
 		if w.interrupts {
@@ -196,13 +196,23 @@ func (w *world) activeTime(record *v1alpha1.Record) (spent time.Duration, since 
 func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
 	state, ready, asked := State(outbox.Current(record).State), seen.ReadyExecutors, w.policy.Executors
+	came := executorsCame(record)
+	if executorsCame(w.stored) && slices.ContainsFunc(news(w.stored, record), func(t v1alpha1.Transition) bool { return State(t.State) == ExecutorsStartTimedOut }) {
+		w.fail("executors that came are late")
+	}
+	if state.Starting() && CountsExecutors(state, w.policy) && ready >= asked.Init && !came {
+		w.fail("in %s it is not recorded that %d executors came", state, ready)
+	}
+	if state.Starting() && came && ready < asked.Init {
+		w.meet("executors that came and went during a start")
+	}
 	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.pressed(record) {
 		return
 	}
 	partial := !asked.Dynamic && ready < asked.Max
 	wrong := map[State]bool{
-		DriverReady:                        ready > 0,
-		InitializedBelowThresholdExecutors: ready >= asked.Init,
+		DriverReady:                        ready > 0 || came,
+		InitializedBelowThresholdExecutors: ready >= asked.Init || came,
 		RunningWithBelowThresholdExecutors: ready >= asked.Min,
 		RunningWithPartialCapacity:         ready < asked.Min || !partial || asked.Min == 0,
 		RunningHealthy:                     asked.Min > 0 && (ready < asked.Min || partial),
@@ -210,6 +220,11 @@ func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	if wrong[state] {
 		w.fail("in %s with %d ready executors", state, ready)
 	}
+}
+
+// executorsCame reports whether a record says that its launch once had enough executors to begin with.
+func executorsCame(record *v1alpha1.Record) bool {
+	return record != nil && record.Launch != nil && record.Launch.ExecutorsReady
 }
 
 // pressed says that the sink is so far behind that running states need not be told.
@@ -281,8 +296,8 @@ var steps = map[State][]State{
 	ScheduledToRestart:                 {DriverRequested, SchedulingFailure, Failed},
 	DriverRequested:                    append([]State{DriverStarted, DriverReady, DriverStartTimedOut}, ends...),
 	DriverStarted:                      append([]State{DriverReady, DriverReadyTimedOut}, ends...),
-	DriverReady:                        append([]State{InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, ExecutorsStartTimedOut}, ends...),
-	InitializedBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity, ExecutorsStartTimedOut}, ends...),
+	DriverReady:                        append([]State{InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors, ExecutorsStartTimedOut}, ends...),
+	InitializedBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors, ExecutorsStartTimedOut}, ends...),
 	RunningHealthy:                     append([]State{RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, ends...),
 	RunningWithPartialCapacity:         append([]State{RunningHealthy, RunningWithBelowThresholdExecutors}, ends...),
 	RunningWithBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity}, ends...),

@@ -59,6 +59,7 @@ func (w *world) advance(pod *simPod) {
 			status.ContainerStatuses[i].Ready = status.ContainerStatuses[i].State.Running != nil
 		}
 	case pod.stuck && !w.calm:
+		w.churn(pod)
 	case len(status.Conditions) == 0 && !w.one(4):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	case pod.starved && !w.calm, w.restless && !w.calm && !w.one(40):

@@ -137,6 +137,38 @@ func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 	}
 }
 
+// A driver whose readiness probe never passes has had its executors: it goes on without them, whichever process looks after
+// it, until it ends.
+func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
+	const limit = 3 * time.Second
+	s := newScene(t)
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"),
+		map[string]any{dialect.AnnotationExecutorsStart: limit.String()}))
+	driver := s.kubeflowDriver("spark-pi").start()
+	for number := range 2 {
+		driver.kubeflowExecutor(number + 1).start().ready()
+	}
+	until(s, s.kubeflowApps(), "spark-pi", "have had its executors", func(app *v1beta2.SparkApplication) bool {
+		record := app.Status.Firesteel
+		return record != nil && record.Launch != nil && record.Launch.ExecutorsReady && record.Transitions[len(record.Transitions)-1].State == "DriverStarted"
+	})
+	process.Kill()
+	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(2), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	untilGone(s, s.kube.CoreV1().Pods(s.ns), kubeflowExecutorName(2))
+	s.ownController(controller{sink: s.sink.url()})
+
+	// Another application tells when the time is over in which executors had to come.
+	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationExecutorsStart: limit.String()})), "create", "--filename=-")
+	s.must(err)
+	s.kubeflowDriver("clock").start()
+	s.untilShown("clock", v1beta2.FailedState)
+	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	untilGone(s, s.kube.CoreV1().Pods(s.ns), kubeflowExecutorName(1))
+	driver.succeed()
+	s.attempted(s.untilShown("spark-pi", v1beta2.CompletedState), 1, 1)
+}
+
 // The active deadline counts over all runs, without back-offs and suspensions, and a restart of the controller forgets
 // nothing. It is final.
 func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {

@@ -118,6 +118,10 @@ type Launch struct {
 	// DriverUID is the uid of the driver Pod; empty until it is known to exist.
 	// +optional
 	DriverUID types.UID `json:"driverUID,omitempty"`
+	// ExecutorsReady says that as many executors as the application asks for to begin with were ready at once. Their start is no
+	// longer awaited from then on, however many are lost.
+	// +optional
+	ExecutorsReady bool `json:"executorsReady,omitempty"`
 	// Warnings are sentences about what of the launch is not as the spec asks.
 	// +optional
 	Warnings []string `json:"warnings,omitempty"`
