@@ -257,9 +257,8 @@ func (w *world) meddle() {
 
 // letGo takes the finalizer off a Pod.
 func (w *world) letGo(pod *simPod) {
-	held := len(pod.Finalizers) > 0
 	pod.Finalizers = nil
-	if held && pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds == 0 {
+	if pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds == 0 {
 		w.remove(pod)
 	}
 }
