@@ -2,8 +2,7 @@ package dialect
 
 import (
 	"errors"
-	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,17 +14,30 @@ import (
 // source, and what the application writes there is lost. field is the list's; unknownFields are what the decoder reports.
 func CheckVolumes(field string, volumes []corev1.Volume, unknownFields []string) error {
 	var errs []error
+	unknown := unknownByIndex(field, unknownFields)
 	for i, volume := range volumes {
-		if volume.VolumeSource != (corev1.VolumeSource{}) {
-			continue
-		}
-		entry := fmt.Sprintf("%s[%d]", field, i)
-		if at := slices.IndexFunc(unknownFields, func(text string) bool { return strings.Contains(text, `"`+entry+".") }); at >= 0 {
+		index := strconv.Itoa(i)
+		if text, found := unknown[index]; found && volume.VolumeSource == (corev1.VolumeSource{}) {
 			errs = append(errs, &submission.FieldError{
-				Field: entry, Value: volume.Name, Problem: "has no source that is known and would be an empty directory",
-				Remedy: "correct the spelling of the " + unknownFields[at],
+				Field: field + "[" + index + "]", Value: volume.Name, Problem: "has no source that is known and would be an empty directory",
+				Remedy: "correct the spelling of the " + text,
 			})
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unknownByIndex returns what the decoder reports of the entries of a list, by their index. The first report of an entry
+// counts.
+func unknownByIndex(field string, unknownFields []string) map[string]string {
+	byIndex := map[string]string{}
+	for _, text := range unknownFields {
+		for _, rest := range strings.Split(text, `"`+field+"[")[1:] {
+			index, _, closed := strings.Cut(rest, "].")
+			if _, known := byIndex[index]; closed && !known {
+				byIndex[index] = text
+			}
+		}
+	}
+	return byIndex
 }

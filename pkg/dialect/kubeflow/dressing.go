@@ -31,11 +31,18 @@ type dressing struct {
 	pod  *corev1.PodSpec
 	// at is where in the Pod Spark's container is.
 	at int
+	// given are the volumes of spec.volumes, by name.
+	given map[string]*corev1.Volume
+	// added adds volumes to the Pod.
+	added podVolumes
 }
 
 // dress does it all, in the webhook's order.
 func dress(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
-	d := &dressing{app: app, role: r, spec: r.pods(&app.Spec), pod: pod, at: at}
+	d := &dressing{
+		app: app, role: r, spec: r.pods(&app.Spec), pod: pod, at: at,
+		given: volumesByName(app), added: volumesOf(pod),
+	}
 	d.environment()
 	d.hadoopConfigMap()
 	d.sparkConfigMap()
@@ -96,7 +103,7 @@ func (d *dressing) configMaps() {
 
 func (d *dressing) mountConfigMap(volume, name, path string) {
 	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
-	addVolume(d.pod, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
+	d.added.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
 	d.mount(corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true})
 }
 
@@ -108,7 +115,7 @@ func (d *dressing) secrets() {
 		}
 		volume := volumeName(secret.Name, "-volume")
 		source := &corev1.SecretVolumeSource{SecretName: secret.Name}
-		addVolume(d.pod, corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}})
+		d.added.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{Secret: source}})
 		d.mount(corev1.VolumeMount{Name: volume, MountPath: secret.Path})
 	}
 }
@@ -130,23 +137,15 @@ func (d *dressing) volumes() {
 		}
 	}
 	for _, mount := range slices.Concat(d.spec.VolumeMounts, mountsOf(d.spec.InitContainers), mountsOf(d.spec.Sidecars)) {
-		if volume := volumeNamed(d.app, mount.Name); volume != nil && !scratch[mount.Name] {
-			addVolume(d.pod, *volume.DeepCopy())
+		if volume := d.given[mount.Name]; volume != nil && !scratch[mount.Name] {
+			d.added.add(*volume.DeepCopy())
 		}
 	}
 }
 
-func mountsOf(containers []corev1.Container) []corev1.VolumeMount {
-	var mounts []corev1.VolumeMount
-	for _, container := range containers {
-		mounts = append(mounts, container.VolumeMounts...)
-	}
-	return mounts
-}
-
-// hasVolume says that the Pod has a volume, or gets it from the application.
+// hasVolume reports whether the Pod has a volume, or gets it from the application.
 func (d *dressing) hasVolume(name string) bool {
-	return volumeNamed(d.app, name) != nil || slices.ContainsFunc(d.pod.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+	return d.given[name] != nil || d.added.names[name]
 }
 
 func (d *dressing) mount(mount corev1.VolumeMount) {
@@ -184,9 +183,15 @@ func (d *dressing) containers() {
 
 // withAll adds containers, but none whose name and image another has already.
 func withAll(containers, added []corev1.Container) []corev1.Container {
+	type nameAndImage struct{ name, image string }
+	taken := map[nameAndImage]bool{}
+	for _, container := range containers {
+		taken[nameAndImage{container.Name, container.Image}] = true
+	}
 	for _, container := range added {
-		same := func(c corev1.Container) bool { return c.Name == container.Name && c.Image == container.Image }
-		if !slices.ContainsFunc(containers, same) {
+		key := nameAndImage{container.Name, container.Image}
+		if !taken[key] {
+			taken[key] = true
 			containers = append(containers, *container.DeepCopy())
 		}
 	}

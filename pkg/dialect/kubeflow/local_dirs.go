@@ -2,7 +2,6 @@ package kubeflow
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,8 +22,9 @@ type localDir struct {
 
 // setLocalDirs has Spark mount the volumes that it takes for its scratch directories.
 func (p properties) setLocalDirs(r role, app *v1beta2.SparkApplication) {
+	volumes := volumesByName(app)
 	for i, mount := range r.pods(&app.Spec).VolumeMounts {
-		dir := localDirOf(app, mount)
+		dir := localDirOf(app, volumes[mount.Name], mount)
 		if dir == nil {
 			continue
 		}
@@ -41,9 +41,9 @@ func (p properties) setLocalDirs(r role, app *v1beta2.SparkApplication) {
 	}
 }
 
-// localDirOf is a scratch directory that properties can describe; nil for any other mount.
-func localDirOf(app *v1beta2.SparkApplication, mount corev1.VolumeMount) *localDir {
-	volume := volumeNamed(app, mount.Name)
+// localDirOf is a scratch directory that properties can describe; nil for any other mount. The volume is the mount's, nil
+// if there is none.
+func localDirOf(app *v1beta2.SparkApplication, volume *corev1.Volume, mount corev1.VolumeMount) *localDir {
 	if volume == nil || !isLocalDir(mount) ||
 		mount.SubPathExpr != "" || mount.MountPropagation != nil || strings.Contains(mount.Name, ".") {
 		return nil
@@ -84,27 +84,13 @@ func isLocalDir(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.
 // addLocalDirs gives a template the scratch directories that no properties can describe: Spark finds those that its
 // container mounts already.
 func addLocalDirs(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
+	volumes, added := volumesByName(app), volumesOf(pod)
 	for _, mount := range r.pods(&app.Spec).VolumeMounts {
-		volume := volumeNamed(app, mount.Name)
-		if !isLocalDir(mount) || volume == nil || localDirOf(app, mount) != nil {
+		volume := volumes[mount.Name]
+		if !isLocalDir(mount) || volume == nil || localDirOf(app, volume, mount) != nil {
 			continue
 		}
-		addVolume(pod, *volume.DeepCopy())
+		added.add(*volume.DeepCopy())
 		pod.Containers[at].VolumeMounts = append(pod.Containers[at].VolumeMounts, *mount.DeepCopy())
 	}
-}
-
-// addVolume adds a volume, once.
-func addVolume(pod *corev1.PodSpec, volume corev1.Volume) {
-	if !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == volume.Name }) {
-		pod.Volumes = append(pod.Volumes, volume)
-	}
-}
-
-func volumeNamed(app *v1beta2.SparkApplication, name string) *corev1.Volume {
-	i := slices.IndexFunc(app.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &app.Spec.Volumes[i]
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -132,8 +130,9 @@ func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
 				r.field(fmt.Sprintf("secrets[%d].secretType", i)), secret.Type, secret.Name, secretTypes[1:])
 		}
 	}
+	volumes, inTemplate := volumesByName(app), volumesOfTemplate(spec)
 	for i, mount := range spec.VolumeMounts {
-		if volumeNamed(app, mount.Name) == nil && !templateHasVolume(spec, mount.Name) {
+		if volumes[mount.Name] == nil && !inTemplate[mount.Name] {
 			said.say("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
 		}
 	}
@@ -151,16 +150,12 @@ func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
 // secretTypes are the values of secretType, of which none is Generic.
 var secretTypes = []v1beta2.SecretType{"", v1beta2.GenericSecret, v1beta2.GCPServiceAccountSecret, v1beta2.HadoopDelegationTokenSecret}
 
-func templateHasVolume(spec *v1beta2.SparkPodSpec, name string) bool {
+// volumesOfTemplate returns the names of the volumes of the user's template.
+func volumesOfTemplate(spec *v1beta2.SparkPodSpec) map[string]bool {
 	if spec.Template == nil {
-		return false
+		return nil
 	}
-	for _, volume := range spec.Template.Spec.Volumes {
-		if volume.Name == name {
-			return true
-		}
-	}
-	return false
+	return volumeNames(spec.Template.Spec.Volumes)
 }
 
 // neglectedOfApplication speaks of what the operator's settings do not allow, and of what has nothing to act on.
@@ -251,14 +246,15 @@ func neglectedOfRestarts(policy v1beta2.RestartPolicy) []string {
 // neglectedVolumes speaks of volumes that no container of the spec mounts.
 func neglectedVolumes(spec v1beta2.SparkApplicationSpec) []string {
 	var said sentences
-	for i, volume := range spec.Volumes {
-		mounted := false
-		for _, r := range []role{driverRole, executorRole} {
-			pods := r.pods(&spec)
-			mounts := slices.Concat(pods.VolumeMounts, mountsOf(pods.InitContainers), mountsOf(pods.Sidecars))
-			mounted = mounted || slices.ContainsFunc(mounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume.Name })
+	mounted := map[string]bool{}
+	for _, r := range []role{driverRole, executorRole} {
+		pods := r.pods(&spec)
+		for _, mount := range slices.Concat(pods.VolumeMounts, mountsOf(pods.InitContainers), mountsOf(pods.Sidecars)) {
+			mounted[mount.Name] = true
 		}
-		if !mounted {
+	}
+	for i, volume := range spec.Volumes {
+		if !mounted[volume.Name] {
 			said.say("spec.volumes[%d] %q is in no Pod, neither driver nor executor mounts it: add it to their volumeMounts, or leave it out",
 				i, volume.Name)
 		}

@@ -68,10 +68,11 @@ func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) 
 // checkSpec refuses what neither Spark nor the Kubeflow operator could do.
 func checkSpec(app *v1beta2.SparkApplication) error {
 	var errs []error
+	volumes := volumesByName(app)
 	for _, r := range []role{driverRole, executorRole} {
 		spec := r.pods(&app.Spec)
 		for i, mount := range spec.VolumeMounts {
-			if isLocalDir(mount) && volumeNamed(app, mount.Name) == nil {
+			if isLocalDir(mount) && volumes[mount.Name] == nil {
 				errs = append(errs, &submission.FieldError{
 					Field: r.field(fmt.Sprintf("volumeMounts[%d].name", i)), Value: mount.Name,
 					Problem: "names no volume of spec.volumes", Remedy: "add the volume",
