@@ -21,8 +21,8 @@ type Spec struct {
 	// SameSince is an earlier generation since which the fields whose edit matters are known to be the same; 0 if none is
 	// known. It counts if a hash says otherwise: a library or a new default of the API may have changed that.
 	SameSince int64
-
-	fields func() any
+	// Fields returns the fields whose edit matters; nil if edits do not matter.
+	Fields func() any
 }
 
 // Of is the spec of an object. hashed returns the fields whose edit matters. Each hash is made once, and only if it is asked
@@ -35,7 +35,7 @@ func Of(object metav1.Object, observed int64, hashed func() any) Spec {
 		})
 	}
 	current, asJSON := by(Hash), by(HashJSON)
-	return Spec{Generation: object.GetGeneration(), Observed: observed, fields: hashed, Hash: func(version int64) string {
+	return Spec{Generation: object.GetGeneration(), Observed: observed, Fields: hashed, Hash: func(version int64) string {
 		switch version {
 		case HashVersion:
 			return current()
@@ -49,7 +49,7 @@ func Of(object metav1.Object, observed int64, hashed func() any) Spec {
 
 // Same reports whether two specs of an object have the same fields whose edit matters.
 func (s Spec) Same(other Spec) bool {
-	return s.fields != nil && other.fields != nil && reflect.DeepEqual(s.fields(), other.fields())
+	return s.Fields != nil && other.Fields != nil && reflect.DeepEqual(s.Fields(), other.Fields())
 }
 
 // Change is how a spec differs from that of an attempt.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -90,7 +89,7 @@ func TestPolicyWithDefaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.Policy(test.app, patient()), cmpopts.IgnoreFields(lifecycle.Policy{}, "Spec")); diff != "" {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app, patient())); diff != "" {
 				t.Errorf("Policy (-want +got):\n%s", diff)
 			}
 		})

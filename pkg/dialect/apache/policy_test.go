@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -167,7 +166,7 @@ func TestPolicy(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.Policy(test.app, apache.Defaults{}), cmpopts.IgnoreFields(lifecycle.Policy{}, "Spec")); diff != "" {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app, apache.Defaults{})); diff != "" {
 				t.Errorf("Policy (-want +got):\n%s", diff)
 			}
 		})
@@ -267,7 +266,7 @@ func TestTimeLimitsOfAnnotations(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.Policy(test.app, test.defaults), cmpopts.IgnoreFields(lifecycle.Policy{}, "Spec")); diff != "" {
+			if diff := cmp.Diff(test.want, apache.Policy(test.app, test.defaults)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			said := apache.Warnings(test.app, test.defaults)
