@@ -80,8 +80,22 @@ func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Reco
 
 func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
 	return telling.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		return !equality.Semantic.DeepEqual(app, concluded(d, app, unmoved, facts))
+		desired := concluded(d, app, unmoved, facts)
+		if equality.Semantic.DeepEqual(app, desired) {
+			return false
+		}
+		return !equality.Semantic.DeepEqual(app.GetRecord(), unmoved) || !r.restoresLater(app, desired)
 	})
+}
+
+// restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
+// application is requeued.
+func (r *Reconciler) restoresLater(app, desired dialect.Application) bool {
+	wait := r.written.restorations.Wait(app, desired, r.clock.Now())
+	if wait > 0 {
+		r.enqueueAfter(app, wait)
+	}
+	return wait > 0
 }
 
 // measure counts the transitions that were written.

@@ -132,7 +132,9 @@ func TestWorthWriting(t *testing.T) {
 			if test.change != nil {
 				test.change(after, record, &facts)
 			}
-			r := &Reconciler{clock: clocktesting.NewFakePassiveClock(start.Add(test.after))}
+			r := &Reconciler{
+				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), written: newWritten(apache.Dialect{}.SameShown),
+			}
 			if got := r.worthWriting(apache.Dialect{}, after, record, facts); got != test.want {
 				t.Errorf("worth writing: %t, want %t", got, test.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // written remembers the applications as Firesteel last wrote them, and what became of their records.
@@ -16,7 +17,8 @@ type written struct {
 	*latest.Writes[dialect.Application]
 	reports *setup.Reports
 	// sameShown says that two statuses show the same to the clients of an API.
-	sameShown func(a, b dialect.Application) bool
+	sameShown    func(a, b dialect.Application) bool
+	restorations telling.Restorations
 
 	mutex    sync.Mutex
 	recorded map[types.UID]bool
@@ -51,6 +53,7 @@ func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 func (w *written) remember(app dialect.Application) {
 	app.SetManagedFields(nil)
 	w.Remember(app)
+	w.restorations.Wrote(app)
 	w.found(app)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -110,6 +113,7 @@ func (w *written) lossOf(app dialect.Application) loss {
 
 func (w *written) forget(app dialect.Application) {
 	w.Forget(app)
+	w.restorations.Forget(app.GetUID())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.recorded, app.GetUID())

@@ -53,12 +53,14 @@ type Reconciler struct {
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
-	written     *latest.Writes[kind.Schedule]
-	asked       *asked
-	rush        *setup.Rush
-	reported    *setup.Reports
-	retries     *setup.Retries
-	instruments *Instruments
+	written *latest.Writes[kind.Schedule]
+	// restorations bounds how often a status is restored that another writer has changed.
+	restorations telling.Restorations
+	asked        *asked
+	rush         *setup.Rush
+	reported     *setup.Reports
+	retries      *setup.Retries
+	instruments  *Instruments
 }
 
 // reconcile takes a schedule further, where it is this installation's.
@@ -112,7 +114,13 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 	}
 	schedule.Project(s, policy, decision, silent, now)
 	if worthWriting(before, s.GetScheduleStatus()) {
-		if s, err = r.write(ctx, s); err != nil {
+		wait := time.Duration(0)
+		if equality.Semantic.DeepEqual(before.Firesteel, s.GetScheduleStatus().Firesteel) {
+			wait = r.restorations.Wait(s, s, now) // only what another writer has changed is restored
+		}
+		if wait > 0 {
+			again = earlier(again, wait)
+		} else if s, err = r.write(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -268,6 +276,7 @@ func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule,
 		return s, controller.NewRequeueAfter(setup.PrunedRetry)
 	}
 	r.written.Remember(stored)
+	r.restorations.Wrote(stored)
 	return stored, nil
 }
 
@@ -308,12 +317,21 @@ func (r *Reconciler) lookAgain(s kind.Schedule, decision schedule.Decision, agai
 	r.enqueueAfter(keyOf(s), after)
 }
 
+// earlier is the shorter of two times, of which zero is none.
+func earlier(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // forget ends all that is remembered of a schedule.
 func (r *Reconciler) forget(s kind.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
 	r.rush.Note(s.GetUID(), false)
 	r.written.Forget(s)
+	r.restorations.Forget(s.GetUID())
 	r.reported.Forget(s.GetUID())
 }
 

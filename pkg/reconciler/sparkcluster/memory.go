@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // memory is what this process knows of clusters beyond the caches. What is lost with it costs a few requests.
@@ -21,6 +22,8 @@ type memory struct {
 	written *latest.Writes[*sparkv1.SparkCluster]
 	reports *setup.Reports
 	edits   *edits.Harmless
+	// restorations bounds how often a status is restored that another writer has changed.
+	restorations telling.Restorations
 
 	mutex   sync.Mutex
 	wrote   map[types.UID]time.Time
@@ -68,6 +71,7 @@ func (m *memory) firstLook(uid types.UID) bool {
 // remember knows a cluster as it was written.
 func (m *memory) remember(c *sparkv1.SparkCluster, now time.Time) {
 	m.written.Remember(c)
+	m.restorations.Wrote(c)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.wrote[c.UID] = now
@@ -123,6 +127,7 @@ func (m *memory) justParted(c *sparkv1.SparkCluster, now time.Time) bool {
 func (m *memory) forget(c *sparkv1.SparkCluster) {
 	m.written.Forget(c)
 	m.edits.Forget(c.UID)
+	m.restorations.Forget(c.UID)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.parted, c.UID)

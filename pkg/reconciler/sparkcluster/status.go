@@ -76,12 +76,26 @@ func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts
 
 func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) bool {
 	return telling.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		desired := projected(c, unmoved, facts).Status
+		desired := projected(c, unmoved, facts)
+		same := api.SameButWorkers(c.Status, desired.Status)
 		if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
-			return !equality.Semantic.DeepEqual(c.Status, desired)
+			same = equality.Semantic.DeepEqual(c.Status, desired.Status)
 		}
-		return !api.SameButWorkers(c.Status, desired)
+		if same {
+			return false
+		}
+		return !equality.Semantic.DeepEqual(c.Status.Firesteel, unmoved) || !r.restoresLater(c, desired)
 	})
+}
+
+// restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
+// cluster is requeued.
+func (r *Reconciler) restoresLater(c, desired *sparkv1.SparkCluster) bool {
+	wait := r.memory.restorations.Wait(c, desired, r.clock.Now())
+	if wait > 0 {
+		r.enqueueAfter(c, wait)
+	}
+	return wait > 0
 }
 
 // workersMoved says that the status has other numbers of workers than there are.
