@@ -215,7 +215,9 @@ func (m *machine) anew() bool {
 	previous := m.record.Attempt
 	m.record.Previous = &previous
 	m.seen = Observation{} // was of the attempt before
-	return m.begin(v1alpha1.Attempt{ID: previous.ID + 1}, "The spec was edited: the cluster is created anew.")
+	next := v1alpha1.Attempt{ID: previous.ID + 1}
+	next.TakeUnknown(previous)
+	return m.begin(next, "The spec was edited: the cluster is created anew.")
 }
 
 // begin begins an attempt.

@@ -13,6 +13,7 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
 // steps are the states that may follow each, within an attempt or by beginning another.
@@ -44,6 +45,7 @@ func TestAnyWorld(t *testing.T) {
 		if w.one(4) { // taken over
 			w.record = running()
 		}
+		w.newer = w.one(4)
 		for range 20 + w.rng.Intn(100) {
 			w.happen()
 			w.decide()
@@ -72,6 +74,8 @@ type world struct {
 	met    map[State]int
 	edits  int
 	deaf   bool
+	// newer is a world in which a newer version of Firesteel writes the record, too, with fields of its own.
+	newer bool
 	// stuck is a world in which what is deleted does not go.
 	stuck bool
 	// answered says that the master has answered at any time.
@@ -146,6 +150,9 @@ func (w *world) decide() {
 	w.Helper()
 	for range 8 {
 		before := w.record
+		if before != nil && w.newer {
+			unknowntest.Fill(before)
+		}
 		w.record, w.last = Decide(before, w.policy, w.seen, w.now)
 		w.seen.Told = w.last.Ready
 		w.check(before)
@@ -183,6 +190,9 @@ func (w *world) check(before *v1alpha1.Record) {
 	var last v1alpha1.Transition
 	if before != nil {
 		last = outbox.Current(before)
+		if lost := unknowntest.Lost(before, w.record); len(lost) > 0 {
+			w.fail("fields of a newer version are lost: %q", lost)
+		}
 	}
 	for _, t := range w.record.Transitions {
 		if t.Sequence <= last.Sequence {

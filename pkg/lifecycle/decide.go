@@ -269,6 +269,7 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
 	previous := m.record.Attempt
 	next.Since = outbox.Stamp(m.now)
+	next.TakeUnknown(previous)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.policy.Spec.Note(m.record)
 	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray, StrayDriver: m.seen.StrayDriver} // the rest was seen of the attempt before

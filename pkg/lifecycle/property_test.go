@@ -107,7 +107,7 @@ func toBeMet() []string {
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
 		"a node that is lost", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
 		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
-		"executors that came and went during a start",
+		"executors that came and went during a start", "unknown fields",
 	}
 	for state, next := range steps {
 		if len(next) > 0 || state == ResourceReleased {

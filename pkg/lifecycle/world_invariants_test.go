@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
@@ -35,6 +36,11 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.note("decided %s of attempt %d, %s", outbox.Current(record).State, record.Attempt.ID, summary(decision))
 	}
 
+	if w.stored != nil {
+		if lost := unknowntest.Lost(w.stored, record); len(lost) > 0 {
+			w.fail("fields of a newer version are lost: %q", lost)
+		}
+	}
 	w.checkShown(given, record, decision)
 	again := decision.Seen
 	if decision.Effect != Persist && (decision.Changed || w.rng.Intn(4) == 0) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
 // world is one application among an API server, a kubelet, users, handlers and a sink, none of which can be relied
@@ -39,6 +40,8 @@ type world struct {
 	// hasty is a world in which attempts come and go, wordy one in which everything has a long text and a long name,
 	// and restless one in which executors come and go.
 	hasty, wordy, restless bool
+	// newer is a world in which a newer version of Firesteel writes the record, too, with fields of its own.
+	newer bool
 
 	// stored is the record as the API server has it, and history all transitions that it ever had.
 	stored  *v1alpha1.Record
@@ -83,6 +86,7 @@ func newWorld(t *testing.T, seed int64) *world {
 	}
 	w.interrupts = w.one(2)
 	w.oneName, w.sinkDown, w.hasty, w.wordy, w.restless = w.one(2), w.one(3), w.one(2), w.one(3), w.one(6)
+	w.newer = w.one(4)
 	w.policy = w.anyPolicy()
 	return w
 }
@@ -184,6 +188,11 @@ func (w *world) persist(record *v1alpha1.Record) {
 	stored := record
 	if w.rng.Intn(4) == 0 {
 		stored = w.encode(record)
+	}
+	if w.newer {
+		stored = stored.DeepCopy()
+		unknowntest.Fill(stored)
+		w.meet("unknown fields")
 	}
 	w.checkHistory(stored)
 	w.stored = stored

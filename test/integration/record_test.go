@@ -176,8 +176,8 @@ func TestUnknownFieldsSurviveALife(t *testing.T) {
 			return uid != "" && uid != string(d.UID)
 		})
 		for path, want := range map[string]any{
-			"newer": map[string]any{"deep": []any{int64(1), map[string]any{"b": nil}}}, "attempt newer": "a", "previous newer": "a",
-			"previous spec newer": "b", "verdict newer": "e", "verdict attempt": int64(0),
+			"newer": map[string]any{"deep": []any{int64(1), map[string]any{"b": nil}}}, "attempt newer": "a", "attempt spec newer": "b",
+			"previous newer": "a", "previous spec newer": "b", "verdict newer": "e", "verdict attempt": int64(0),
 		} {
 			if diff := cmp.Diff(want, at(next, strings.Fields(path)...)); diff != "" {
 				s.Errorf("%s (-want +got):\n%s", path, diff)
@@ -196,6 +196,44 @@ func TestUnknownFieldsSurviveALife(t *testing.T) {
 			s.Errorf("at the end the attempt has %v; the record (-want +got):\n%s", at(over, "attempt", "newer"), diff)
 		}
 	})
+}
+
+func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
+	t.Parallel()
+	const name = "spark-pi"
+	s := newScene(t).sharesController()
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	launched := s.runPi()
+	s.patchRecord(kubeflowApplications, name, `{"op":"add","path":"/newer","value":[1]}`, `{"op":"add","path":"/attempt/newer","value":"a"}`,
+		`{"op":"add","path":"/attempt/spec/newer","value":"b"}`, `{"op":"add","path":"/launch/newer","value":"c"}`)
+	anew := func(attempt int64, patch string) {
+		t.Helper()
+		_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", patch)
+		s.must(err)
+		next := s.untilRecord(kubeflowApplications, name, "be launched again", func(o *unstructured.Unstructured) bool {
+			uid, _ := at(o, "launch", "driverUID").(string)
+			return uid != "" && at(o, "attempt", "id") == attempt
+		})
+		if diff := cmp.Diff([]any{int64(1)}, at(next, "newer")); diff != "" || at(next, "attempt", "newer") != "a" || at(next, "attempt", "spec", "newer") != "b" {
+			t.Errorf("attempt %d has lost fields:\n%s", attempt, described(at(next)))
+		}
+		if got := at(next, "launch", "newer"); got != nil {
+			t.Errorf("the launch of attempt %d has another's %v", attempt, got)
+		}
+	}
+	suspend := `{"spec":{"suspend":true}}`
+	_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", suspend)
+	s.must(err)
+	untilGone(s, s.kube.CoreV1().Pods(s.ns), launched.Name)
+	suspended := s.untilRecord(kubeflowApplications, name, "be suspended", func(o *unstructured.Unstructured) bool {
+		all := at(o, "transitions").([]any)
+		return all[len(all)-1].(map[string]any)["state"] == "Suspended"
+	})
+	if got := at(suspended, "launch", "newer"); got != "c" {
+		t.Errorf("of the launch is left %v", got)
+	}
+	anew(1, `{"spec":{"suspend":false}}`)
+	anew(2, `{"spec":{"arguments":["7"]}}`)
 }
 
 // Whoever may write a verdict must not fill the record.

@@ -178,8 +178,11 @@ func (h *handler) delete(ctx context.Context, q *question, run metav1.Object) er
 // hold records that the run waits for others, so that it is asked for again when those are gone.
 func (h *handler) hold(ctx context.Context, q *question) error {
 	held := &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(q.decision.Due), Policy: q.policy.Concurrency}
-	if before := q.record().Held; before != nil && before.Policy == held.Policy {
-		return nil // for the same instant: others are not kept
+	if before := q.record().Held; before != nil { // for the same instant: others are not kept
+		if before.Policy == held.Policy {
+			return nil
+		}
+		held.Unknown = before.Unknown
 	}
 	q.record().Held = held
 	return h.write(ctx, q)

@@ -249,6 +249,18 @@ func TestTheRun(t *testing.T) {
 	}
 }
 
+func TestARunThatIsHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
+	s := newServer(t, hourly().Running("Forbid", "pi-1").With(func(s *v1alpha1.ScheduledSparkApplication) {
+		s.Status.Firesteel.Held = &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(due), Policy: "Replace", Unknown: `{"newer":1}`}
+	}), run("pi-1", lifecycle.RunningHealthy))
+	if err := s.tell(t, pi); err != nil {
+		t.Fatal(err)
+	}
+	if held := s.record(t).Held; held == nil || held.Policy != "Forbid" || held.Unknown != `{"newer":1}` {
+		t.Errorf("held is %+v", held)
+	}
+}
+
 // A run of which it is not known whether the API server created it is seen to before another that is due by then.
 func TestNoRunIsStartedBesideOneThatMayExist(t *testing.T) {
 	for _, policy := range []v1alpha1.ConcurrencyPolicy{v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace} {

@@ -81,6 +81,9 @@ func (r *Reconciler) prepare(
 	if seen.LaunchRefused = refused; refused != nil {
 		return nil, nil
 	}
+	if fenced != nil {
+		fence.Unknown = fenced.Unknown
+	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
 	return &launch{objects: objects}, nil

@@ -26,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -218,5 +219,22 @@ func TestObjectsOfALaunchAreCounted(t *testing.T) {
 	if err := checkCount(objects); err == nil || err.Error() != "spec asks for 257 objects beside the driver Pod, and 256 can be made: "+
 		"ask for fewer config maps, volume claims, Services and routes" {
 		t.Errorf("refused with %v", err)
+	}
+}
+
+// An edit between the fence and the launch makes another launch of the same attempt.
+func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
+	app := pi().Obj()
+	app.Spec.MainClass = "Main"
+	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver", Unknown: `{"newer":1}`}}
+	clock, record := clockAt(start), app.Status.Firesteel.DeepCopy()
+	r := &Reconciler{
+		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
+		drivers: cachedDrivers(t), obstacles: newObstacles(clock), secrets: setup.NewSecrets(),
+	}
+	var seen lifecycle.Observation
+	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), app, record, &seen)
+	if err != nil || launch == nil || launch.resumed || record.Launch.ID == "before the edit" || record.Launch.Unknown != `{"newer":1}` {
+		t.Errorf("the launch %+v of %+v, seen %+v, %v", launch, record.Launch, seen, err)
 	}
 }

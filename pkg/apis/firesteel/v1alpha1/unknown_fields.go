@@ -8,7 +8,19 @@ import (
 
 // UnknownFields are the fields of an object that its type does not have, as a JSON object; empty if there are none. A newer
 // version of Firesteel wrote them, and they are written again as they are.
+//
+// They live as long as what they are part of. Those of a record, of its attempt and of the attempt's spec live as long as the
+// record: the next attempt takes them over. Those of a launch live until the next attempt begins, those of a verdict until the
+// verdict is dropped, and those of a transition, a past attempt or a run until that is dropped.
 type UnknownFields string
+
+// TakeUnknown has an attempt take over the unknown fields of the one before.
+func (a *Attempt) TakeUnknown(previous Attempt) {
+	a.Unknown = previous.Unknown
+	if previous.Spec != nil && previous.Spec.Unknown != "" {
+		a.Spec = &AttemptSpec{Unknown: previous.Spec.Unknown}
+	}
+}
 
 // BoundUnknown drops unknown fields, the first ones first, until the rest takes no more than a number of bytes.
 func BoundUnknown(held []*UnknownFields, limit int) {
