@@ -70,7 +70,7 @@ func stopped(pod *corev1.Pod, mains []corev1.ContainerStatus) bool {
 }
 
 // longestGrace is the longest grace period that a duration can hold, in seconds. The API server adds a longer one to a
-// time all the same, so that the deletion timestamp of such a Pod may be any time.
+// time all the same: the sum overflows, and the deletion timestamp may be before the deletion.
 const longestGrace = int64(math.MaxInt64 / time.Second)
 
 // termination returns when the deletion of a Pod was accepted, and when its grace period is over. Both are zero if
@@ -80,12 +80,15 @@ func termination(pod *corev1.Pod) (since, until time.Time) {
 		return time.Time{}, time.Time{}
 	}
 	grace := max(ptr.Deref(pod.DeletionGracePeriodSeconds, 0), 0)
-	if grace > longestGrace {
-		since = pod.CreationTimestamp.Time
-		return since, since.Add(time.Duration(longestGrace) * time.Second)
-	}
 	until = pod.DeletionTimestamp.Time
-	return until.Add(-time.Duration(grace) * time.Second), until
+	since = until.Add(-time.Duration(grace) * time.Second) // which overflows as the API server's sum did, and so undoes it
+	if grace <= longestGrace {
+		return since, until
+	}
+	if created := pod.CreationTimestamp.Time; since.Before(created) {
+		since = created // another API server, with another sum
+	}
+	return since, since.Add(time.Duration(longestGrace) * time.Second)
 }
 
 // afterGrace is how long a Pod may outlive its grace period while all is well: its kubelet takes a moment to kill it,

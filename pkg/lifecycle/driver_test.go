@@ -448,7 +448,17 @@ func TestObserveDriver(t *testing.T) {
 		"a grace period that no clock can hold does not end, whatever the deletion timestamp is": {
 			pod: driverPod().Created(at(0)).Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 1<<62),
 			want: Driver{Started: true, Terminating: true,
-				TerminatingSince: at(0), TerminatingUntil: at(math.MaxInt64 / time.Second * time.Second)},
+				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute).Add(math.MaxInt64 / time.Second * time.Second)},
+		},
+		"a deletion timestamp that overflowed still says when the deletion was": {
+			pod: driverPod().Created(at(0)).Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 300*year),
+			want: Driver{Started: true, Terminating: true,
+				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute).Add(math.MaxInt64 / time.Second * time.Second)},
+		},
+		"no Pod is deleted before it is created": {
+			pod: driverPod().Created(at(time.Hour)).Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 1<<62),
+			want: Driver{Started: true, Terminating: true,
+				TerminatingSince: at(time.Hour), TerminatingUntil: at(time.Hour).Add(math.MaxInt64 / time.Second * time.Second)},
 		},
 	}
 	for name, test := range tests {
