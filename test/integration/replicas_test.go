@@ -299,8 +299,36 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 	s.untilMetric(former, pending, func(count float64) bool { return count == 0 })
 }
 
+// A reconcile is in flight when its object is deleted by force. Nobody is asked about it for ever.
+func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
+	s := newScene(t)
+	s.configured("config-observability", "metrics-protocol", "prometheus")
+	s.configured("config-handlers", "restart", "external")
+	r := s.replica()
+	s.untilLed(1, 1)
+	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
+	d := s.run("pi", 0)
+	held, release := make(chan struct{}), make(chan struct{})
+	r.proxy.set("pi", trap{at: len(r.proxy.written("pi")) + 1, answered: true, late: true, spring: func() {
+		close(held)
+		<-release
+	}})
+	d.exit(1)
+	<-held
+	s.untilMetric(r, unfinished, func(seconds float64) bool { return seconds > 0 })
+	s.untilMetric(r, counted, func(count float64) bool { return count == 1 })
+	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Finalizers = nil })
+	s.delete("pi")
+	s.untilMetric(r, counted, func(count float64) bool { return count == 0 })
+	close(release)
+	s.untilMetric(r, unfinished, func(seconds float64) bool { return seconds == 0 })
+	s.untilMetric(r, awaited, func(count float64) bool { return count == 0 })
+	s.untilMetric(r, pending, func(count float64) bool { return count == 0 })
+}
+
 // Metrics of a replica, of all objects together.
 const (
+	counted    = `firesteel_applications\{[^}]*\}`
 	unfinished = `kn_workqueue_unfinished_work_seconds\{[^}]*sparkapplication[^}]*\}`
 	awaited    = `firesteel_handlers_awaited\{[^}]*\}`
 	pending    = `firesteel_events_pending\{[^}]*\}`
