@@ -14,7 +14,8 @@ import (
 var hostile = []string{
 	"/token:", "=token:", "token:/", "token/", "spec.token:", "spark.token: ", "/basic/basic", "basic/", "Bearer 'a", "Basic a ", "://", "://:a", "a://b", `"://\"`,
 	"jdbc:oracle:", "&sig=a", "?sig=a", "password=" + m, "password=\"" + m, "secret:a", "secret: a ", "secrets: 'a", "--token -", "password \"", "--token", "token,",
-	"name: token, value", `\\token:`, "a",
+	"name: token, value", "value: a, name: token, ", `"value":"a","name":"token",`, "value: 'name: ", "value:name:", "value: |\n name: token\n", "password: |\n", "password: |\n\n",
+	`password: |\n`, `password: |\n a\n`, `"password: |\n a`, " password: >\n  ", `:\/\/`, `:\/\/a:b@c`, `\u0026sig=a`, `\u0026sig\u003d`, `\u002f`, `\\token:`, "a",
 }
 
 // bodies are hostile texts of a length: what is repeated, and keys before what is long.
@@ -23,8 +24,8 @@ func bodies(length int) map[string]string {
 	for _, part := range hostile {
 		texts[part] = strings.Repeat(part, length/len(part))
 	}
-	for _, begin := range []string{"password=", "password", `token=\"`, "basic ", "https://", "secret: "} {
-		for _, part := range []string{`\`, `\n`, `\'`, " ", "a", "'", "@"} {
+	for _, begin := range []string{"password=", "password", `token=\"`, "basic ", "https://", "secret: ", "secret: |\n ", `secret: |\n `, "value: ", `https:\/\/`} {
+		for _, part := range []string{`\`, `\n`, "\n", "\n a", `\n a`, `\u0026`, " name: token, ", `\'`, " ", "a", "'", "@"} {
 			texts[begin+" and "+part] = begin + strings.Repeat(part, length/len(part))
 		}
 	}

@@ -16,6 +16,8 @@ type finder struct {
 	// own is the object's own pattern.
 	own   *pattern
 	spans []span
+	// before is where the value of an entry begins that has no name yet; 0 if there is none.
+	before int
 	// ran is the word that was looked at last, by run.
 	ran span
 }
@@ -25,17 +27,31 @@ func find(text string, own *pattern) []span {
 	f := &finder{text: text, own: own}
 	for i := 0; i < len(text); {
 		switch {
-		case strings.HasPrefix(text[i:], "://"):
-			i = f.userInfo(i + len("://"))
-		case strings.HasPrefix(text[i:], escapedNewline):
-			i += len(escapedNewline)
+		case text[i] == ':':
+			i = f.userInfo(i)
+		case text[i] == '\\':
+			i += escape(text[i:])
 		case isWord(text[i]):
 			i = f.word(i)
 		default:
 			i++
 		}
 	}
-	return f.spans
+	return inOrder(f.spans)
+}
+
+// inOrder sorts spans, and joins those that overlap.
+func inOrder(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.start < joined[n-1].end {
+			joined[n-1].end = max(joined[n-1].end, s.end)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
 }
 
 // escapedNewline is a line's end within quotes.
@@ -74,6 +90,12 @@ func (f *finder) word(i int) int {
 	}
 	word := f.text[i:j]
 	switch {
+	case strings.EqualFold(word, "value"):
+		f.before, _ = f.afterAssignment(j)
+	case f.before > 0 && (strings.EqualFold(word, "name") || strings.EqualFold(word, "key")):
+		f.valueBefore(i, j)
+	}
+	switch {
 	case isSecret(word), f.inURL(i) && isSignature(word):
 		return f.value(i, j, true)
 	case f.own.matches(word):
@@ -94,7 +116,10 @@ func isSignature(word string) bool {
 
 // inURL reports whether what is at i is a parameter of a URL.
 func (f *finder) inURL(i int) bool {
-	return i > 0 && (f.text[i-1] == '?' || f.text[i-1] == '&' || f.text[i-1] == ';')
+	if i == 0 {
+		return false
+	}
+	return strings.IndexByte("?&;", f.text[i-1]) >= 0 || strings.HasSuffix(f.text[:i], escapedAmpersand)
 }
 
 // value looks for the value of the key that is from i to j: behind =, a colon, quotes or an option. loosely takes it also
@@ -109,13 +134,13 @@ func (f *finder) value(i, j int, loosely bool) int {
 	blank := f.afterBlanks(p)
 	rest := f.text[blank:]
 	switch {
-	case strings.HasPrefix(rest, "="):
-		next := f.afterBlanks(blank + 1)
+	case equals(rest) > 0:
+		next := f.afterBlanks(blank + equals(rest))
 		if strings.HasPrefix(f.text[next:], ">") {
 			next = f.afterBlanks(next + 1)
 		}
 		return f.take(next, f.ofURL(i))
-	case strings.HasPrefix(rest, ":") && !strings.HasPrefix(rest, "://"):
+	case strings.HasPrefix(rest, ":") && authority(rest) == 0:
 		return f.afterColon(i, blank+1, key, loosely)
 	case option && (blank > p || strings.HasPrefix(rest, ",")):
 		next := f.afterBlanks(blank + len(rest) - len(strings.TrimPrefix(rest, ",")))
@@ -175,7 +200,7 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 			return p
 		}
 	}
-	if _, _, isQuoted := f.quote(p); isQuoted {
+	if _, _, isQuoted := f.quote(p); isQuoted || f.isBlock(p) {
 		return f.take(p, false)
 	}
 	// What follows a slash or = is no key, but a part of a path, or a value: --serviceaccount=team-token:default.
@@ -205,11 +230,54 @@ func (f *finder) namedValue(p int) (int, bool) {
 	if len(f.text)-p < len(value) || !strings.EqualFold(f.text[p:p+len(value)], value) {
 		return 0, false
 	}
-	p = f.afterBlanks(f.afterQuote(p + len(value)))
+	return f.afterAssignment(p + len(value))
+}
+
+// afterAssignment finds what is assigned to the key that ends at p: behind a colon or =.
+func (f *finder) afterAssignment(p int) (int, bool) {
+	p = f.afterBlanks(f.afterQuote(p))
 	if p >= len(f.text) || f.text[p] != ':' && f.text[p] != '=' {
 		return 0, false
 	}
 	return f.afterBlanks(p + 1), true
+}
+
+// maxName bounds how much of a name is looked at, and how far it may be from the end of its value.
+const maxName = 256
+
+// valueBefore takes the value that an entry has before its name, which is assigned to the key from i to j:
+// {"value":"x","name":"PASSWORD"}.
+func (f *finder) valueBefore(i, j int) {
+	p, assigned := f.afterAssignment(j)
+	if !assigned {
+		return
+	}
+	start, end := f.whole(p, false)
+	name := f.text[start:min(end, start+maxName)]
+	if isSecret(name) || f.own.matches(name) {
+		if start, end, found := f.sameEntry(i); found {
+			f.add(start, end)
+		}
+	}
+	f.before = 0
+}
+
+// sameEntry returns where the value is that was before the key at i, and reports whether both are of the same entry.
+func (f *finder) sameEntry(i int) (start, end int, found bool) {
+	_, _, isQuoted := f.quote(f.before)
+	if start, end = f.whole(f.before, false); !isQuoted && !f.isBlock(f.before) {
+		start, end = f.before, f.before+lineEnd(f.text[f.before:i])
+	}
+	if end > i || i-end > maxName {
+		return 0, 0, false
+	}
+	between := f.text[end:i]
+	if end == i { // in one line, and not in quotes
+		end = start + len(strings.TrimRight(f.text[start:end], "\"'`\\, \t"))
+		between = f.text[start:i]
+	}
+	separated := strings.ContainsAny(between, ",\n") || strings.Contains(between, escapedNewline)
+	return start, end, separated && !strings.ContainsAny(between, "{}[]") && !strings.Contains(between, "- ")
 }
 
 // credentials looks for what follows the name of a scheme of HTTP's header Authorization. Prose has neither digits there
@@ -255,10 +323,13 @@ const maxURL = 1024
 // near is how far a URL goes at most that begins at p.
 func (f *finder) near(p int) int { return min(len(f.text), p+maxURL) }
 
-// userInfo looks for the user and the password in a URL whose authority begins at start.
-func (f *finder) userInfo(start int) int {
-	scheme := start - len("://")
-	begin := scheme
+// userInfo looks for the user and the password in a URL whose scheme ends with the colon at i. It returns where to go on.
+func (f *finder) userInfo(i int) int {
+	width := authority(f.text[i:])
+	if width == 0 {
+		return i + 1
+	}
+	start, begin := i+width, i
 	for begin > 0 && (isWord(f.text[begin-1]) || f.text[begin-1] == '+' || f.text[begin-1] == ':') {
 		begin--
 	}
@@ -269,15 +340,15 @@ func (f *finder) userInfo(start int) int {
 		_, end = near.whole(begin-1, false) // the quotes hold the URL, whatever is in it
 	}
 	url := f.text[start:end]
-	authority := len(url)
+	host := url
 	if slash := strings.IndexAny(url, "/?#"); slash >= 0 {
-		authority = slash
+		host = strings.TrimRight(url[:slash], `\`) // which escape the slash
 	}
-	at := strings.LastIndexByte(url[:authority], '@')
-	if _, port, given := strings.Cut(url[:authority], ":"); at < 0 && given && strings.Trim(port, "0123456789") != "" {
+	at := strings.LastIndexByte(host, '@')
+	if _, port, given := strings.Cut(host, ":"); at < 0 && given && strings.Trim(port, "0123456789") != "" {
 		at = strings.LastIndexByte(url, '@') // a password that should have been escaped
 	}
-	if at < 0 || slices.Contains(containers, strings.ToLower(f.text[begin:scheme])) && !strings.Contains(url[:at], ":") {
+	if at < 0 || slices.Contains(containers, strings.ToLower(f.text[begin:i])) && !strings.Contains(url[:at], ":") {
 		return start
 	}
 	return f.add(start, start+at)
@@ -300,9 +371,12 @@ func (f *finder) ofURL(i int) bool {
 func (f *finder) whole(p int, parameter bool) (start, end int) {
 	quote, width, isQuoted := f.quote(p)
 	if !isQuoted {
+		if start, end, isBlock := f.block(p); isBlock {
+			return start, end
+		}
 		start, end = f.run(p)
-		if cut := strings.IndexAny(f.text[start:end], "&;"); parameter && cut >= 0 {
-			end = start + cut
+		if parameter {
+			end = start + parameterEnd(f.text[start:end])
 		}
 		return start, end
 	}

@@ -218,7 +218,7 @@ func (c *collector) embedded(text string) {
 	for _, s := range find(text, own) {
 		secret := text[s.start:s.end]
 		c.add(secret)
-		if _, password, both := strings.Cut(secret, ":"); both && strings.HasSuffix(text[:s.start], "://") {
+		if _, password, both := strings.Cut(secret, ":"); both && endsWithAuthority(text[:s.start]) {
 			c.add(password)
 		}
 	}
@@ -231,7 +231,10 @@ func (c *collector) add(value string) {
 	}
 	c.known[value] = true
 	c.values = append(c.values, value)
-	if quoted := strings.Trim(strconv.Quote(value), `"`); quoted != value {
-		c.values = append(c.values, quoted)
+	encoded, _ := json.Marshal(value) // which fails for no string
+	for _, quoted := range []string{strings.Trim(strconv.Quote(value), `"`), strings.Trim(string(encoded), `"`)} {
+		if !slices.Contains(c.values[len(c.values)-1:], quoted) && quoted != value {
+			c.values = append(c.values, quoted)
+		}
 	}
 }

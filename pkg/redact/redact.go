@@ -213,7 +213,7 @@ func mentionsSecrets(text string) bool {
 				return true
 			}
 		case ':':
-			if strings.HasPrefix(text[i:], "://") {
+			if authority(text[i:]) > 0 {
 				return true
 			}
 		}

@@ -55,6 +55,38 @@ func TestTexts(t *testing.T) {
 		"a variable in JSON":    {`{"name":"PASSWORD","value":"hunter2"}`, `{"name":"PASSWORD","value":"` + m + `"}`},
 		"a variable in YAML":    {"- name: DB_PASSWORD\n  value: hunter2\n", "- name: DB_PASSWORD\n  value: " + m + "\n"},
 		"a variable in Go":      {`EnvVar{Name:"PASSWORD", Value:"hunter2"}`, `EnvVar{Name:"PASSWORD", Value:"` + m + `"}`},
+		"its value first, JSON": {`{"value":"hunter2","name":"PASSWORD"}`, `{"value":"` + m + `","name":"PASSWORD"}`},
+		"first, JSON in JSON":   {`"{\"value\":\"hun ter2\", \"name\":\"PASSWORD\"}"`, `"{\"value\":\"` + m + `\", \"name\":\"PASSWORD\"}"`},
+		"a number first":        {`[{"value":1234567,"name":"PASSWORD"},{"value":1,"name":"x"}]`, `[{"value":` + m + `,"name":"PASSWORD"},{"value":1,"name":"x"}]`},
+		"first, with more":      {`{"value":"hunter2","valueFrom":null,"name":"PASSWORD"}`, `{"value":"` + m + `","valueFrom":null,"name":"PASSWORD"}`},
+		"first, and a URL":      {`{"value":"x https://a:b@c hunter2","name":"PASSWORD"}`, `{"value":"` + m + `","name":"PASSWORD"}`},
+		"first, YAML":           {"- value: hunter2 two\n  name: DB_PASSWORD\n- value: x\n  name: y", "- value: " + m + "\n  name: DB_PASSWORD\n- value: x\n  name: y"},
+		"first, YAML in quotes": {`"- value: hunter2\n  name: DB_PASSWORD\n"`, `"- value: ` + m + `\n  name: DB_PASSWORD\n"`},
+		"first, in one line":    {"[{value: hunter2, name: PASSWORD}]", "[{value: " + m + ", name: PASSWORD}]"},
+		"first, a block":        {"- value: |\n    hunter2\n    two\n  name: PASSWORD\n", "- value: |\n    " + m + "\n  name: PASSWORD\n"},
+		"first, with a key":     {`{"value":"hunter2","key":"PASSWORD"}`, `{"value":"` + m + `","key":"PASSWORD"}`},
+		"another's value":       {`[{"name":"A","value":"a"},{"name":"PASSWORD","value":"b"}]`, `[{"name":"A","value":"a"},{"name":"PASSWORD","value":"` + m + `"}]`},
+		"another's, YAML":       {"- name: A\n  value: a\n- name: PASSWORD\n  value: b\n", "- name: A\n  value: a\n- name: PASSWORD\n  value: " + m + "\n"},
+		"another's, in a line":  {"[{name: A, value: a}, {name: PASSWORD, value: b }]", "[{name: A, value: a}, {name: PASSWORD, value: " + m + " }]"},
+
+		"a block":            {"a: b\npassword: |\n  hunter2\n\n   two\nuser: me\n", "a: b\npassword: |\n  " + m + "\nuser: me\n"},
+		"a folded block":     {"password: >-  # secret\r\n  hunter2\r\nuser: me\n", "password: >-  # secret\r\n  " + m + "\r\nuser: me\n"},
+		"an indented block":  {"  a:\n    password: |2-\n        hun\n      ter2\n    user: me", "  a:\n    password: |2-\n        " + m + "\n    user: me"},
+		"a block in a list":  {"- password: |\n    hunter2\n  user: me\n", "- password: |\n    " + m + "\n  user: me\n"},
+		"a variable's block": {"- name: PASSWORD\n  value: |\n    hunter2\n    two\n- name: A\n", "- name: PASSWORD\n  value: |\n    " + m + "\n- name: A\n"},
+		"a block in quotes":  {`    "y": "password: |\n  hunter2\n  \"two\"\nuser: me", "z": 1`, `    "y": "password: |\n  ` + m + `\nuser: me", "z": 1`},
+		"a block at the end": {`{"y":"password: |\n  hunter2","z":1}`, `{"y":"password: |\n  ` + m + `","z":1}`},
+		"a block of nothing": {"password: |\nuser: me", "password: |\nuser: me"},
+		"a block to the end": {"secret: |\n  hunter2", "secret: |\n  " + m},
+
+		"escaped slashes":        {`"https:\/\/user:hunter2@example.com\/x" fails`, `"https:\/\/` + m + `@example.com\/x" fails`},
+		"twice escaped":          {`https:\\/\\/user:hunter2@example.com\\/x`, `https:\\/\\/` + m + `@example.com\\/x`},
+		"slashes in Unicode":     {`https:\u002f\u002Fuser:hunter2@example.com`, `https:\u002f\u002F` + m + `@example.com`},
+		"escaped, a mail":        {`https:\/\/example.com:8080\/x?to=a@b.c`, `https:\/\/example.com:8080\/x?to=a@b.c`},
+		"escaped JDBC":           {`"jdbc:x:\/\/h?user=me\u0026password=hunter2\u0026ssl=true"`, `"jdbc:x:\/\/h?user=me\u0026password=` + m + `\u0026ssl=true"`},
+		"an escaped signature":   {`"https://h/x?a=1\u0026X-Amz-Signature=hunter2\u0026b=1"`, `"https://h/x?a=1\u0026X-Amz-Signature=` + m + `\u0026b=1"`},
+		"an escaped equals sign": {`"password\u003dhunter2 x"`, `"password\u003d` + m + ` x"`},
+
 		"a Java option":         {"-Xmx1g -Djavax.net.ssl.trustStorePassword=hunter2 -Dx=y", "-Xmx1g -Djavax.net.ssl.trustStorePassword=" + m + " -Dx=y"},
 		"a Java option, quoted": {`-Dpassword='hunter 2' -Dx=y`, `-Dpassword='` + m + `' -Dx=y`},
 		"an option":             {"run --db-password hunter2 --x y", "run --db-password " + m + " --x y"},
@@ -206,13 +238,22 @@ func TestLongTextsAreRedactedInTime(t *testing.T) {
 }
 
 func FuzzTextIsRedactedOnceAndForAll(f *testing.F) {
-	for _, text := range []string{`"password":"x"`, "://a:b@c", "name: token, value: \\\"x", "--secret 'x", "jdbc:oracle:thin:@", "password==>", "Bearer 1"} {
+	for _, text := range []string{
+		`{"value":"x","name":"PASSWORD"}`, "value: |\n  x\n  name: token", "password: >\n  x", `"password: |\n  x\n"`, `:\/\/a:b@c`, `\u0026sig\u003dx`,
+		`"password":"x"`, "://a:b@c", "name: token, value: \\\"x", "--secret 'x", "jdbc:oracle:thin:@", "password==>", "Bearer 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got := redact.Text("password=hunter2hunter2 " + text)
-		if strings.Contains(got, "hunter2hunter2") && !strings.Contains(text, "hunter2hunter2") {
-			t.Errorf("it is shown: %s", got)
+		if strings.Contains(text, "hunter2hunter2") {
+			return
+		}
+		for _, before := range []string{
+			"password=hunter2hunter2 ", `{"value":"hunter2hunter2","name":"PASSWORD"}`, "- value: hunter2hunter2\n  name: PASSWORD\n",
+			"password: |\n  a\n  hunter2hunter2\n", `"password: |\n  a\n  hunter2hunter2"`, `https:\/\/a:hunter2hunter2@h `,
+		} {
+			if got := redact.Text(before + text); strings.Contains(got, "hunter2hunter2") {
+				t.Errorf("it is shown: %s", got)
+			}
 		}
 	})
 }
