@@ -74,11 +74,12 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 		[]string{"spark.kubernetes.driverEnv.PASSWORD", "spec.driver.envVars.PASSWORD", "redacted"})
 	s.kubeflowDriver("spark-pi").set(func(status *corev1.PodStatus) {
 		ended(status, 1)
-		status.ContainerStatuses[0].State.Terminated.Message = "java.lang.IllegalStateException: hunter2-argument is expired; jdbc:x://h?password=hunter2"
+		status.ContainerStatuses[0].State.Terminated.Message = "java.lang.IllegalStateException: hunter2-argument is expired; jdbc:x://h?password=hunter2, " +
+			`{"value":"hunter2","name":"PASSWORD"}, https:\/\/me:hunter2@h\/x` + "\n- value: hunter2\n  name: DB_PASSWORD\npassword: |\n  a\n  hunter2\nend"
 	})
 	s.untilShown("spark-pi", v1beta2.FailedState)
 	s.untilMessage("sparkapplications.v1beta2.sparkoperator.k8s.io", "spark-pi", "Succeeded", "Failed",
-		[]string{"java.lang.IllegalStateException", "is expired", "redacted"})
+		[]string{"java.lang.IllegalStateException", "is expired", "redacted", "PASSWORD", `@h\/x`, "\nend"})
 
 	_, err := s.kubectl(`
 apiVersion: spark.apache.org/v1
