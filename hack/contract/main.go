@@ -1,4 +1,4 @@
-// Command contract writes what is published of the events' contract: docs/events.md, the JSON Schemas, the AsyncAPI
+// Command contract writes what is published of the events' contract: docs/users/events.md, the JSON Schemas, the AsyncAPI
 // document and Knative's EventTypes. With -check it only compares. Run it in the module's root.
 package main
 

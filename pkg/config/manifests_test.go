@@ -37,7 +37,7 @@ func manifest(t *testing.T, name string) (applied, example *corev1.ConfigMap) {
 }
 
 func TestManifestsExplainEveryKey(t *testing.T) {
-	pages, err := os.ReadFile("../../docs/configuration.md")
+	pages, err := os.ReadFile("../../docs/operators/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestManifestsExplainEveryKey(t *testing.T) {
 					t.Errorf("the example does not explain %s", key)
 				}
 				if !strings.Contains(string(pages), "`"+key+"`") {
-					t.Errorf("docs/configuration.md does not explain %s", key)
+					t.Errorf("docs/operators/configuration.md does not explain %s", key)
 				}
 			}
 		})
@@ -65,7 +65,7 @@ func TestManifestsExplainEveryKey(t *testing.T) {
 
 // Knative reads these itself, and Firesteel checks them.
 func TestKnativesManifests(t *testing.T) {
-	page, err := os.ReadFile("../../docs/configuration.md")
+	page, err := os.ReadFile("../../docs/operators/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestKnativesManifests(t *testing.T) {
 		}
 		for key := range strings.FieldsSeq(keys) {
 			if !strings.Contains(string(page), "`"+key+"`") {
-				t.Errorf("docs/configuration.md does not explain %s", key)
+				t.Errorf("docs/operators/configuration.md does not explain %s", key)
 			}
 		}
 	}

@@ -33,9 +33,9 @@ import (
 
 //go:generate go test -run TestReference -update .
 
-var update = flag.Bool("update", false, "write docs/metrics.md")
+var update = flag.Bool("update", false, "write docs/operators/metrics.md")
 
-const reference = "../../docs/metrics.md"
+const reference = "../../docs/operators/metrics.md"
 
 //go:embed testdata/metrics.md.tmpl
 var page string

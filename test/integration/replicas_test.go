@@ -237,10 +237,10 @@ func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	s.untilLogged(r.Process, `"Name":"send","SpanContext":{"TraceID":"`+parts[1]+`","SpanID":"`+parts[2]+`"`)
 }
 
-// documented are the names that docs/metrics.md says Prometheus reads.
+// documented are the names that docs/operators/metrics.md says Prometheus reads.
 func documented(t *testing.T) []string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/metrics.md")
+	page, err := os.ReadFile("../../docs/operators/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
-var update = flag.Bool("update", false, "write the golden files, and docs/kubeflow.md")
+var update = flag.Bool("update", false, "write the golden files, and docs/users/kubeflow.md")
 
 // TestGoldenManifests keeps all that is created for typical manifests, but the owners that the reconciler adds.
 func TestGoldenManifests(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 //go:generate go test -run TestReference -update .
 
-const reference = "../../../docs/kubeflow.md"
+const reference = "../../../docs/users/kubeflow.md"
 
 //go:embed testdata/kubeflow.md.tmpl
 var page string

@@ -17,7 +17,7 @@ import (
 //go:embed events.md.tmpl
 var pageLayout string
 
-// page is docs/events.md.
+// page is docs/users/events.md.
 func page() ([]byte, error) {
 	layout, err := template.New("events.md").Parse(pageLayout)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // SchemaDir holds the JSON schemas, and nothing else.
-const SchemaDir = "docs/events"
+const SchemaDir = "docs/users/events"
 
 // Files are all that is published, by their paths in the repository.
 func Files() (map[string][]byte, error) {
@@ -23,8 +23,8 @@ func Files() (map[string][]byte, error) {
 		files[schemaPath(kind)] = text
 	}
 	for name, make := range map[string]func() ([]byte, error){
-		"docs/events.md":                      page,
-		"docs/asyncapi.yaml":                  asyncAPI,
+		"docs/users/events.md":                      page,
+		"docs/users/asyncapi.yaml":                  asyncAPI,
 		"config/eventing/600-eventtypes.yaml": eventTypes,
 	} {
 		text, err := make()

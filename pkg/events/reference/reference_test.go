@@ -86,7 +86,7 @@ func TestEveryTypeHasAnEventType(t *testing.T) {
 func TestTheAsyncAPIDocumentIsWhole(t *testing.T) {
 	files := published(t)
 	var document map[string]any
-	if err := yaml.UnmarshalStrict(files["docs/asyncapi.yaml"], &document); err != nil {
+	if err := yaml.UnmarshalStrict(files["docs/users/asyncapi.yaml"], &document); err != nil {
 		t.Fatal(err)
 	}
 	if document["asyncapi"] != "3.0.0" || at(document, "info/title") == nil || at(document, "info/version") == nil {
@@ -102,7 +102,7 @@ func TestTheAsyncAPIDocumentIsWhole(t *testing.T) {
 			t.Errorf("%s leads to %q, which is %v", kind.Name, to, message)
 		}
 		schema, _ := at(message, "payload/schema/$ref").(string)
-		if files["docs/"+schema] == nil {
+		if files["docs/users/"+schema] == nil {
 			t.Errorf("the payload of %s is %s, which does not exist", kind.Name, schema)
 		}
 		for _, header := range []string{"ce-id", "ce-source", "ce-type", "ce-sparkname", "content-type"} {

@@ -1,0 +1,149 @@
+// Package docs checks the pages of the repository: their links, the paths and the names that they mention.
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// page is a Markdown file of the repository.
+type page struct {
+	path  string // from the root
+	lines []string
+}
+
+// pages reads every Markdown file but those of folders that are hidden or third parties'.
+func pages(t *testing.T) []page {
+	t.Helper()
+	var found []page
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "third_party") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(name) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		found = append(found, page{path: rel, lines: strings.Split(string(text), "\n")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 10 {
+		t.Fatalf("found %d pages only: is %s the root of the repository?", len(found), root)
+	}
+	return found
+}
+
+// prose calls do with each line outside code blocks, and its number.
+func (p page) prose(do func(number int, line string)) {
+	fenced := false
+	for i, line := range p.lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		} else if !fenced {
+			do(i+1, line)
+		}
+	}
+}
+
+var (
+	codeSpan   = regexp.MustCompile("`[^`]*`")
+	inlineLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading    = regexp.MustCompile(`^#{1,6} +(.*?) *$`)
+	linkText   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	unslugged  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// anchors returns the names by which GitHub links to the page's headings.
+func (p page) anchors() []string {
+	var names []string
+	p.prose(func(_ int, line string) {
+		match := heading.FindStringSubmatch(line)
+		if match == nil {
+			return
+		}
+		text := linkText.ReplaceAllString(match[1], "$1")
+		names = append(names, strings.ReplaceAll(unslugged.ReplaceAllString(strings.ToLower(text), ""), " ", "-"))
+	})
+	return names
+}
+
+func TestRelativeLinksLeadToFilesAndHeadings(t *testing.T) {
+	all := pages(t)
+	for _, p := range all {
+		p.prose(func(number int, line string) {
+			for _, match := range inlineLink.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {
+				target, anchor, _ := strings.Cut(match[1], "#")
+				if strings.Contains(target, "://") {
+					continue
+				}
+				file := p.path
+				if target != "" {
+					file = filepath.Join(filepath.Dir(p.path), target)
+				}
+				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+					t.Errorf("%s:%d links to %s: %s does not exist", p.path, number, match[1], file)
+					continue
+				}
+				i := slices.IndexFunc(all, func(other page) bool { return other.path == file })
+				if anchor != "" && i >= 0 && !slices.Contains(all[i].anchors(), anchor) {
+					t.Errorf("%s:%d links to %s: %s has no heading #%s", p.path, number, match[1], file, anchor)
+				}
+			}
+		})
+	}
+}
+
+var repositoryPath = regexp.MustCompile("`((?:cmd|config|docs|examples|hack|internal|pkg|test|third_party|tools)/[A-Za-z0-9_./-]+)`")
+
+func TestPathsThatPagesNameExist(t *testing.T) {
+	for _, p := range pages(t) {
+		p.prose(func(number int, line string) {
+			for _, match := range repositoryPath.FindAllStringSubmatch(line, -1) {
+				_, fromRoot := os.Stat(filepath.Join(root, match[1]))
+				_, fromPage := os.Stat(filepath.Join(root, filepath.Dir(p.path), match[1]))
+				if fromRoot != nil && fromPage != nil {
+					t.Errorf("%s:%d names %s, which does not exist", p.path, number, match[1])
+				}
+			}
+		})
+	}
+}
+
+func TestIndexLinksToEveryPage(t *testing.T) {
+	all := pages(t)
+	linked := map[string]bool{}
+	for _, p := range all {
+		if p.path != "docs/README.md" && p.path != "docs/adr/README.md" {
+			continue
+		}
+		p.prose(func(_ int, line string) {
+			for _, match := range inlineLink.FindAllStringSubmatch(line, -1) {
+				target, _, _ := strings.Cut(match[1], "#")
+				linked[filepath.Join(filepath.Dir(p.path), target)] = true
+			}
+		})
+	}
+	for _, p := range all {
+		if strings.HasPrefix(p.path, "docs/") && p.path != "docs/README.md" && !linked[p.path] {
+			t.Errorf("docs/README.md does not link to %s", p.path)
+		}
+	}
+}
