@@ -28,6 +28,10 @@ type proxy struct {
 	writes map[string][]string
 	traps  map[string]trap
 	closed []string
+	// delayed are called before reads of their paths are answered, once.
+	delayed map[string]func()
+	// followed are the Pods that were listed or watched one by one.
+	followed []string
 }
 
 // trap springs at a write about an application, once.
@@ -54,7 +58,7 @@ func newProxy(config *rest.Config, namespace string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{writes: map[string][]string{}, traps: map[string]trap{}}
+	p := &proxy{writes: map[string][]string{}, traps: map[string]trap{}, delayed: map[string]func(){}}
 	p.server = httptest.NewServer(&httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1,
@@ -67,6 +71,9 @@ func newProxy(config *rest.Config, namespace string) (*proxy, error) {
 			r.Out.Header.Set("Authorization", "Bearer "+config.BearerToken) // clients don't send one without TLS
 		},
 		ModifyResponse: func(response *http.Response) error {
+			if until, _ := response.Request.Context().Value(delayKey{}).(func()); until != nil {
+				until()
+			}
 			if sprung, _ := response.Request.Context().Value(sprungKey{}).(*trap); sprung != nil {
 				sprung.spring()
 				if !sprung.late {
@@ -101,6 +108,39 @@ func (p *proxy) set(application string, t trap) {
 	p.traps[application] = t
 }
 
+// delay has the next read of a path with such an end answered once a function returns.
+func (p *proxy) delay(end string, until func()) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.delayed[end] = until
+}
+
+// noteRead knows that something is read, and returns what is to be called before that is answered.
+func (p *proxy) noteRead(request *http.Request) func() {
+	if request.Method != http.MethodGet {
+		return nil
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if pod, one := strings.CutPrefix(request.URL.Query().Get("fieldSelector"), "metadata.name="); one {
+		p.followed = append(p.followed, pod)
+	}
+	for end, until := range p.delayed {
+		if strings.HasSuffix(request.URL.Path, end) {
+			delete(p.delayed, end)
+			return until
+		}
+	}
+	return nil
+}
+
+// follows reports whether a Pod was listed or watched alone.
+func (p *proxy) follows(pod string) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Contains(p.followed, pod)
+}
+
 // refuse answers with 503 what is asked of paths with such an end, from now on.
 func (p *proxy) refuse(ends ...string) {
 	p.mutex.Lock()
@@ -124,10 +164,16 @@ func (p *proxy) written(application string) []string {
 	return slices.Clone(p.writes[application])
 }
 
-type sprungKey struct{}
+type (
+	sprungKey struct{}
+	delayKey  struct{}
+)
 
 func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http.Request) {
 	sprung := p.note(request)
+	if until := p.noteRead(request); until != nil {
+		request = request.WithContext(context.WithValue(request.Context(), delayKey{}, until))
+	}
 	switch {
 	case p.refuses(request.URL.Path):
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -326,6 +326,41 @@ func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 	s.untilMetric(r, pending, func(count float64) bool { return count == 0 })
 }
 
+// A reconcile is in flight when another replica takes over: it has asked for a driver whose labels were changed. That driver is the
+// other replica's to follow.
+func TestReplicaThatLostALeaseFollowsNoDriver(t *testing.T) {
+	const lease = ".00-of-01"
+	s := newScene(t)
+	s.configured("config-observability", "metrics-protocol", "prometheus")
+	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
+		s.configured("config-leader-election", key[0], key[1])
+	}
+	former := s.replica()
+	s.untilLed(1, 1)
+	heir := s.replica(lease)
+	s.untilAnswered(heir.probes+"/readiness", http.StatusOK)
+	s.create(App("pi"))
+	d := s.run("pi", 0)
+
+	held, release := make(chan struct{}), make(chan struct{})
+	former.proxy.delay("/pods/"+d.Name, func() {
+		close(held)
+		<-release
+	})
+	s.relabel(d.Name, `{"labels":{"spark-role":null}}`)
+	<-held
+	heir.proxy.refuse()
+	former.proxy.refuse(lease)
+	s.untilRelabelled("pi", d.Name, labelChange{says: "label spark-role is missing"})
+	close(release)
+	s.untilMetric(former, unfinished, func(seconds float64) bool { return seconds == 0 })
+	d.succeed()
+	s.untilState("pi", "ResourceReleased")
+	if former.proxy.follows(d.Name) || !heir.proxy.follows(d.Name) {
+		t.Errorf("the driver is followed by the former leader: %t, by its heir: %t", former.proxy.follows(d.Name), heir.proxy.follows(d.Name))
+	}
+}
+
 // Metrics of a replica, of all objects together.
 const (
 	counted    = `firesteel_applications\{[^}]*\}`

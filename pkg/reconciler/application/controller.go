@@ -134,7 +134,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	setup.Must(ctx, err)
-	r.relabelled = newRelabelled(ctx, r.kube, r.api.API, relabelledEvents{
+	r.relabelled = newRelabelled(ctx, r.kube, r.api.API, owned, relabelledEvents{
 		changed: func(app types.NamespacedName) {
 			r.arrivals.note(app)
 			impl.EnqueueKey(app)

@@ -121,7 +121,7 @@ func (r *Reconciler) driver(ctx context.Context, app dialect.Application, launch
 	case err != nil:
 		return nil, false, fmt.Errorf("look for driver %s/%s: %w", key.Namespace, launch.DriverPod, err)
 	}
-	if !r.relabelled.follow(key, pod) {
+	if !r.relabelled.follow(app, pod) {
 		r.enqueueAfter(app, unwatchedRead)
 	}
 	return pod, false, nil

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 )
 
 const (
@@ -33,6 +34,8 @@ type relabelled struct {
 	keep     cache.TransformFunc
 	selector labels.Selector
 	events   relabelledEvents
+	// owned reports whether this replica leads an application that still exists.
+	owned setup.Owned
 
 	mutex   sync.Mutex
 	pods    map[types.NamespacedName]*relabelledPod
@@ -54,29 +57,36 @@ type relabelledPod struct {
 	stop context.CancelFunc
 }
 
-// newRelabelled follows no Pod yet. The context ends all watches.
-func newRelabelled(ctx context.Context, kube kubernetes.Interface, api *dialect.API, events relabelledEvents) *relabelled {
+// newRelabelled follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
+// forgetWhere after that.
+func newRelabelled(
+	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned setup.Owned, events relabelledEvents,
+) *relabelled {
 	return &relabelled{
-		ctx: ctx, kube: kube, keep: keepDriver(api), selector: api.SelectsDrivers(), events: events,
+		ctx: ctx, kube: kube, keep: keepDriver(api), selector: api.SelectsDrivers(), events: events, owned: owned,
 		pods: map[types.NamespacedName]*relabelledPod{},
 	}
 }
 
-// follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched, by
-// the informer or by itself.
-func (r *relabelled) follow(app types.NamespacedName, pod *corev1.Pod) bool {
+// follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
+// the informer, by itself, or by the replica that owns the application.
+func (r *relabelled) follow(object dialect.Application, pod *corev1.Pod) bool {
+	app := keyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
 		r.forget(app)
 		return true
 	}
-	object, err := r.keep(pod.DeepCopy())
+	kept, err := r.keep(pod.DeepCopy())
 	if err != nil {
 		return false
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.forgetLocked(app)
-	followed := &relabelledPod{app: app, uid: pod.UID, last: object.(*driverPod)}
+	if !r.owned(app, object.GetUID()) {
+		return true
+	}
+	followed := &relabelledPod{app: app, uid: pod.UID, last: kept.(*driverPod)}
 	r.pods[app] = followed
 	if r.watches >= maxRelabelled {
 		return false

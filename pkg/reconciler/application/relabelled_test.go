@@ -13,14 +13,18 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
 // noneRelabelled follows no Pod.
 func noneRelabelled(t *testing.T) *relabelled {
-	return newRelabelled(t.Context(), fake.NewClientset(), apache.API, relabelledEvents{})
+	return newRelabelled(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{})
 }
+
+// ownsAll is a replica that leads every application.
+func ownsAll(types.NamespacedName, types.UID) bool { return true }
 
 // Labelled has a driver carry the labels by which it is found.
 func (d *driver) Labelled() *driver {
@@ -79,7 +83,7 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 			}
 			r := &Reconciler{
 				api: applications.Apache(nil), kube: kube, drivers: cachedDrivers(t), sightings: newSightings(apache.API, clockAt(start)),
-				relabelled: newRelabelled(t.Context(), fake.NewClientset(), apache.API, relabelledEvents{changed: func(types.NamespacedName) {}}),
+				relabelled: newRelabelled(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}}),
 			}
 			if test.created > 0 {
 				r.sightings.sawCreation("ours")
@@ -121,11 +125,11 @@ func followDriver(t *testing.T, live *driver) *followedDriver {
 		kube = fake.NewClientset(live.Obj())
 	}
 	kube.PrependWatchReactor("pods", clienttesting.DefaultWatchReactor(f.shown, nil))
-	f.relabelled = newRelabelled(t.Context(), kube, apache.API, relabelledEvents{
+	f.relabelled = newRelabelled(t.Context(), kube, apache.API, ownsAll, relabelledEvents{
 		changed: func(app types.NamespacedName) { f.changed <- app },
 		deleted: func(pod *corev1.Pod, _ bool) { f.deleted <- pod },
 	})
-	if !f.follow(keyOf(pi().Obj()), driverOf("this", "ours").Obj()) {
+	if !f.follow(pi().Obj(), driverOf("this", "ours").Obj()) {
 		t.Fatal("it is not watched")
 	}
 	return f
@@ -177,10 +181,10 @@ func TestADriverThatWentBeforeItWasFollowedIsFollowedNoMore(t *testing.T) {
 func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
 	key := keyOf(pi().Obj())
 	for name, end := range map[string]func(*followedDriver){
-		"the labels are back":        func(f *followedDriver) { f.follow(key, driverOf("this", "ours").Labelled().Obj()) },
+		"the labels are back":        func(f *followedDriver) { f.follow(pi().Obj(), driverOf("this", "ours").Labelled().Obj()) },
 		"the application is gone":    func(f *followedDriver) { f.forget(key) },
 		"another replica leads":      func(f *followedDriver) { f.forgetWhere(func(app types.NamespacedName) bool { return app == key }) },
-		"another driver is followed": func(f *followedDriver) { f.follow(key, driverOf("next", "another").Obj()); f.forget(key) },
+		"another driver is followed": func(f *followedDriver) { f.follow(pi().Obj(), driverOf("next", "another").Obj()); f.forget(key) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := followDriver(t, driverOf("this", "ours"))
@@ -200,23 +204,44 @@ func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
 
 // More are read now and then.
 func TestNoMoreThanSomeDriversAreFollowed(t *testing.T) {
-	r := newRelabelled(t.Context(), fake.NewClientset(driverOf("this", "ours").Obj()), apache.API, relabelledEvents{changed: func(types.NamespacedName) {}})
-	key := func(i int) types.NamespacedName {
-		return types.NamespacedName{Namespace: "team-a", Name: fmt.Sprint(i)}
-	}
+	r := newRelabelled(t.Context(), fake.NewClientset(driverOf("this", "ours").Obj()), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}})
+	app := func(i int) *sparkv1.SparkApplication { return named(fmt.Sprint(i)).Obj() }
 	for i := range maxRelabelled {
-		if !r.follow(key(i), driverOf("this", "ours").Obj()) {
+		if !r.follow(app(i), driverOf("this", "ours").Obj()) {
 			t.Fatalf("driver %d is not watched", i)
 		}
 	}
-	if r.follow(key(maxRelabelled), driverOf("this", "ours").Obj()) || r.watched(key(maxRelabelled), "ours") != nil {
+	if r.follow(app(maxRelabelled), driverOf("this", "ours").Obj()) || r.watched(keyOf(app(maxRelabelled)), "ours") != nil {
 		t.Error("one too many is watched")
 	}
-	if r.lastSeen(key(maxRelabelled), "ours") == nil {
+	if r.lastSeen(keyOf(app(maxRelabelled)), "ours") == nil {
 		t.Error("it is not known what was read")
 	}
-	r.forget(key(0))
-	if !r.follow(key(maxRelabelled), driverOf("this", "ours").Obj()) {
+	r.forget(keyOf(app(0)))
+	if !r.follow(app(maxRelabelled), driverOf("this", "ours").Obj()) {
 		t.Error("it is not watched though there is room")
+	}
+}
+
+// A reconcile is in flight when another replica takes over, or when the application goes: it starts no watch.
+func TestNoDriverIsFollowedOfAnApplicationThatAnotherReplicaLeads(t *testing.T) {
+	f := followDriver(t, driverOf("this", "ours"))
+	var asked types.UID
+	owned := true
+	f.owned = func(_ types.NamespacedName, uid types.UID) bool {
+		if asked = uid; f.mutex.TryLock() {
+			t.Error("the leader can change before the answer is acted on")
+		}
+		return owned
+	}
+	if !f.follow(pi().Obj(), driverOf("this", "ours").Obj()) || f.watches != 1 || asked != "uid-of-pi" {
+		t.Fatalf("%d watches while it is owned; asked of %q", f.watches, asked)
+	}
+	owned = false
+	if !f.follow(pi().Obj(), driverOf("this", "ours").Obj()) {
+		t.Error("this replica reads it again")
+	}
+	if f.watches != 0 || len(f.pods) != 0 {
+		t.Errorf("%d watches of %d Pods", f.watches, len(f.pods))
 	}
 }
