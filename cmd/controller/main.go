@@ -30,7 +30,7 @@ import (
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
 	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
 	kubeflowinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
@@ -140,11 +140,11 @@ func withClients(ctx context.Context, cluster *rest.Config) context.Context {
 
 // readerOfMasters asks the masters of clusters themselves where this process is in the cluster, and else through the API
 // server.
-func readerOfMasters(cluster *rest.Config) (masterpage.Reader, error) {
+func readerOfMasters(cluster *rest.Config) (masterui.Reader, error) {
 	if _, err := rest.InClusterConfig(); err == nil {
-		return masterpage.Direct(), nil
+		return masterui.Direct(), nil
 	}
-	return masterpage.ThroughAPIServer(cluster)
+	return masterui.ThroughAPIServer(cluster)
 }
 
 // selectors select the Pods to watch.

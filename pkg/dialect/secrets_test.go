@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
@@ -258,7 +258,7 @@ func TestNoWarningAboutAClusterTellsASecret(t *testing.T) {
 		c := &sparkv1.SparkCluster{ObjectMeta: named()}
 		leaf := leavesOf(&c.Spec)[i]
 		leaf.set("token=" + secret)
-		for _, text := range api.Warnings(c) {
+		for _, text := range status.Warnings(c) {
 			if shown := dialect.Clipped(text); strings.Contains(shown, secret) {
 				t.Errorf("%s is told: %s", leaf.path, shown)
 			}

@@ -21,8 +21,8 @@ import (
 	clusterinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkcluster"
 	sparkclusterreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkcluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
@@ -32,7 +32,7 @@ import (
 const workers = 16
 
 // NewController makes the constructor of the controller. read reads the pages of masters.
-func NewController(process *setup.Process, read masterpage.Read) func(context.Context, configmap.Watcher) *controller.Impl {
+func NewController(process *setup.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		ctx = setup.WithRecorder(ctx)
 		informer := clusterinformer.Get(ctx).Informer()
@@ -51,7 +51,7 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 		})
 		impl := sparkclusterreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
-				FinalizerName: api.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
+				FinalizerName: status.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
 				PromoteFilterFunc: unfinished,
 				DemoteFunc: func(bucket reconciler.Bucket) {
 					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
@@ -69,7 +69,7 @@ func NewController(process *setup.Process, read masterpage.Read) func(context.Co
 		}
 		owned := setup.NewOwned(impl.Reconciler.(setup.Generated), informer.GetStore())
 		r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
-		r.masters = masterpage.NewWatch(ctx, read, owned, impl.EnqueueKey)
+		r.masters = masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
 		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
@@ -105,7 +105,7 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 				r.forget(is.UID) // what was acknowledged of it is void, too
 			}
 			if was.Generation != is.Generation {
-				r.memory.edits.Saw(is.UID, api.SpecOf(was), api.SpecOf(is))
+				r.memory.edits.Saw(is.UID, status.SpecOf(was), status.SpecOf(is))
 			}
 			impl.Enqueue(after)
 		},
@@ -165,7 +165,7 @@ func count(informer cache.SharedIndexInformer, serves func(*sparkv1.SparkCluster
 	counts := map[string]int64{}
 	for _, object := range informer.GetStore().List() {
 		if c, is := object.(*sparkv1.SparkCluster); is && serves(c) {
-			counts[cmp.Or(api.ShownState(c), unseen)]++
+			counts[cmp.Or(status.ShownState(c), unseen)]++
 		}
 	}
 	return counts

@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
@@ -226,7 +226,7 @@ func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("look whether the cluster was deleted: %w", err)
 	case err != nil || live.UID != c.UID || live.DeletionTimestamp != nil:
-		return apierrors.NewConflict(sparkv1.Resource(api.Resource), c.Name, errors.New("it was deleted meanwhile"))
+		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it was deleted meanwhile"))
 	default:
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
@@ -119,7 +119,7 @@ func (m *memory) justParted(c *sparkv1.SparkCluster, now time.Time) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	last, parted := m.parted[c.UID]
-	contested := latest.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, api.Finalizer)
+	contested := latest.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, status.Finalizer)
 	return parted && now.Sub(last.at) < seenWithin && !contested
 }
 

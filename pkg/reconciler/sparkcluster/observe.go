@@ -12,16 +12,16 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 )
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
-	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: api.Told(c)}
+	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: status.Told(c)}
 	if objects != nil {
 		switch last := r.lastRefusal(c, objects); {
 		case last.cause == nil:
@@ -112,7 +112,7 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 }
 
 // masterOf is where the master is, going by what there is: an edit may have been refused.
-func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterpage.Master {
+func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterui.Master {
 	service, set := objects.MasterService, objects.Master
 	if found, is := r.estate.get(c.UID, placeOf(service)).(*corev1.Service); is {
 		service = found
@@ -120,7 +120,7 @@ func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Object
 	if found, is := r.estate.get(c.UID, placeOf(set)).(*appsv1.StatefulSet); is {
 		set = found
 	}
-	return masterpage.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
+	return masterui.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
 }
 
 // obstacle says what keeps a Pod of a cluster from running, the master before workers.
@@ -154,17 +154,17 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 }
 
 // facts are what is said of a cluster beside its record.
-func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) api.Facts {
-	warnings := slices.Concat(api.Warnings(c), decision.Warnings)
+func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
+	warnings := slices.Concat(status.Warnings(c), decision.Warnings)
 	if len(warnings) > 0 {
 		warnings = r.secrets.Of(c).Texts(warnings)
 	}
-	facts := api.Facts{
+	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
 		Exists:   len(r.estate.of(c.UID)) > 0,
 		Delivery: telling.Delivery(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}
-	facts.Rollout = api.RolloutOf(r.statefulSets(c)...)
+	facts.Rollout = status.RolloutOf(r.statefulSets(c)...)
 	worker := r.statefulSet(c, resources.WorkerName(c.Name))
 	if worker == nil {
 		return facts

@@ -17,9 +17,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	sparkclusterreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkcluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
@@ -35,7 +35,7 @@ const (
 
 // Masters are asked how many workers are registered with them; masterpage.Watch asks them.
 type Masters interface {
-	Follow(uid types.UID, key types.NamespacedName, master masterpage.Master, every time.Duration)
+	Follow(uid types.UID, key types.NamespacedName, master masterui.Master, every time.Duration)
 	Hasten(uid types.UID)
 	Seen(uid types.UID) *cluster.Master
 	Forget(uid types.UID)
@@ -114,7 +114,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		return c, r.leaveAlone(ctx, c)
 	}
 	settings := config.FromContext(ctx)
-	policy := api.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
+	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
 	policy.Spec.SameSince = r.memory.edits.Since(c.UID, c.Generation)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *Reconciler) tryAgain(ctx context.Context, c *sparkv1.SparkCluster, obje
 // withProgress is the record with what the sink has taken since it was written; nil where nobody looked after the cluster.
 func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	if c.Status.Firesteel == nil {
-		return api.Inherit(c)
+		return status.Inherit(c)
 	}
 	return telling.Caught(c.Status.Firesteel, r.relay.Progress(c.UID))
 }
@@ -240,7 +240,7 @@ func (r *Reconciler) forget(uid types.UID) {
 
 func objectOf(c *sparkv1.SparkCluster) events.Object {
 	return events.Object{
-		Group: sparkv1.SchemeGroupVersion.Group, Resource: api.Resource, Kind: events.KindCluster,
+		Group: sparkv1.SchemeGroupVersion.Group, Resource: status.Resource, Kind: events.KindCluster,
 		Namespace: c.Namespace, Name: c.Name, UID: c.UID,
 	}
 }

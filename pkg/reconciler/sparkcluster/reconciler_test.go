@@ -19,7 +19,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
@@ -43,7 +43,7 @@ func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
 		t.Errorf("it was created when the status was %+v", c.Status)
 	}
 	w.wantAsked("a new cluster", append([]string{"update sparkclusters/status c"}, created...)...)
-	if want := (masterpage.Master{Namespace: "spark", Service: "c-master-svc", Port: 8080}); w.masters.followed != want || w.masters.every != 2*time.Second {
+	if want := (masterui.Master{Namespace: "spark", Service: "c-master-svc", Port: 8080}); w.masters.followed != want || w.masters.every != 2*time.Second {
 		t.Errorf("asks %+v every %s", w.masters.followed, w.masters.every)
 	}
 }

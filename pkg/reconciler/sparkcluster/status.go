@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
@@ -30,8 +30,8 @@ const (
 
 // pruned says that the API server does not keep the record in a status. Nothing is created then, since nothing would
 // remember it.
-const pruned = "the API server does not keep status.firesteel: the CustomResourceDefinition " + api.Definition +
-	" is another operator's, or an earlier one of Firesteel; apply " + api.Manifest
+const pruned = "the API server does not keep status.firesteel: the CustomResourceDefinition " + status.Definition +
+	" is another operator's, or an earlier one of Firesteel; apply " + status.Manifest
 
 // persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes nothing where
 // nothing is new, a cursor alone only at rest, and numbers of workers alone not all the time.
@@ -68,16 +68,16 @@ func (r *Reconciler) persist(
 }
 
 // projected is a cluster with the status that a record stands for.
-func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) *sparkv1.SparkCluster {
+func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) *sparkv1.SparkCluster {
 	desired := c.DeepCopy()
-	api.Project(desired, record.DeepCopy(), facts)
+	status.Project(desired, record.DeepCopy(), facts)
 	return desired
 }
 
-func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts api.Facts) bool {
+func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) bool {
 	return telling.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
 		desired := projected(c, unmoved, facts)
-		same := api.SameButWorkers(c.Status, desired.Status)
+		same := status.SameButWorkers(c.Status, desired.Status)
 		if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
 			same = equality.Semantic.DeepEqual(c.Status, desired.Status)
 		}
@@ -160,7 +160,7 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 	message := "The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable
 	controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, reason, message)
 	patch, err := dialect.SetAsidePatch(c, metav1.Condition{
-		Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+		Type: status.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 	}, r.clock.Now())
 	if err != nil {
 		return fmt.Errorf("encode why the cluster is set aside: %w", err)

@@ -26,7 +26,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	"github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
@@ -230,12 +230,12 @@ func (w *world) refuse(verb, resource string, err error) {
 
 type fakeMasters struct {
 	seen     *cluster.Master
-	followed masterpage.Master
+	followed masterui.Master
 	every    time.Duration
 	gone     int
 }
 
-func (m *fakeMasters) Follow(_ types.UID, _ types.NamespacedName, master masterpage.Master, every time.Duration) {
+func (m *fakeMasters) Follow(_ types.UID, _ types.NamespacedName, master masterui.Master, every time.Duration) {
 	m.followed, m.every = master, every
 }
 func (m *fakeMasters) Hasten(types.UID)               {}

@@ -1,4 +1,4 @@
-package api_test
+package status_test
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 

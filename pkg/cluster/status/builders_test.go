@@ -1,4 +1,4 @@
-package api_test
+package status_test
 
 import (
 	"testing"

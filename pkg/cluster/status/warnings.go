@@ -1,4 +1,4 @@
-package api
+package status
 
 import (
 	appsv1 "k8s.io/api/apps/v1"

@@ -1,10 +1,10 @@
-package api_test
+package status_test
 
 import (
 	"testing"
 	"time"
 
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 

@@ -1,4 +1,4 @@
-package masterpage_test
+package masterui_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 )
 
 var pi = Master{Namespace: "team-a", Service: "pi-master-svc", Port: 8090}

@@ -1,4 +1,4 @@
-package api_test
+package status_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 )
 
 func TestRollout(t *testing.T) {

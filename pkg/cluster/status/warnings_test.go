@@ -1,11 +1,11 @@
-package api_test
+package status_test
 
 import (
 	"strings"
 	"testing"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/api"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/status"
 )
 
 // master is a template of the master's container.

@@ -1,4 +1,4 @@
-package masterpage
+package masterui
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package masterpage_test
+package masterui_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
-	. "github.com/firesteel-dev/firesteel/pkg/cluster/masterpage"
+	. "github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 )
 
 const uid = types.UID("5f0a7c9e")

@@ -1,2 +1,0 @@
-// Package api is what there is to know of the API of SparkClusters: spec to policy, record to status. It is pure.
-package api
