@@ -24,7 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 	"github.com/firesteel-dev/firesteel/test/hostile"
@@ -130,9 +130,9 @@ func stepsOf(k hostile.Kind, data []byte) []step {
 	case "spark.apache.org/v1 SparkCluster":
 		return stepsOfCluster(data)
 	case "firesteel.dev/v1alpha1 ScheduledSparkApplication":
-		return stepsOfSchedule(data, kind.Apache, &firesteelv1alpha1.ScheduledSparkApplication{})
+		return stepsOfSchedule(data, variant.Apache, &firesteelv1alpha1.ScheduledSparkApplication{})
 	default:
-		return stepsOfSchedule(data, kind.Kubeflow, &v1beta2.ScheduledSparkApplication{})
+		return stepsOfSchedule(data, variant.Kubeflow, &v1beta2.ScheduledSparkApplication{})
 	}
 }
 
@@ -264,7 +264,7 @@ func stepsOfCluster(data []byte) []step {
 	}
 }
 
-func stepsOfSchedule(data []byte, k *kind.Kind, s kind.Schedule) []step {
+func stepsOfSchedule(data []byte, k *variant.Kind, s variant.Schedule) []step {
 	var ok bool
 	var policy schedule.Policy
 	return []step{

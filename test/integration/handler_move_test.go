@@ -15,7 +15,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // filters are those of the handlers' Triggers: an attribute and its value.
@@ -202,7 +202,7 @@ func (s *scene) endedOnce(app *sparkv1.SparkApplication) {
 // one whose run was created and not recorded when the next came.
 func (s *scene) startedOnce(name string, period time.Duration, runs *register) {
 	s.Helper()
-	pi := &timetable{scene: s, kind: kind.Apache, name: name}
+	pi := &timetable{scene: s, kind: variant.Apache, name: name}
 	created := pi.now().GetCreationTimestamp().Time
 	until := time.Now()
 	status := pi.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {

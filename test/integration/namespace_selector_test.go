@@ -10,7 +10,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // enabled gives the scene's namespace the label spark, or takes it where the value is null.
@@ -81,7 +81,7 @@ func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
 	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
 	untilGone(s, s.apps(), "pi")
 
-	replaced := s.schedules(kind.Apache, "replaced", "@every 3s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
+	replaced := s.schedules(variant.Apache, "replaced", "@every 3s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	s.sink.answer(s.ns, s.handler("schedule").trigger("type", "dev.firesteel.schedule.due.v1"))
 	replaced.untilStarted(replaced.untilStarted(""))
 	replaced.patch(`{"suspend": true}`)

@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
@@ -389,7 +389,7 @@ func TestAnUpgradeRollsNoClusterOut(t *testing.T) {
 }
 
 func TestARecordOfAScheduleIsKept(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(1)
 		pi.until("record it", func(s *v1alpha1.ScheduleStatus) bool { return s.LastRunName >= runs[0].GetName() })

@@ -14,7 +14,7 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // ownPlane is a scene with a control plane of its own.
@@ -49,7 +49,7 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 	s.untilCondition("waits", "Succeeded", metav1.ConditionUnknown, "Suspended")
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
-	hours := s.schedules(kind.Apache, "hours", hourly(), func(spec map[string]any) { spec["suspend"] = true })
+	hours := s.schedules(variant.Apache, "hours", hourly(), func(spec map[string]any) { spec["suspend"] = true })
 	hours.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.Firesteel != nil })
 	backup := filepath.Join(s.dir, "backup")
 	s.must(s.plane.Backup(t.Context(), backup))

@@ -15,7 +15,7 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 const (
@@ -58,7 +58,7 @@ func BenchmarkSchedulesAreOnTime(b *testing.B) {
 	s := newScene(b)
 	s.ownController(controller{sink: s.sink.url()})
 	for b.Loop() {
-		s.schedules(kind.Apache, "pi", "@every 2s", nil)
+		s.schedules(variant.Apache, "pi", "@every 2s", nil)
 		heard := due(s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= runs }))
 		var late []time.Duration
 		for _, d := range heard[:runs] {

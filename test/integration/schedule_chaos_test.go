@@ -18,7 +18,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 const (
@@ -41,13 +41,13 @@ func (r *register) see(event watch.Event) {
 	if !is {
 		return // an error of the watch, which goes on
 	}
-	owner, owned := kind.Apache.Owner(run)
+	owner, owned := variant.Apache.Owner(run)
 	if !owned {
 		return
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	key := owner.Name + " " + kind.InstantOf(run).UTC().Format(time.RFC3339)
+	key := owner.Name + " " + variant.InstantOf(run).UTC().Format(time.RFC3339)
 	if r.uids[key] == nil {
 		r.uids[key] = map[types.UID]bool{}
 	}
@@ -103,7 +103,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	var schedules []*timetable
 	created := map[string]time.Time{}
 	for i := range count {
-		schedule := &timetable{scene: s, kind: kind.Apache, name: fmt.Sprintf("pi-%d", i)}
+		schedule := &timetable{scene: s, kind: variant.Apache, name: fmt.Sprintf("pi-%d", i)}
 		schedules, created[schedule.name] = append(schedules, schedule), schedule.now().GetCreationTimestamp().Time
 	}
 	for n := range each {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // detach patches the metadata of a run.
@@ -20,7 +20,7 @@ func (t *timetable) detach(run, metadata string) {
 }
 
 // detachments are what somebody does to a run, by whether it is in the history all the same.
-func detachments(k *kind.Kind) map[string]string {
+func detachments(k *variant.Kind) map[string]string {
 	return map[string]string{
 		"its label":           `{"labels":{"` + k.LabelSchedule + `":null}}`,
 		"its owner":           `{"ownerReferences":null}`,
@@ -29,7 +29,7 @@ func detachments(k *kind.Kind) map[string]string {
 }
 
 func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, _ *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, _ *scene, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -55,7 +55,7 @@ func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
 }
 
 func TestReplaceReplacesARunThatLostWhatItIsFoundBy(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, _ *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, _ *scene, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

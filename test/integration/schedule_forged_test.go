@@ -9,7 +9,7 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // owned creates an application that names the schedule as its owner and claims to be for an instant, if not zero. Nobody
@@ -18,14 +18,14 @@ func (t *timetable) owned(name string, controller bool, instant time.Time) {
 	t.Helper()
 	var template, spec map[string]any
 	t.must(json.Unmarshal([]byte(templates[t.kind]), &template))
-	if spec = template; t.kind == kind.Apache {
+	if spec = template; t.kind == variant.Apache {
 		spec = template["spec"].(map[string]any)
 	}
 	owner := *metav1.NewControllerRef(t.now(), t.kind.GroupVersionKind())
 	owner.Controller = &controller
 	meta := map[string]any{"name": name, "ownerReferences": []metav1.OwnerReference{owner}}
 	if !instant.IsZero() {
-		meta["annotations"] = map[string]string{kind.AnnotationScheduledTime: instant.UTC().Format(time.RFC3339)}
+		meta["annotations"] = map[string]string{variant.AnnotationScheduledTime: instant.UTC().Format(time.RFC3339)}
 	}
 	manifest, err := json.Marshal(map[string]any{
 		"apiVersion": t.kind.Runs.GroupVersion().String(), "kind": t.kind.Runs.Kind, "metadata": meta, "spec": spec,
@@ -36,7 +36,7 @@ func (t *timetable) owned(name string, controller bool, instant time.Time) {
 }
 
 func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		before := pi.untilStarted("")
 		far := time.Date(9990, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -57,7 +57,7 @@ func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
 }
 
 func TestForbidCountsEveryRunThatTheScheduleOwns(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1h", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
 		const theirs = "pi-1700000000000000000" // as the Kubeflow operator names and owns it

@@ -12,11 +12,11 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // ofEachKind runs a test for the schedules of each kind.
-func ofEachKind(t *testing.T, test func(*testing.T, *scene, *kind.Kind)) {
+func ofEachKind(t *testing.T, test func(*testing.T, *scene, *variant.Kind)) {
 	t.Helper()
 	t.Parallel()
 	for name, k := range kinds {
@@ -28,7 +28,7 @@ func ofEachKind(t *testing.T, test func(*testing.T, *scene, *kind.Kind)) {
 }
 
 func TestRunsStartOnTime(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(3)
 		status := pi.until("record them", func(s *firesteelv1alpha1.ScheduleStatus) bool {
@@ -40,7 +40,7 @@ func TestRunsStartOnTime(t *testing.T) {
 		}
 		created := pi.now().GetCreationTimestamp()
 		for i, run := range runs {
-			due := kind.InstantOf(run)
+			due := variant.InstantOf(run)
 			if after := due.Sub(created.Time); after <= 0 || after%(2*time.Second) != 0 {
 				t.Errorf("run %d is for %s, %s after the creation", i, due, after)
 			}
@@ -48,7 +48,7 @@ func TestRunsStartOnTime(t *testing.T) {
 				t.Errorf("run %d is named %s, want %s", i, run.GetName(), name)
 			}
 			labels := map[string]string{"team": "a", k.LabelSchedule: "pi"}
-			if k == kind.Apache {
+			if k == variant.Apache {
 				labels["made"] = "so"
 			}
 			if diff := cmp.Diff(labels, run.GetLabels()); diff != "" {
@@ -60,7 +60,7 @@ func TestRunsStartOnTime(t *testing.T) {
 			}
 		}
 		heard := s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= 3 })
-		id := string(pi.now().GetUID()) + "." + kind.InstantOf(runs[0]).Format(time.RFC3339)
+		id := string(pi.now().GetUID()) + "." + variant.InstantOf(runs[0]).Format(time.RFC3339)
 		if !slices.ContainsFunc(due(heard), func(d delivery) bool { return d.Attributes["id"] == id }) {
 			t.Errorf("no event is %s:\n%s", id, listed(heard))
 		}
@@ -72,7 +72,7 @@ func TestRunsStartOnTime(t *testing.T) {
 func TestARunCostsThreeRequests(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	pi := s.schedules(kind.Apache, "pi", "@every 15s", func(spec map[string]any) {
+	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) {
 		spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
 	})
 	name := pi.untilStarted("")
@@ -81,7 +81,7 @@ func TestARunCostsThreeRequests(t *testing.T) {
 	requests := s.requestsAtRest()
 	runs := len(pi.runs())
 	s.within(budget{
-		"get scheduledsparkapplications":           runs + askedAgain(started.Sub(kind.InstantOf(run))),
+		"get scheduledsparkapplications":           runs + askedAgain(started.Sub(variant.InstantOf(run))),
 		"create sparkapplications":                 runs,
 		"update scheduledsparkapplications/status": runs + 1,
 		"update sparkapplications/status":          runs,
@@ -103,7 +103,7 @@ func due(heard []delivery) []delivery {
 }
 
 func TestForbidWaitsForTheRunningRun(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		first := pi.untilStarted("")
 		pi.untilCondition("RunStarted", metav1.ConditionFalse, "WaitsForRunningRun")
@@ -125,7 +125,7 @@ func TestForbidWaitsForTheRunningRun(t *testing.T) {
 func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	pi := s.schedules(kind.Apache, "pi", "@every 15s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
+	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	first := pi.untilStarted("")
 	s.driver(first, 0)
 	s.kubelet.pause(s.ns) // it does not go
@@ -141,7 +141,7 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 }
 
 func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
-	ofEachKind(t, func(_ *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(_ *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 3s", func(spec map[string]any) {
 			spec["successfulRunHistoryLimit"], spec["failedRunHistoryLimit"] = 1, 0
 		})
@@ -164,13 +164,13 @@ func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	s := newScene(t)
 	controller := s.ownController(controllerOf(s))
-	pi := s.schedules(kind.Apache, "pi", "@every 8s", nil)
+	pi := s.schedules(variant.Apache, "pi", "@every 8s", nil)
 	looked := pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
 	controller.Kill()
 	instant := looked.GetScheduleStatus().NextRun.Time
-	run, err := kind.Apache.NewRun(looked, instant)
+	run, err := variant.Apache.NewRun(looked, instant)
 	s.must(err)
-	made, err := s.dynamic.Resource(kind.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
+	made, err := s.dynamic.Resource(variant.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
 	s.must(err)
 	s.delete(run.GetName())
 	s.ownController(controllerOf(s))
@@ -191,8 +191,8 @@ func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 	s := newScene(t)
 	controller := s.ownController(controllerOf(s))
 	const period, instants = 10 * time.Second, 2
-	late := s.schedules(kind.Apache, "late", "@every "+period.String(), nil)
-	tooLate := s.schedules(kind.Apache, "too-late", "@every "+period.String(), func(spec map[string]any) {
+	late := s.schedules(variant.Apache, "late", "@every "+period.String(), nil)
+	tooLate := s.schedules(variant.Apache, "too-late", "@every "+period.String(), func(spec map[string]any) {
 		spec["startingDeadlineSeconds"] = 1
 	})
 	looked := func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil }
@@ -212,7 +212,7 @@ func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 	}
 	tooLate.until("miss them all", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= instants })
 	for _, run := range tooLate.runs() {
-		if instant := kind.InstantOf(run); !instant.After(created.Add(instants * period)) {
+		if instant := variant.InstantOf(run); !instant.After(created.Add(instants * period)) {
 			t.Errorf("beyond its deadline the run of %s was started", instant)
 		}
 	}
@@ -222,7 +222,7 @@ func controllerOf(s *scene) controller { return controller{sink: s.sink.url()} }
 
 // What is refused is told, is tried again at its next time, and disturbs no other schedule.
 func TestRefusals(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		other := s.schedules(k, "other", "@every 2s", nil)
 		never := s.schedules(k, "never", "0 0 30 2 *", nil)
 		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonNeverFires)
@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 
 		broken := s.schedules(k, "broken", "@every 2s", func(spec map[string]any) {
 			spec["template"] = map[string]any{"spec": map[string]any{"mainClass": 7}, "type": "Scala", "driver": "none"}
-			if k == kind.Apache {
+			if k == variant.Apache {
 				delete(spec["template"].(map[string]any), "type")
 				delete(spec["template"].(map[string]any), "driver")
 			}
@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	pi := s.schedules(kind.Apache, "pi", "@every 2s", func(spec map[string]any) {
+	pi := s.schedules(variant.Apache, "pi", "@every 2s", func(spec map[string]any) {
 		spec["template"].(map[string]any)["spec"].(map[string]any)["mainClas"] = "Main"
 	})
 	pi.untilStarted("")
@@ -264,7 +264,7 @@ func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
 }
 
 func TestASuspendedScheduleStartsNothing(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
 		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
 		other := s.schedules(k, "other", "@every 1s", nil)
@@ -284,7 +284,7 @@ func TestASuspendedScheduleStartsNothing(t *testing.T) {
 
 func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
 	s := newScene(t)
-	pi := s.schedules(kind.Kubeflow, "pi", "@every 5m", nil)
+	pi := s.schedules(variant.Kubeflow, "pi", "@every 5m", nil)
 	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(10*time.Second)).Rfc3339Copy()
 	pi.left(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
 	s.ownController(controllerOf(s))
@@ -294,7 +294,7 @@ func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
 }
 
 func TestDeletionOfASchedule(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *kind.Kind) {
+	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", nil)
 		pi.untilStarted("")
 		_, err := s.kubectl("", "delete", k.String(), "pi", "--cascade=orphan")

@@ -16,31 +16,31 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // timetable is a schedule of one of the kinds, and its runs.
 type timetable struct {
 	*scene
-	kind *kind.Kind
+	kind *variant.Kind
 	name string
 }
 
 // kinds are the kinds of schedules, by what their tests are named.
-var kinds = map[string]*kind.Kind{"Kubeflow": kind.Kubeflow, "Apache": kind.Apache}
+var kinds = map[string]*variant.Kind{"Kubeflow": variant.Kubeflow, "Apache": variant.Apache}
 
 // templates are SparkPi as each kind's template has it, as JSON.
-var templates = map[*kind.Kind]string{
-	kind.Kubeflow: `{"type": "Scala", "mode": "cluster", "image": "spark:3.5.9", "sparkVersion": "3.5.9",
+var templates = map[*variant.Kind]string{
+	variant.Kubeflow: `{"type": "Scala", "mode": "cluster", "image": "spark:3.5.9", "sparkVersion": "3.5.9",
 		"mainClass": "org.apache.spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
 		"driver": {"cores": 1, "memory": "512m"}, "executor": {"cores": 1, "instances": 1, "memory": "512m"},
 		"restartPolicy": {"type": "Never"}}`,
-	kind.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.spark.examples.SparkPi",
+	variant.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.spark.examples.SparkPi",
 		"jars": "local:///opt/spark/examples/jars/spark-examples.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}}`,
 }
 
 // schedules makes a schedule. change may change what it is made from.
-func (s *scene) schedules(k *kind.Kind, name, text string, change func(spec map[string]any)) *timetable {
+func (s *scene) schedules(k *variant.Kind, name, text string, change func(spec map[string]any)) *timetable {
 	s.Helper()
 	t := &timetable{scene: s, kind: k, name: name}
 	var template map[string]any
@@ -73,7 +73,7 @@ func (t *timetable) patch(spec string) {
 }
 
 // now is the schedule as it is.
-func (t *timetable) now() kind.Schedule {
+func (t *timetable) now() variant.Schedule {
 	t.Helper()
 	s, err := t.kind.Schedules(t.spark, t.ns).Get(t.Context(), t.name)
 	t.must(err)
@@ -81,10 +81,10 @@ func (t *timetable) now() kind.Schedule {
 }
 
 // until waits for the schedule to be as it should be.
-func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleStatus) bool) kind.Schedule {
+func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleStatus) bool) variant.Schedule {
 	t.Helper()
-	is := func(s kind.Schedule) bool { return holds(s.GetScheduleStatus()) }
-	if t.kind == kind.Apache {
+	is := func(s variant.Schedule) bool { return holds(s.GetScheduleStatus()) }
+	if t.kind == variant.Apache {
 		return until(t.scene, t.spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
 			func(s *firesteelv1alpha1.ScheduledSparkApplication) bool { return is(s) })
 	}
@@ -147,7 +147,7 @@ func (t *timetable) untilStarted(after string) string {
 func (t *timetable) end(run string, succeeds bool) {
 	t.Helper()
 	var d *driver
-	if t.kind == kind.Apache {
+	if t.kind == variant.Apache {
 		d = t.run(run, 0)
 	} else {
 		d = t.kubeflowDriver(run).start().ready()
@@ -159,7 +159,7 @@ func (t *timetable) end(run string, succeeds bool) {
 		d.exit(1)
 		state = v1beta2.FailedState
 	}
-	if t.kind == kind.Apache {
+	if t.kind == variant.Apache {
 		t.untilState(run, "ResourceReleased")
 	} else {
 		t.untilShown(run, state)

@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // Name is the handler's name in config-handlers.
@@ -47,7 +47,7 @@ func NewHandler(
 		if err != nil {
 			return err
 		}
-		k := kind.Of(object)
+		k := variant.Of(object)
 		if k == nil {
 			return nil
 		}
@@ -57,8 +57,8 @@ func NewHandler(
 
 // question is a schedule as it was read, and what is to be done about it.
 type question struct {
-	kind     *kind.Kind
-	schedule kind.Schedule
+	kind     *variant.Kind
+	schedule variant.Schedule
 	read     time.Time
 	policy   schedule.Policy
 	decision schedule.Decision
@@ -70,7 +70,7 @@ func (q *question) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: q.schedule.GetNamespace(), Name: q.schedule.GetName()}
 }
 
-func (h *handler) answer(ctx context.Context, k *kind.Kind, object events.Object) error {
+func (h *handler) answer(ctx context.Context, k *variant.Kind, object events.Object) error {
 	q, err := h.read(ctx, k, object)
 	if q == nil || err != nil {
 		return err
@@ -85,7 +85,7 @@ func (h *handler) answer(ctx context.Context, k *kind.Kind, object events.Object
 
 // read reads the schedule that an event is about, as it is now. There is none where there is nothing to act on: it is
 // gone, going, cannot be decoded, is another installation's, has a record of a newer format, or nobody has looked at it.
-func (h *handler) read(ctx context.Context, k *kind.Kind, object events.Object) (*question, error) {
+func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*question, error) {
 	now := h.clock.Now()
 	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
 	switch {
@@ -138,7 +138,7 @@ func (h *handler) running(ctx context.Context, q *question) ([]metav1.Object, er
 		if err != nil {
 			return nil, err
 		}
-		if run != nil && kind.RunOf(run).State == schedule.RunActive {
+		if run != nil && variant.RunOf(run).State == schedule.RunActive {
 			running = append(running, run)
 		}
 	}
@@ -208,7 +208,7 @@ func (h *handler) prune(ctx context.Context, q *question) error {
 		if err != nil {
 			return err
 		}
-		if run == nil || kind.RunOf(run).State == schedule.RunActive {
+		if run == nil || variant.RunOf(run).State == schedule.RunActive {
 			continue
 		}
 		if err := h.delete(ctx, q, run); err != nil {

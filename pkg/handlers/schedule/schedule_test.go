@@ -26,7 +26,7 @@ import (
 	handler "github.com/firesteel-dev/firesteel/pkg/handlers/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // due is when the hourly schedule of these tests is due; all before is settled.
@@ -68,7 +68,7 @@ func (b *builder) Obj() *v1alpha1.ScheduledSparkApplication { return b.s.DeepCop
 func run(name string, state lifecycle.State) *sparkv1.SparkApplication {
 	app := &sparkv1.SparkApplication{}
 	app.Namespace, app.Name, app.UID = "team-a", name, types.UID("uid-of-"+name)
-	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly().Obj(), kind.Apache.GroupVersionKind())}
+	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly().Obj(), variant.Apache.GroupVersionKind())}
 	app.Status.Firesteel = &v1alpha1.Record{Sequence: 1, Transitions: []v1alpha1.Transition{{Sequence: 1, State: string(state)}}}
 	return app
 }
@@ -89,7 +89,7 @@ func newServer(t *testing.T, b *builder, runs ...*sparkv1.SparkApplication) *ser
 			t.Fatal(err)
 		}
 		u := &unstructured.Unstructured{Object: content}
-		u.SetGroupVersionKind(kind.Apache.Runs)
+		u.SetGroupVersionKind(variant.Apache.Runs)
 		objects, loose = append(objects, run), append(loose, u)
 	}
 	s := &server{typed: fake.NewSimpleClientset(objects...), now: due}
@@ -142,7 +142,7 @@ func (s *server) record(t *testing.T) *v1alpha1.ScheduleRecord {
 	return now.Status.Firesteel
 }
 
-var pi = kind.Apache.Object(hourly().Obj())
+var pi = variant.Apache.Object(hourly().Obj())
 
 const (
 	started = "create sparkapplications, update scheduledsparkapplications"
@@ -223,7 +223,7 @@ func TestTheRun(t *testing.T) {
 	if err := s.tell(t, pi); err != nil {
 		t.Fatal(err)
 	}
-	made, err := s.dynamic.Resource(kind.Apache.RunsResource()).Namespace("team-a").Get(t.Context(), schedule.RunName("pi", due), metav1.GetOptions{})
+	made, err := s.dynamic.Resource(variant.Apache.RunsResource()).Namespace("team-a").Get(t.Context(), schedule.RunName("pi", due), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,13 +328,13 @@ func TestDuplicatesStartNothing(t *testing.T) {
 
 // What the API server refuses for good is recorded, and what can pass comes back.
 func TestErrorsOfTheAPIServer(t *testing.T) {
-	resource := kind.Apache.RunsResource().GroupResource()
+	resource := variant.Apache.RunsResource().GroupResource()
 	for name, test := range map[string]struct {
 		err     error
 		refused bool
 	}{
 		"a quota":               {apierrors.NewForbidden(resource, "pi", errors.New("exceeded quota")), true},
-		"an invalid field":      {apierrors.NewInvalid(kind.Apache.Runs.GroupKind(), "pi", nil), true},
+		"an invalid field":      {apierrors.NewInvalid(variant.Apache.Runs.GroupKind(), "pi", nil), true},
 		"a server that is busy": {apierrors.NewTooManyRequests("later", 1), false},
 		"a server that is gone": {errors.New("connection refused"), false},
 		"a broken server":       {apierrors.NewInternalError(errors.New("etcd")), false},
@@ -360,10 +360,10 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 func TestARunThatIsRefusedSinceItIsThereIsStarted(t *testing.T) {
 	made := run(schedule.RunName("pi", due), lifecycle.Submitted)
 	made.CreationTimestamp = metav1.NewTime(due)
-	made.Annotations = map[string]string{kind.AnnotationScheduledTime: due.Format(time.RFC3339)}
+	made.Annotations = map[string]string{variant.AnnotationScheduledTime: due.Format(time.RFC3339)}
 	s := newServer(t, hourly(), made)
 	s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(kind.Apache.RunsResource().GroupResource(), "pi", errors.New("exceeded quota"))
+		return true, nil, apierrors.NewForbidden(variant.Apache.RunsResource().GroupResource(), "pi", errors.New("exceeded quota"))
 	})
 	if err := s.tell(t, pi); err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // readHolds is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
@@ -155,7 +155,7 @@ func (h *handler) find(ctx context.Context, q *question, run *unstructured.Unstr
 	if err != nil {
 		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}
-	claimed := []schedule.Run{kind.RunOf(found)}
+	claimed := []schedule.Run{variant.RunOf(found)}
 	proven := schedule.Believe(q.schedule, q.policy, claimed, h.clock.Now())[0]
 	switch {
 	case proven.Instant.Equal(q.decision.Due):

@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // errAwaited says that what an observation lacks is on its way, and has the application looked at again.
@@ -266,8 +266,8 @@ func (s *sightings) justParted(app dialect.Application) bool {
 // sawArrival knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
 // it was not there yet when Firesteel began. The run of a schedule has that finalizer from the beginning.
 func (s *sightings) sawArrival(app dialect.Application, atStart bool) {
-	begun := slices.Contains(app.GetFinalizers(), s.api.Finalizer) && kind.InstantOf(app).IsZero()
-	if !begun && (s.api.FinalizerFirst && kind.InstantOf(app).IsZero() || !atStart) {
+	begun := slices.Contains(app.GetFinalizers(), s.api.Finalizer) && variant.InstantOf(app).IsZero()
+	if !begun && (s.api.FinalizerFirst && variant.InstantOf(app).IsZero() || !atStart) {
 		s.newcomers.Add(app.GetUID(), nil)
 	}
 }

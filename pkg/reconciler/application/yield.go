@@ -7,7 +7,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 const (
@@ -19,6 +19,6 @@ const (
 
 // yields says that a run of a schedule, with which nobody has begun, lets others be created first that are due as well.
 func yields(app dialect.Application, rush *setup.Rush, clock clock.PassiveClock) bool {
-	return app.GetRecord() == nil && app.GetDeletionTimestamp() == nil && !kind.InstantOf(app).IsZero() &&
+	return app.GetRecord() == nil && app.GetDeletionTimestamp() == nil && !variant.InstantOf(app).IsZero() &&
 		clock.Since(app.GetCreationTimestamp().Time) < yieldLimit && rush.On()
 }

@@ -11,14 +11,14 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // What is launched while many runs are due keeps those from being created.
 func TestRunsOfSchedulesYieldToThoseThatAreDue(t *testing.T) {
 	run := func(a *application) *sparkv1.SparkApplication {
 		app := a.Obj()
-		app.Annotations = map[string]string{kind.AnnotationScheduledTime: "2026-03-01T13:00:00Z"}
+		app.Annotations = map[string]string{variant.AnnotationScheduledTime: "2026-03-01T13:00:00Z"}
 		app.CreationTimestamp = metav1.NewTime(start)
 		return app
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // report says on a schedule that cannot be decoded what is wrong, once a generation. What else the status holds is left
 // alone.
-func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
+func (r *Reconciler) report(ctx context.Context, s variant.Schedule) error {
 	r.relay.Forget(s.GetUID())
 	if !r.reported.First(s) {
 		return nil
@@ -38,7 +38,7 @@ func (r *Reconciler) report(ctx context.Context, s kind.Schedule) error {
 }
 
 // note makes metrics and Kubernetes Events of what became of a schedule's instants, whoever wrote it.
-func (r *Reconciler) note(ctx context.Context, before, after kind.Schedule) {
+func (r *Reconciler) note(ctx context.Context, before, after variant.Schedule) {
 	was, is := before.GetScheduleStatus(), after.GetScheduleStatus()
 	if was.Firesteel == nil || is.Firesteel == nil {
 		return

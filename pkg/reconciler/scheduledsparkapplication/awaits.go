@@ -14,24 +14,24 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // AwaitsOfApaches is Awaits for the runs of the Apache operator's kind.
 func AwaitsOfApaches(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
-	return Awaits(ctx, kind.Apache, apachesinformer.Get(ctx).Informer(), changed)
+	return Awaits(ctx, variant.Apache, apachesinformer.Get(ctx).Informer(), changed)
 }
 
 // AwaitsOfKubeflows is Awaits for the runs of the Kubeflow operator's kind.
 func AwaitsOfKubeflows(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
-	return Awaits(ctx, kind.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
+	return Awaits(ctx, variant.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
 }
 
 // Awaits makes what says that a run's schedule has yet to record it. A run that is deleted stays until then, so that no
 // other is started in its place: its finalizer is there from the beginning. changed is told of each run of which that was
 // said, when its schedule changes.
 func Awaits(
-	ctx context.Context, k *kind.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
+	ctx context.Context, k *variant.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
 ) func(run dialect.Application) bool {
 	w := &waiting{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	setup.Handle(ctx, schedules, cache.ResourceEventHandlerFuncs{
@@ -44,7 +44,7 @@ func Awaits(
 
 // waiting knows the runs that wait for their schedules, by the uids of those.
 type waiting struct {
-	kind      *kind.Kind
+	kind      *variant.Kind
 	schedules cache.Store
 	clock     clock.PassiveClock
 	changed   func(run types.NamespacedName)
@@ -55,7 +55,7 @@ type waiting struct {
 
 func (w *waiting) awaited(run dialect.Application) bool {
 	owner, owned := w.kind.Owner(run)
-	if !owned || kind.InstantOf(run).IsZero() {
+	if !owned || variant.InstantOf(run).IsZero() {
 		return false
 	}
 	w.note(owner.UID, keyOf(run)) // before the schedule is read, so that its next change is not missed
@@ -68,14 +68,14 @@ func (w *waiting) awaited(run dialect.Application) bool {
 
 func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
 	object, _, err := w.schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
-	s, is := object.(kind.Schedule)
+	s, is := object.(variant.Schedule)
 	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
 		return false
 	}
 	// Whoever started the run may have a clock that is ahead. The run waits until its instant has passed here, too: then its
 	// schedule records it.
 	now := w.clock.Now()
-	claimed := []schedule.Run{kind.RunOf(run)}
+	claimed := []schedule.Run{variant.RunOf(run)}
 	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now.Add(schedule.ClocksDiffer))[0].Instant
 	record := s.GetScheduleStatus().Firesteel
 	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)

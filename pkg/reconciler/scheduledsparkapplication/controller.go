@@ -27,7 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // workers is the number of schedules that are reconciled at once.
@@ -58,7 +58,7 @@ func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.S
 // NewControllers makes the constructors of the controllers, one for each kind.
 func NewControllers(process *setup.Process) []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
-		newController(kind.Apache, process, func(ctx context.Context) parts {
+		newController(variant.Apache, process, func(ctx context.Context) parts {
 			return parts{
 				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -66,7 +66,7 @@ func NewControllers(process *setup.Process) []injection.ControllerConstructor {
 				},
 			}
 		}),
-		newController(kind.Kubeflow, process, func(ctx context.Context) parts {
+		newController(variant.Kubeflow, process, func(ctx context.Context) parts {
 			return parts{
 				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
@@ -78,13 +78,13 @@ func NewControllers(process *setup.Process) []injection.ControllerConstructor {
 }
 
 func newController(
-	k *kind.Kind, process *setup.Process, partsOf func(context.Context) parts,
+	k *variant.Kind, process *setup.Process, partsOf func(context.Context) parts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		parts := partsOf(ctx)
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
-			written: latest.NewWrites[kind.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: setup.NewReports(),
+			written: latest.NewWrites[variant.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: setup.NewReports(),
 			rush: &process.Rush, namespaces: process.NamespaceLabels,
 		}
 		ctx = setup.WithRecorder(ctx)
@@ -100,7 +100,7 @@ func newController(
 			},
 			Moved: func(namespace string) {
 				resync(func(object any) bool {
-					s, is := object.(kind.Schedule)
+					s, is := object.(variant.Schedule)
 					return is && s.GetNamespace() == namespace
 				})
 			},
@@ -111,7 +111,7 @@ func newController(
 				DemoteFunc: func(bucket reconciler.Bucket) {
 					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
-						if s, is := object.(kind.Schedule); is && bucket.Has(keyOf(s)) {
+						if s, is := object.(variant.Schedule); is && bucket.Has(keyOf(s)) {
 							r.rush.Note(s.GetUID(), false)
 						}
 					}
@@ -138,7 +138,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
-			was, is := before.(kind.Schedule), after.(kind.Schedule)
+			was, is := before.(variant.Schedule), after.(variant.Schedule)
 			switch {
 			case r.written.WentBack(was, is):
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
@@ -148,7 +148,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if s, is := setup.LastKnown(object).(kind.Schedule); is {
+			if s, is := setup.LastKnown(object).(variant.Schedule); is {
 				r.forget(s)
 			}
 		},
@@ -164,7 +164,7 @@ const (
 
 // indexRuns indexes a schedule by its active runs.
 func indexRuns(object any) (uids []string, _ error) {
-	s, ok := object.(kind.Schedule)
+	s, ok := object.(variant.Schedule)
 	if !ok || s.GetScheduleStatus().Firesteel == nil {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func indexRuns(object any) (uids []string, _ error) {
 	return uids, nil
 }
 
-func indexSchedule(k *kind.Kind) cache.IndexFunc {
+func indexSchedule(k *variant.Kind) cache.IndexFunc {
 	return func(object any) ([]string, error) {
 		if run, ok := object.(metav1.Object); ok && k.ScheduleOf(run) != "" {
 			return []string{k.ScheduleOf(run)}, nil
@@ -205,7 +205,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 	setup.Handle(ctx, parts.runs, cache.ResourceEventHandlerFuncs{
 		AddFunc: changed,
 		UpdateFunc: func(before, after any) {
-			was, is := kind.RunOf(before.(metav1.Object)), kind.RunOf(after.(metav1.Object))
+			was, is := variant.RunOf(before.(metav1.Object)), variant.RunOf(after.(metav1.Object))
 			if was != is {
 				changed(after)
 			}
@@ -216,7 +216,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 
 // strip drops what nobody reads.
 func strip(object any) (any, error) {
-	if s, is := object.(kind.Schedule); is {
+	if s, is := object.(variant.Schedule); is {
 		s.SetManagedFields(nil)
 	}
 	return object, nil

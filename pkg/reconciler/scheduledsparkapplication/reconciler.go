@@ -27,7 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 const (
@@ -40,7 +40,7 @@ const (
 
 // Reconciler keeps the clock of the schedules of one kind.
 type Reconciler struct {
-	kind   *kind.Kind
+	kind   *variant.Kind
 	client versioned.Interface
 	// runs are the applications, with the index of those that are a schedule's.
 	runs  cache.Indexer
@@ -53,7 +53,7 @@ type Reconciler struct {
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
-	written *latest.Writes[kind.Schedule]
+	written *latest.Writes[variant.Schedule]
 	// restorations bounds how often a status is restored that another writer has changed.
 	restorations telling.Restorations
 	asked        *asked
@@ -64,7 +64,7 @@ type Reconciler struct {
 }
 
 // reconcile takes a schedule further, where it is this installation's.
-func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
+func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	err := r.advance(ctx, s)
@@ -77,7 +77,7 @@ func (r *Reconciler) reconcile(ctx context.Context, s kind.Schedule) error {
 	return r.retries.Again(ctx, keyOf(s), err)
 }
 
-func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
+func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	s = r.written.Newest(s)
 	switch {
 	case !config.FromContext(ctx).Scope.Serves(s, r.namespaces):
@@ -133,7 +133,7 @@ func (r *Reconciler) advance(ctx context.Context, s kind.Schedule) error {
 
 // leaveAlone does nothing for a schedule whose record has a format that this version of Firesteel does not know, and does not
 // write it. A Kubernetes Event says so.
-func (r *Reconciler) leaveAlone(ctx context.Context, s kind.Schedule) {
+func (r *Reconciler) leaveAlone(ctx context.Context, s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
 	r.rush.Note(s.GetUID(), false)
@@ -147,7 +147,7 @@ func (r *Reconciler) leaveAlone(ctx context.Context, s kind.Schedule) {
 // decide decides, with the runs that exist and that the record does not know of. The handler is given time to record what
 // it has just started; after that the record says what is seen.
 func decide(
-	s kind.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
+	s variant.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
 ) (decision schedule.Decision, again time.Duration) {
 	decision = schedule.Decide(s, policy, now)
 	found := schedule.Unrecorded(decision.Record, runs)
@@ -174,7 +174,7 @@ func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool
 
 // runsOf returns the runs of a schedule that the cache has, with the instants that are proven. Somebody may have removed the
 // owner of a run, or its label: it counts all the same.
-func (r *Reconciler) runsOf(s kind.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
+func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
 		return nil, fmt.Errorf("find the runs of %s: %w", keyOf(s), err)
@@ -186,19 +186,19 @@ func (r *Reconciler) runsOf(s kind.Schedule, policy schedule.Policy, now time.Ti
 	detached = slices.DeleteFunc(detached, func(object any) bool {
 		run, ok := object.(metav1.Object)
 		earlier := ok && run.GetCreationTimestamp().Time.Before(s.GetCreationTimestamp().Time) // an earlier schedule's
-		return !ok || earlier || run.GetName() != schedule.RunName(s.GetName(), kind.InstantOf(run))
+		return !ok || earlier || run.GetName() != schedule.RunName(s.GetName(), variant.InstantOf(run))
 	})
 	runs := map[types.UID]schedule.Run{}
 	for _, object := range slices.Concat(owned, detached, r.recorded(s)) {
 		if run, ok := object.(metav1.Object); ok {
-			runs[run.GetUID()] = kind.RunOf(run)
+			runs[run.GetUID()] = variant.RunOf(run)
 		}
 	}
 	return schedule.Believe(s, policy, slices.Collect(maps.Values(runs)), now), nil
 }
 
 // recorded returns the runs that the record of a schedule has as active, as the cache has them.
-func (r *Reconciler) recorded(s kind.Schedule) (runs []any) {
+func (r *Reconciler) recorded(s variant.Schedule) (runs []any) {
 	record := s.GetScheduleStatus().Firesteel
 	if record == nil {
 		return nil
@@ -215,7 +215,7 @@ func (r *Reconciler) recorded(s kind.Schedule) (runs []any) {
 // unseen are the runs that a record has as active, that the cache does not have, and that exist: what is not in a cache
 // may be too young for it.
 func (r *Reconciler) unseen(
-	ctx context.Context, s kind.Schedule, record *v1alpha1.ScheduleRecord, runs []schedule.Run,
+	ctx context.Context, s variant.Schedule, record *v1alpha1.ScheduleRecord, runs []schedule.Run,
 ) ([]v1alpha1.RunReference, error) {
 	seen := map[types.UID]bool{}
 	for _, run := range runs {
@@ -264,7 +264,7 @@ func contains(all, some []v1alpha1.RunReference) bool {
 }
 
 // write writes the status with the resourceVersion that was read, and checks that the record was kept.
-func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule, error) {
+func (r *Reconciler) write(ctx context.Context, s variant.Schedule) (variant.Schedule, error) {
 	stored, err := r.kind.Schedules(r.client, s.GetNamespace()).UpdateStatus(ctx, s)
 	if err != nil {
 		return s, fmt.Errorf("write status: %w", err)
@@ -281,7 +281,7 @@ func (r *Reconciler) write(ctx context.Context, s kind.Schedule) (kind.Schedule,
 }
 
 // tell has the handler asked, or asked no more.
-func (r *Reconciler) tell(ctx context.Context, s kind.Schedule, instant time.Time, asks bool) error {
+func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
 	story := events.Story{Object: r.kind.Object(s), Cause: trace.SpanContextFromContext(ctx)}
 	if !asks {
 		if r.asked.any(s.GetUID()) {
@@ -304,7 +304,7 @@ func (r *Reconciler) tell(ctx context.Context, s kind.Schedule, instant time.Tim
 }
 
 // lookAgain has the schedule looked at when time alone changes something.
-func (r *Reconciler) lookAgain(s kind.Schedule, decision schedule.Decision, again time.Duration) {
+func (r *Reconciler) lookAgain(s variant.Schedule, decision schedule.Decision, again time.Duration) {
 	after := lookAtLeast
 	if !decision.LookAgain.IsZero() {
 		after = min(after, max(decision.LookAgain.Sub(r.clock.Now()), 0))
@@ -326,7 +326,7 @@ func earlier(a, b time.Duration) time.Duration {
 }
 
 // forget ends all that is remembered of a schedule.
-func (r *Reconciler) forget(s kind.Schedule) {
+func (r *Reconciler) forget(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
 	r.rush.Note(s.GetUID(), false)

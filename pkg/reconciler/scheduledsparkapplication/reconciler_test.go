@@ -23,7 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // due is when the hourly schedule of these tests is due.
@@ -61,17 +61,17 @@ type stage struct {
 func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *stage {
 	t.Helper()
 	st := &stage{client: fake.NewSimpleClientset(s), teller: &teller{}, clock: clocktesting.NewFakePassiveClock(due)}
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexSchedule(kind.Apache)})
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexSchedule(variant.Apache)})
 	for _, run := range runs {
 		if err := indexer.Add(run); err != nil {
 			t.Fatal(err)
 		}
 	}
 	st.Reconciler = &Reconciler{
-		kind: kind.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
+		kind: variant.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      latest.NewWrites[kind.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: setup.NewReports(), retries: setup.NewRetries(),
+		written:      latest.NewWrites[variant.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: setup.NewReports(), retries: setup.NewRetries(),
 	}
 	return st
 }
@@ -110,8 +110,8 @@ func hourly() *v1alpha1.ScheduledSparkApplication {
 func run(name string, state lifecycle.State, instant time.Time) *sparkv1.SparkApplication {
 	app := &sparkv1.SparkApplication{}
 	app.Namespace, app.Name, app.UID, app.CreationTimestamp = "team-a", name, types.UID("uid-of-"+name), metav1.NewTime(instant)
-	app.Annotations = map[string]string{kind.AnnotationScheduledTime: instant.Format(time.RFC3339)}
-	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly(), kind.Apache.GroupVersionKind())}
+	app.Annotations = map[string]string{variant.AnnotationScheduledTime: instant.Format(time.RFC3339)}
+	app.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(hourly(), variant.Apache.GroupVersionKind())}
 	app.Status.Firesteel = &v1alpha1.Record{Sequence: 1, Transitions: []v1alpha1.Transition{
 		{Sequence: 1, State: string(state), Outcome: v1alpha1.OutcomeSucceeded},
 	}}
@@ -338,7 +338,7 @@ func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
 		if err := schedules.GetStore().Add(s); err != nil {
 			t.Fatal(err)
 		}
-		awaits := Awaits(t.Context(), kind.Apache, schedules, func(types.NamespacedName) {})
+		awaits := Awaits(t.Context(), variant.Apache, schedules, func(types.NamespacedName) {})
 		if got := awaits(ended); got != test.awaits {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -364,7 +364,7 @@ func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
 			server.Add(s)
 			informer := informerOf(server)
 			looked := make(chan types.NamespacedName, 9)
-			awaits := Awaits(t.Context(), kind.Apache, informer, func(run types.NamespacedName) { looked <- run })
+			awaits := Awaits(t.Context(), variant.Apache, informer, func(run types.NamespacedName) { looked <- run })
 			go informer.RunWithContext(t.Context())
 			cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced)
 			waiting := run("pi-1772370000", lifecycle.ResourceReleased, due)

@@ -1,4 +1,4 @@
-package kind_test
+package variant_test
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // record is one of an application that went through states, of which the first brought it to its end.
@@ -48,7 +48,7 @@ func TestHowARunStands(t *testing.T) {
 		"that it left, running":                  {left(v1beta2.RunningState), schedule.RunActive},
 		"of the Kubeflow kind, that nobody knew": {left(""), schedule.RunActive},
 	} {
-		if got := kind.RunOf(test.run).State; got != test.want {
+		if got := variant.RunOf(test.run).State; got != test.want {
 			t.Errorf("one %s is %q, want %q", name, got, test.want)
 		}
 	}
@@ -59,10 +59,10 @@ func TestARunSaysWhatItIsFor(t *testing.T) {
 	s := &v1alpha1.ScheduledSparkApplication{}
 	s.Namespace, s.Name, s.UID, s.Labels = "team-a", "pi", "uid-of-pi", map[string]string{"team": "a", "made": "no"}
 	s.Spec.Template.Metadata.Labels = map[string]string{"made": "so", "firesteel.dev/schedule": "forged"}
-	s.Spec.Template.Metadata.Annotations = map[string]string{"note": "it", kind.AnnotationScheduledTime: "forged"}
+	s.Spec.Template.Metadata.Annotations = map[string]string{"note": "it", variant.AnnotationScheduledTime: "forged"}
 	s.Spec.Template.Spec.Raw = []byte(`{"mainClass": "Main"}`)
 	instant := time.Date(2026, 3, 1, 13, 0, 0, 0, time.FixedZone("", 3600))
-	run, err := kind.Apache.NewRun(s, instant)
+	run, err := variant.Apache.NewRun(s, instant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,14 @@ func TestARunSaysWhatItIsFor(t *testing.T) {
 	if diff := cmp.Diff(want, run.GetLabels()); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
-	if got := run.GetAnnotations(); got["note"] != "it" || !kind.InstantOf(run).Equal(instant) {
+	if got := run.GetAnnotations(); got["note"] != "it" || !variant.InstantOf(run).Equal(instant) {
 		t.Errorf("annotations: %v", got)
 	}
-	owner, owned := kind.Apache.Owner(run)
+	owner, owned := variant.Apache.Owner(run)
 	if !owned || owner.UID != s.UID {
 		t.Errorf("its owner is %v", owner)
 	}
-	if _, owned := kind.Kubeflow.Owner(run); owned {
+	if _, owned := variant.Kubeflow.Owner(run); owned {
 		t.Error("it is taken for a run of the other kind")
 	}
 }
@@ -88,7 +88,7 @@ func TestARunOfTheKubeflowKindHasTheTimeLimitsOfItsSchedule(t *testing.T) {
 	s.Namespace, s.Name, s.UID = "team-a", "pi", "uid-of-pi"
 	s.Annotations = map[string]string{"firesteel.dev/active-deadline": "1h", "firesteel.dev/driver-start-timeout": "10m", "example.com/a": "b"}
 	s.Spec.Template.Raw = []byte("{}")
-	run, err := kind.Kubeflow.NewRun(s, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	run, err := variant.Kubeflow.NewRun(s, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}

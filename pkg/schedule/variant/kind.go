@@ -1,6 +1,6 @@
-// Package kind knows the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for applications of the
+// Package variant knows the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for applications of the
 // Apache operator's kind. What differs between them is here, so that one reconciler and one handler serve both.
-package kind
+package variant
 
 import (
 	"context"

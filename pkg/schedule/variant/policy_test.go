@@ -1,4 +1,4 @@
-package kind_test
+package variant_test
 
 import (
 	"strings"
@@ -10,27 +10,27 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/schedule/kind"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
 // schedules are schedules of both kinds whose runs' driver has a quantity, by the path of it.
-func schedules(quantity string) map[string]kind.Schedule {
+func schedules(quantity string) map[string]variant.Schedule {
 	pod := `{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":` + quantity + `}}}]}}`
 	own, kubeflow := &firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}
 	own.Spec.Schedule, kubeflow.Spec.Schedule = "@daily", "@daily"
 	own.Spec.Template.Spec = runtime.RawExtension{Raw: []byte(`{"driverSpec":{"podTemplateSpec":` + pod + `},"driverArgs":["1e999999999"]}`)}
 	kubeflow.Spec.Template = runtime.RawExtension{Raw: []byte(`{"driver":{"template":` + pod + `},"arguments":["1e999999999"]}`)}
-	return map[string]kind.Schedule{
+	return map[string]variant.Schedule{
 		"spec.template.spec.driverSpec.podTemplateSpec.spec.containers[0].resources.limits.cpu": own,
 		"spec.template.driver.template.spec.containers[0].resources.limits.cpu":                 kubeflow,
 	}
 }
 
-func kindOf(s kind.Schedule) *kind.Kind {
+func kindOf(s variant.Schedule) *variant.Kind {
 	if _, ok := s.(*firesteelv1alpha1.ScheduledSparkApplication); ok {
-		return kind.Apache
+		return variant.Apache
 	}
-	return kind.Kubeflow
+	return variant.Kubeflow
 }
 
 func TestATemplateWithAQuantityThatIsNotBoundedIsRefused(t *testing.T) {
@@ -46,7 +46,7 @@ func TestATemplateWithAQuantityThatIsNotBoundedIsRefused(t *testing.T) {
 			t.Errorf("%s: %+v", field, policy.Refusal)
 		}
 	}
-	for _, s := range []kind.Schedule{&firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}} {
+	for _, s := range []variant.Schedule{&firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}} {
 		s.GetSchedule().Schedule = "@daily"
 		if policy := kindOf(s).PolicyOf(s, time.Unix(0, 0)); policy.Refusal != nil {
 			t.Errorf("%T without a template: %+v", s, policy.Refusal)
