@@ -38,10 +38,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate/remote"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
@@ -86,7 +86,7 @@ func main() {
 		log.Fatal(err)
 	}
 	injection.Default.RegisterClient(withClients)
-	fetch := remote.New().Fetch
+	fetch := fetch.New().Fetch
 	process := setup.NewProcess(relays{env.Binding, events.NewSlots(), events.NewSlots()}.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
 		sparkcluster.NewController(process, masters.Read),
@@ -206,7 +206,7 @@ func (r relays) newRelay(
 		logger.Info("K_SINK is not set: events stay in this process")
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
+	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Known(namespaces))
 	broker, err := events.NewBroker(all, inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)

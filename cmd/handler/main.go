@@ -28,7 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/function"
 	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
@@ -122,7 +122,7 @@ func newHandler(ctx context.Context, cluster *rest.Config, namespace string, arg
 	}
 	// The controller says on the ConfigMap what is refused.
 	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
-	handler, err := choose(handlers.All(clients, anything, store.Load, subject.Live(metadatas)), args)
+	handler, err := choose(handlers.All(clients, anything, store.Load, lookup.Live(metadatas)), args)
 	if err != nil {
 		return nil, err
 	}

@@ -8,16 +8,16 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 // All returns the handlers by name. settings are the present ones, and namespaces tells what their scope may ask.
 func All(
-	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
+	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 ) map[string]events.Handler {
 	return map[string]events.Handler{
 		restart.Name:  restart.NewHandler(client, settings, namespaces),

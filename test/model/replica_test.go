@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
@@ -67,7 +67,7 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 		progress func(types.NamespacedName),
 	) *events.Relay {
-		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, subject.Known(namespaces))
+		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Known(namespaces))
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
@@ -22,20 +22,20 @@ const Name = string(lifecycle.AwaitsVerdict)
 
 // NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
 // application as it is, so that a duplicate, late or forged event changes nothing.
-func NewHandler(client objects.Clients, settings func() *config.Config, namespaces subject.Namespaces) events.Handler {
+func NewHandler(client objects.Clients, settings func() *config.Config, namespaces lookup.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return subject.Anew(func() error {
+		return lookup.Anew(func() error {
 			return judge(ctx, apis, settings(), namespaces, event)
 		})
 	}
 }
 
 func judge(
-	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces subject.Namespaces,
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces lookup.Namespaces,
 	event cloudevents.Event,
 ) error {
-	app, err := subject.Application(ctx, apis, settings, namespaces, event)
+	app, err := lookup.Application(ctx, apis, settings, namespaces, event)
 	if app == nil || err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -31,14 +31,14 @@ type handler struct {
 	client     objects.Clients
 	dynamic    dynamic.Interface
 	settings   func() *config.Config
-	namespaces subject.Namespaces
+	namespaces lookup.Namespaces
 	clock      clock.PassiveClock
 }
 
 // NewHandler makes the handler. The event only says which schedule to look at: what is due follows from the schedule as
 // it is, so that a duplicate, late or forged event starts nothing.
 func NewHandler(
-	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces subject.Namespaces,
+	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 	clock clock.PassiveClock,
 ) events.Handler {
 	h := &handler{client: client, dynamic: dynamic, settings: settings, namespaces: namespaces, clock: clock}
@@ -51,7 +51,7 @@ func NewHandler(
 		if k == nil {
 			return nil
 		}
-		return subject.Anew(func() error { return h.answer(ctx, k, object) })
+		return lookup.Anew(func() error { return h.answer(ctx, k, object) })
 	}
 }
 
@@ -97,7 +97,7 @@ func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Objec
 		s.GetScheduleStatus().Firesteel == nil, s.GetScheduleStatus().Firesteel.Foreign():
 		return nil, nil
 	}
-	if served, err := subject.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {
+	if served, err := lookup.Serves(ctx, h.settings().Scope, h.namespaces, s); err != nil || !served {
 		return nil, err
 	}
 	policy := k.PolicyOf(s, now)

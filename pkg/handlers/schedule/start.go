@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -178,7 +178,7 @@ func (h *handler) record(ctx context.Context, q *question, outcome v1alpha1.Sche
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	return subject.Anew(func() error {
+	return lookup.Anew(func() error {
 		now, err := h.read(ctx, q.kind, q.kind.Object(q.schedule))
 		if now == nil || err != nil {
 			return err

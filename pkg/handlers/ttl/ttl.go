@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
@@ -22,21 +22,21 @@ const Name = string(lifecycle.AwaitsDeletion)
 
 // NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
 func NewHandler(
-	client objects.Clients, settings func() *config.Config, namespaces subject.Namespaces, clock clock.PassiveClock,
+	client objects.Clients, settings func() *config.Config, namespaces lookup.Namespaces, clock clock.PassiveClock,
 ) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return subject.Anew(func() error {
+		return lookup.Anew(func() error {
 			return expire(ctx, apis, settings(), namespaces, clock, event)
 		})
 	}
 }
 
 func expire(
-	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces subject.Namespaces,
+	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces lookup.Namespaces,
 	clock clock.PassiveClock, event cloudevents.Event,
 ) error {
-	app, err := subject.Application(ctx, apis, settings, namespaces, event)
+	app, err := lookup.Application(ctx, apis, settings, namespaces, event)
 	if app == nil || err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package subject_test
+package lookup_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/metadata/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 )
 
 func namespace(its labels.Set) *metav1.PartialObjectMetadata {
@@ -31,7 +31,7 @@ func scheme() *runtime.Scheme {
 
 func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
 	client := fake.NewSimpleMetadataClient(scheme())
-	live := subject.Live(client)
+	live := lookup.Live(client)
 	check := func(when string, want labels.Set, exists bool) {
 		t.Helper()
 		its, known, err := live(t.Context(), "team-a")
@@ -59,7 +59,7 @@ func TestALiveNamespaceThatCannotBeReadIsAnError(t *testing.T) {
 	away := errors.New("the API server is away")
 	client := fake.NewSimpleMetadataClient(scheme())
 	client.PrependReactor("get", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, away })
-	if its, known, err := subject.Live(client)(t.Context(), "team-a"); !errors.Is(err, away) || known {
+	if its, known, err := lookup.Live(client)(t.Context(), "team-a"); !errors.Is(err, away) || known {
 		t.Errorf("labels %v, known %t, error %v", its, known, err)
 	}
 }

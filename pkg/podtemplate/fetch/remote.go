@@ -1,6 +1,6 @@
-// Package remote reads pod templates by https, and from buckets of S3 and of Google Cloud Storage with the credentials
+// Package fetch reads pod templates by https, and from buckets of S3 and of Google Cloud Storage with the credentials
 // that the operator runs with. Whatever the scheme, a template is had by one GET.
-package remote
+package fetch
 
 import (
 	"context"

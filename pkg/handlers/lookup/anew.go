@@ -1,4 +1,4 @@
-package subject
+package lookup
 
 import "k8s.io/client-go/util/retry"
 

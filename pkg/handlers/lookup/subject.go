@@ -1,5 +1,5 @@
-// Package subject reads what an event is about, since handlers decide nothing on an event's word.
-package subject
+// Package lookup reads what an event is about, since handlers decide nothing on an event's word.
+package lookup
 
 import (
 	"context"

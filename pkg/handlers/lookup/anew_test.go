@@ -1,4 +1,4 @@
-package subject_test
+package lookup_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/firesteel-dev/firesteel/pkg/handlers/subject"
+	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 )
 
 func TestAnswersAreGivenAnewAfterAConflictOnly(t *testing.T) {
@@ -27,7 +27,7 @@ func TestAnswersAreGivenAnewAfterAConflictOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
-			err := subject.Anew(func() error { tries++; return test.answers[tries-1] })
+			err := lookup.Anew(func() error { tries++; return test.answers[tries-1] })
 			if !errors.Is(err, test.want) || tries != len(test.answers) {
 				t.Errorf("%v after %d tries, want %v", err, tries, test.want)
 			}
