@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -45,7 +45,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return r.take(ctx, verbs, object)
-	case refusal.ForGood(err), notInstalled(object, err):
+	case apierror.ForGood(err), notInstalled(object, err):
 		return r.takeRefused(ctx, verbs, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
@@ -59,7 +59,7 @@ func (r *Reconciler) takeRefused(
 ) (submission.Object, error) {
 	existing, err := verbs.get(ctx)
 	switch {
-	case apierrors.IsNotFound(err), refusal.ForGood(err), notInstalled(object, err):
+	case apierrors.IsNotFound(err), apierror.ForGood(err), notInstalled(object, err):
 		return nil, refused
 	case err != nil:
 		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
@@ -284,7 +284,7 @@ func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteO
 // is gone its answer says so.
 func notInstalled(object submission.Object, err error) bool {
 	_, untyped := object.(*unstructured.Unstructured)
-	return untyped && refusal.NotInstalled(err)
+	return untyped && apierror.NotInstalled(err)
 }
 
 // refusedError is the API server's, or a namesake's, last word on an object.
@@ -318,13 +318,13 @@ func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 // remedies say what to do about a refusal, where that can be known.
 func remedies(fields dialect.Fields, account types.NamespacedName) map[string]string {
 	return map[string]string{
-		refusal.QuotaExceeded: "raise the quota, or have the application ask for less",
-		refusal.NoAccount: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
+		apierror.QuotaExceeded: "raise the quota, or have the application ask for less",
+		apierror.NoAccount: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
 			dialect.GrantCommand(account.Namespace, cmp.Or(account.Name, "default")), fields.ServiceAccount),
-		refusal.NameTaken: "rename it or the application, or delete what has the name",
-		refusal.NoKind:    "install what defines it",
-		refusal.Invalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+		apierror.NameTaken: "rename it or the application, or delete what has the name",
+		apierror.NoKind:    "install what defines it",
+		apierror.Invalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
 	}
 }
 
-func (e *refusedError) reason() string { return refusal.Reason(e.err) }
+func (e *refusedError) reason() string { return apierror.Reason(e.err) }

@@ -22,7 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 )
 
 // service builds a Service of an attempt, or a namesake of one.
@@ -260,11 +260,11 @@ func TestRefusedForGood(t *testing.T) {
 		http.StatusTooManyRequests: false, http.StatusInternalServerError: false,
 		http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false, 0: false,
 	} {
-		if got := refusal.ForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
+		if got := apierror.ForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
 			t.Errorf("%d is refused for good: %t, want %t", code, got, want)
 		}
 	}
-	if refusal.ForGood(errors.New("connection refused")) {
+	if apierror.ForGood(errors.New("connection refused")) {
 		t.Error("an error that the API server never sent is its last word")
 	}
 }

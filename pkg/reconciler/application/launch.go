@@ -18,8 +18,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -125,7 +125,7 @@ func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, obje
 		}
 		existing, err = verbs.get(ctx)
 		switch {
-		case apierrors.IsNotFound(err), refusal.ForGood(err):
+		case apierrors.IsNotFound(err), apierror.ForGood(err):
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
@@ -310,7 +310,7 @@ const accountDelay = 10 * time.Second
 
 // mayPass says that a refusal may yet turn out well.
 func (r *Reconciler) mayPass(app dialect.Application, refused *refusedError) bool {
-	return refused.reason() == refusal.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
+	return refused.reason() == apierror.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
 }
 
 // unchanged reads the application live: since it was written as it is known here, another replica may have moved on.
@@ -369,7 +369,7 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(made.driver)})
 		group.Go(func() (err error) {
 			owned[i], err = r.ensure(ctx, object)
-			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == refusal.NoKind {
+			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NoKind {
 				made.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
 				return nil
 			}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -55,7 +55,7 @@ func (r *Reconciler) removeOf(ctx context.Context, launch string, object submiss
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil
-	case refusal.ForGood(err):
+	case apierror.ForGood(err):
 		logging.FromContext(ctx).Warnw("An object of a launch that is over is left", "object", describe(object), "error", err)
 		return nil
 	default:

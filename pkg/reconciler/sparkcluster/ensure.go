@@ -17,8 +17,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
 
 // goingError says that what has the name of an object is on its way out.
@@ -55,11 +55,11 @@ func (e *refusedError) cause() *lifecycle.Cause {
 
 // remedies say what to do about a refusal, where that can be known.
 var remedies = map[string]string{
-	refusal.QuotaExceeded: "raise the quota, or have the cluster ask for less",
-	refusal.NameTaken:     "rename the cluster, or delete what has the name",
-	refusal.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
-	reasonLabel:           "see that no admission webhook or policy changes it: by that label the object is found",
-	reasonClaims:          "undo the edit, or delete the cluster and apply it again",
+	apierror.QuotaExceeded: "raise the quota, or have the cluster ask for less",
+	apierror.NameTaken:     "rename the cluster, or delete what has the name",
+	apierror.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
+	reasonLabel:            "see that no admission webhook or policy changes it: by that label the object is found",
+	reasonClaims:           "undo the edit, or delete the cluster and apply it again",
 }
 
 // reasonClaims is the reason of an edit of what Kubernetes lets nobody edit.
@@ -159,7 +159,7 @@ func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted o
 	var refused error
 	if existing == nil {
 		made, err := verbs.create(ctx)
-		if !apierrors.IsAlreadyExists(err) && !refusal.ForGood(err) {
+		if !apierrors.IsAlreadyExists(err) && !apierror.ForGood(err) {
 			return r.note(made, wanted, err)
 		}
 		refused = err
@@ -174,7 +174,7 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 	existing, err := verbs.get(ctx)
 	going := &goingError{object: describe(wanted)}
 	switch {
-	case refusal.ForGood(refused) && (apierrors.IsNotFound(err) || refusal.ForGood(err)):
+	case apierror.ForGood(refused) && (apierrors.IsNotFound(err) || apierror.ForGood(err)):
 		return r.note(nil, wanted, refused)
 	case apierrors.IsNotFound(err):
 		return going // it went in between
@@ -184,7 +184,7 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 		return going
 	case !owns(c.UID, existing) && !abandoned(c, existing):
 		return &refusedError{
-			object: describe(wanted), reason: refusal.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
+			object: describe(wanted), reason: apierror.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
 		}
 	case asWanted(c, existing, wanted):
 		r.estate.wrote(existing)
@@ -248,8 +248,8 @@ func (r *Reconciler) note(written, wanted object, err error) error {
 	case err == nil:
 		r.estate.wrote(written)
 		return nil
-	case refusal.ForGood(err):
-		return &refusedError{object: describe(wanted), reason: refusal.Reason(err), err: err}
+	case apierror.ForGood(err):
+		return &refusedError{object: describe(wanted), reason: apierror.Reason(err), err: err}
 	default:
 		return fmt.Errorf("write %s: %w", describe(wanted), err)
 	}

@@ -14,8 +14,8 @@ import (
 	"knative.dev/pkg/logging"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/refusal"
 )
 
 // missedAfter is how long a StatefulSet may lack Pods before it is asked why: who creates them may be at it.
@@ -80,8 +80,8 @@ func latestOf(events []corev1.Event) corev1.Event {
 func refusedPod(event corev1.Event) *lifecycle.Cause {
 	cause := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: failedCreate, Message: "A Pod was refused: " + event.Message}
 	if strings.Contains(event.Message, "exceeded quota") {
-		cause.Reason = refusal.QuotaExceeded
-		cause.Message += "; " + remedies[refusal.QuotaExceeded]
+		cause.Reason = apierror.QuotaExceeded
+		cause.Message += "; " + remedies[apierror.QuotaExceeded]
 	}
 	return cause
 }

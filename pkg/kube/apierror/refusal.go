@@ -1,5 +1,5 @@
-// Package refusal tells what the API server's last word is from what can pass.
-package refusal
+// Package apierror tells what the API server's last word is from what can pass.
+package apierror
 
 import (
 	"errors"
