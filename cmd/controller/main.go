@@ -39,8 +39,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/metrics"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
@@ -72,7 +72,7 @@ func main() {
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	application.WithoutHiddenCreates(config)
-	objects.WithFreshWatches(config)
+	kube.WithFreshWatches(config)
 	counted, err := metrics.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)
@@ -115,7 +115,7 @@ func withoutSecrets(constructor injection.ControllerConstructor) injection.Contr
 
 // clientset are Firesteel's own clients as informers and reconcilers want them.
 type clientset struct {
-	objects.Clients
+	kube.Clients
 	discovery discovery.DiscoveryInterface
 }
 
@@ -129,7 +129,7 @@ func withClients(ctx context.Context, cluster *rest.Config) context.Context {
 		log.Fatal(err)
 	}
 	var its clientset
-	if its.Clients, err = objects.NewClients(cluster, connections); err != nil {
+	if its.Clients, err = kube.NewClients(cluster, connections); err != nil {
 		log.Fatal(err)
 	}
 	if its.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, connections); err != nil {

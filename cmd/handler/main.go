@@ -29,7 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/function/oidc"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
-	objects.WithFreshWatches(cluster)
+	kube.WithFreshWatches(cluster)
 	handler, err := newHandler(ctx, cluster, env.Namespace, args)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func newHandler(ctx context.Context, cluster *rest.Config, namespace string, arg
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	clients, err := objects.NewClients(cluster, connections)
+	clients, err := kube.NewClients(cluster, connections)
 	if err != nil {
 		return nil, err
 	}

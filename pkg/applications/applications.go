@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // API is an API that Firesteel serves, with the client of its applications.
@@ -24,33 +24,33 @@ type API struct {
 	// Dialect is the API's with the settings of a moment.
 	Dialect func(*config.Config) dialect.Dialect
 
-	client func(namespace string) objects.Client[dialect.Application]
+	client func(namespace string) kube.Client[dialect.Application]
 }
 
 // Apache is spark.apache.org.
-func Apache(clients objects.Clients) *API {
+func Apache(clients kube.Clients) *API {
 	return &API{
 		API:     apache.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return apache.Dialect{Defaults: *settings.Defaults} },
-		client: func(namespace string) objects.Client[dialect.Application] {
-			return objects.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
+		client: func(namespace string) kube.Client[dialect.Application] {
+			return kube.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
 		},
 	}
 }
 
 // Kubeflow is sparkoperator.k8s.io.
-func Kubeflow(clients objects.Clients) *API {
+func Kubeflow(clients kube.Clients) *API {
 	return &API{
 		API:     kubeflow.API,
 		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.Dialect{Defaults: *settings.Kubeflow} },
-		client: func(namespace string) objects.Client[dialect.Application] {
-			return objects.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
+		client: func(namespace string) kube.Client[dialect.Application] {
+			return kube.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
 		},
 	}
 }
 
 // All are the APIs by their groups.
-func All(clients objects.Clients) map[string]*API {
+func All(clients kube.Clients) map[string]*API {
 	apis := map[string]*API{}
 	for _, api := range []*API{Apache(clients), Kubeflow(clients)} {
 		apis[api.Group] = api

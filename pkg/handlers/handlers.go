@@ -12,12 +12,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/restart"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/ttl"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // All returns the handlers by name. settings are the present ones, and namespaces tells what their scope may ask.
 func All(
-	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
+	client kube.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 ) map[string]events.Handler {
 	return map[string]events.Handler{
 		restart.Name:  restart.NewHandler(client, settings, namespaces),

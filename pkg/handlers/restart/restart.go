@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
 )
 
 // Name is the handler's name in config-handlers.
@@ -22,7 +22,7 @@ const Name = string(lifecycle.AwaitsVerdict)
 
 // NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
 // application as it is, so that a duplicate, late or forged event changes nothing.
-func NewHandler(client objects.Clients, settings func() *config.Config, namespaces lookup.Namespaces) events.Handler {
+func NewHandler(client kube.Clients, settings func() *config.Config, namespaces lookup.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
 		return lookup.Anew(func() error {

@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -28,7 +28,7 @@ import (
 const Name = schedule.Handler
 
 type handler struct {
-	client     objects.Clients
+	client     kube.Clients
 	dynamic    dynamic.Interface
 	settings   func() *config.Config
 	namespaces lookup.Namespaces
@@ -38,7 +38,7 @@ type handler struct {
 // NewHandler makes the handler. The event only says which schedule to look at: what is due follows from the schedule as
 // it is, so that a duplicate, late or forged event starts nothing.
 func NewHandler(
-	client objects.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
+	client kube.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 	clock clock.PassiveClock,
 ) events.Handler {
 	h := &handler{client: client, dynamic: dynamic, settings: settings, namespaces: namespaces, clock: clock}

@@ -11,7 +11,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Apache is Firesteel's own kind, for applications of the Apache operator's.
@@ -20,12 +20,12 @@ var Apache = &Kind{
 	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	LabelSchedule: "firesteel.dev/schedule",
 	Finalizer:     apache.API.Finalizer,
-	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
-		return objects.ClientOf[Schedule](client.FiresteelV1alpha1().ScheduledSparkApplications(namespace))
+	schedules: func(client kube.Clients, namespace string) kube.Client[Schedule] {
+		return kube.ClientOf[Schedule](client.FiresteelV1alpha1().ScheduledSparkApplications(namespace))
 	},
 	spec:     reflect.TypeFor[sparkv1.ApplicationSpec](),
 	specPath: "spec.template.spec.",
-	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
+	run: func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
@@ -36,11 +36,11 @@ type Kind struct {
 	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it.
 	Finalizer string
 
-	schedules func(client objects.Clients, namespace string) objects.Client[Schedule]
+	schedules func(client kube.Clients, namespace string) kube.Client[Schedule]
 	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at its end.
 	spec     reflect.Type
 	specPath string
-	run      func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error)
+	run      func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error)
 	template func(s Schedule) (template, error)
 }
 
@@ -90,12 +90,12 @@ func (k *Kind) Object(s Schedule) events.Object {
 }
 
 // Schedules reads and writes the schedules of a namespace.
-func (k *Kind) Schedules(client objects.Clients, namespace string) objects.Client[Schedule] {
+func (k *Kind) Schedules(client kube.Clients, namespace string) kube.Client[Schedule] {
 	return k.schedules(client, namespace)
 }
 
 // Run reads a run.
-func (k *Kind) Run(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
+func (k *Kind) Run(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
 	return k.run(ctx, client, key)
 }
 

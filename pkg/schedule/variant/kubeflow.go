@@ -11,7 +11,7 @@ import (
 	sparkoperatorv1beta2 "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // Kubeflow is the Kubeflow operator's kind.
@@ -20,12 +20,12 @@ var Kubeflow = &Kind{
 	Runs:          sparkoperatorv1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
 	Finalizer:     kubeflow.API.Finalizer,
 	LabelSchedule: "sparkoperator.k8s.io/scheduled-app-name",
-	schedules: func(client objects.Clients, namespace string) objects.Client[Schedule] {
-		return objects.ClientOf[Schedule](client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace))
+	schedules: func(client kube.Clients, namespace string) kube.Client[Schedule] {
+		return kube.ClientOf[Schedule](client.SparkoperatorV1beta2().ScheduledSparkApplications(namespace))
 	},
 	spec:     reflect.TypeFor[sparkoperatorv1beta2.SparkApplicationSpec](),
 	specPath: "spec.template.",
-	run: func(ctx context.Context, client objects.Clients, key types.NamespacedName) (metav1.Object, error) {
+	run: func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error) {
 		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {

@@ -1,4 +1,4 @@
-package objects_test
+package kube_test
 
 import (
 	"encoding/json"
@@ -18,11 +18,11 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 // both are Firesteel's clients and the generated ones, of a server that answers all with the same.
-func both(t testing.TB, status int, answer string) map[string]objects.Clients {
+func both(t testing.TB, status int, answer string) map[string]kube.Clients {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
@@ -31,11 +31,11 @@ func both(t testing.TB, status int, answer string) map[string]objects.Clients {
 	}))
 	t.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL}
-	ours, err := objects.NewClients(config, server.Client())
+	ours, err := kube.NewClients(config, server.Client())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]objects.Clients{"Firesteel's": ours, "generated": versioned.NewForConfigOrDie(config)}
+	return map[string]kube.Clients{"Firesteel's": ours, "generated": versioned.NewForConfigOrDie(config)}
 }
 
 // of is an application of a version, with JSON in the place of its spec.
@@ -155,7 +155,7 @@ func TestEachChangeIsSeenAsSoonAsItIsSent(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(server.Close)
-	clients, err := objects.NewClients(&rest.Config{Host: server.URL}, server.Client())
+	clients, err := kube.NewClients(&rest.Config{Host: server.URL}, server.Client())
 	if err != nil {
 		t.Fatal(err)
 	}

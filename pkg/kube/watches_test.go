@@ -1,4 +1,4 @@
-package objects_test
+package kube_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
@@ -24,7 +24,7 @@ func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	objects.WithFreshWatches(config)
+	kube.WithFreshWatches(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestAWatchThatIsAnsweredIsLeftAlone(t *testing.T) {
 	}))
 	defer server.Close()
 	config := &rest.Config{Host: server.URL}
-	objects.WithFreshWatches(config)
+	kube.WithFreshWatches(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package objects_test
+package kube_test
 
 import (
 	"testing"
@@ -10,15 +10,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/objects"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
 func TestObjectsOfSeveralTypesAreReadAndWritten(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: "team-a", Name: "pi"}
 	clients := fake.NewSimpleClientset(&sparkv1.SparkApplication{ObjectMeta: meta}, &v1beta2.SparkApplication{ObjectMeta: meta})
-	for name, client := range map[string]objects.Client[dialect.Application]{
-		"Apache":   objects.ClientOf[dialect.Application](clients.SparkV1().SparkApplications("team-a")),
-		"Kubeflow": objects.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications("team-a")),
+	for name, client := range map[string]kube.Client[dialect.Application]{
+		"Apache":   kube.ClientOf[dialect.Application](clients.SparkV1().SparkApplications("team-a")),
+		"Kubeflow": kube.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications("team-a")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := client.Get(t.Context(), "pi")

@@ -1,5 +1,5 @@
-// Package objects reads and writes objects of several types by an interface that the types have in common.
-package objects
+// Package kube reads and writes objects of several types by an interface that the types have in common.
+package kube
 
 import (
 	"context"
