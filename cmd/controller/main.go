@@ -40,7 +40,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
-	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
@@ -73,7 +73,7 @@ func main() {
 	config.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
 	application.WithoutHiddenCreates(config)
 	kube.WithFreshWatches(config)
-	counted, err := metrics.CountRequests(otel.GetMeterProvider())
+	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 // NewKubeflow reads config-kubeflow.
@@ -186,7 +186,7 @@ func inYAML(remedy string, into any) func(key, value string) error {
 func prefix(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = strings.TrimSpace(value)
-		if err := metrics.CheckPrefix(*into); err != nil {
+		if err := kubeflowmetrics.CheckPrefix(*into); err != nil {
 			return Refuse(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
 		}
 		return nil
@@ -196,7 +196,7 @@ func prefix(into *string) func(key, value string) error {
 func metricsLabels(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = separated(value)
-		if err := metrics.CheckLabels(*into); err != nil {
+		if err := kubeflowmetrics.CheckLabels(*into); err != nil {
 			return Refuse(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
 		}
 		return nil
@@ -214,7 +214,7 @@ func buckets(into *[]float64) func(key, value string) error {
 			}
 			*into = append(*into, bound)
 		}
-		if err := metrics.CheckBuckets(*into); err != nil {
+		if err := kubeflowmetrics.CheckBuckets(*into); err != nil {
 			return Refuse(key, value, fmt.Sprintf("%s (%v)", remedy, err))
 		}
 		return nil

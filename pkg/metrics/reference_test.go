@@ -22,10 +22,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
@@ -43,7 +43,7 @@ var page string
 // TestReference keeps the documentation of the metrics what the code makes.
 func TestReference(t *testing.T) {
 	provider := &noting{}
-	_, requests := metrics.CountRequests(provider)
+	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
 	_, schedules := scheduledsparkapplication.NewInstruments(provider)

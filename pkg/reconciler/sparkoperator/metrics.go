@@ -16,12 +16,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 // kubeflowMetrics are the metrics under the Kubeflow operator's names, of the applications that this replica leads.
 type kubeflowMetrics struct {
-	metrics *metrics.Metrics
+	metrics *kubeflowmetrics.Metrics
 	cache   cache.Store
 	clock   clock.PassiveClock
 	logger  *zap.SugaredLogger
@@ -40,7 +40,7 @@ func newMetrics(
 		cache: applications, namespaces: namespaces, clock: clock, logger: logging.FromContext(ctx).Named("metrics"),
 	}
 	var err error
-	if m.metrics, err = metrics.New(m.led, kubeflow.NewDefaults().Metrics); err != nil {
+	if m.metrics, err = kubeflowmetrics.New(m.led, kubeflow.NewDefaults().Metrics); err != nil {
 		m.logger.Fatalw("The metrics of the Kubeflow operator cannot be made", "error", err)
 	}
 	return m

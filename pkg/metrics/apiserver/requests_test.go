@@ -1,4 +1,4 @@
-package metrics_test
+package apiserver_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/firesteel-dev/firesteel/pkg/metrics"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 )
 
 // answering answers each request with a status, and those with none with an error.
@@ -54,7 +54,7 @@ func TestCountRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			reader := sdkmetric.NewManualReader()
-			wrap, err := metrics.CountRequests(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+			wrap, err := apiserver.CountRequests(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
 			if err != nil {
 				t.Fatal(err)
 			}

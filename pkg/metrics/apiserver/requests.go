@@ -1,6 +1,6 @@
-// Package metrics counts the controller's requests to the API server, which are what its work costs others, and
-// documents all metrics.
-package metrics
+// Package apiserver counts the requests to the API server, by verb, resource and code: they are what the work of the controller
+// costs others.
+package apiserver
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package metrics_test
+package kubeflow_test
 
 import (
 	"maps"
@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/metrics"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 // start is when applications are created and submitted.
@@ -97,7 +97,7 @@ func (a *application) Executors(states map[string]v1beta2.ExecutorState) *applic
 // cluster are metrics under a registry, and the applications that they count.
 type cluster struct {
 	*testing.T
-	*metrics.Metrics
+	*kubeflowmetrics.Metrics
 	registry *prometheus.Registry
 	cache    []*v1beta2.SparkApplication
 }
@@ -111,7 +111,7 @@ func newClusterWith(t *testing.T, settings kubeflow.Metrics) *cluster {
 	t.Helper()
 	c := &cluster{T: t, registry: prometheus.NewRegistry()}
 	var err error
-	if c.Metrics, err = metrics.New(func(yield func(*v1beta2.SparkApplication) bool) { slices.Values(c.cache)(yield) }, settings); err != nil {
+	if c.Metrics, err = kubeflowmetrics.New(func(yield func(*v1beta2.SparkApplication) bool) { slices.Values(c.cache)(yield) }, settings); err != nil {
 		t.Fatal(err)
 	}
 	c.registry.MustRegister(c.Metrics)

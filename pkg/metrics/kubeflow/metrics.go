@@ -1,6 +1,6 @@
-// Package metrics has the metrics of Kubeflow's spark-operator about applications of sparkoperator.k8s.io, under its names
+// Package kubeflow has the metrics of Kubeflow's spark-operator about applications of sparkoperator.k8s.io, under its names
 // and with its labels, so that the dashboards and alerts made for it go on.
-package metrics
+package kubeflow
 
 import (
 	"fmt"
