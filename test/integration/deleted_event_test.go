@@ -1,11 +1,14 @@
 package integration
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -28,6 +31,11 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 		s.must(s.kube.CoreV1().Pods(s.ns).Bind(s.Context(), &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
 		}, metav1.CreateOptions{}))
+		// A deletion begins with the API server's own cache. If that has the Pod unbound yet, the Pod is removed at once.
+		s.must(wait.PollUntilContextCancel(s.Context(), 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			pod, err := s.kube.CoreV1().Pods(s.ns).Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
+			return err == nil && pod.Spec.NodeName != "", err
+		}))
 	}
 	for what, c := range map[string]struct {
 		finalizer, owned bool
