@@ -1,0 +1,96 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sources returns the text of all files with an extension below some folders, but of tests.
+func sources(t *testing.T, ext string, folders ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ext || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+var (
+	condition = regexp.MustCompile("`([A-Z][A-Za-z]+)=(?:True|False|Unknown)(?:/([A-Z][A-Za-z]+))?`")
+	camelCase = regexp.MustCompile("`([A-Z][a-z]+(?:[A-Z][A-Za-z]*)+)`")
+	logLine   = regexp.MustCompile("logs? ((?:`[^`]+`(?:, )?)+)")
+	metric    = regexp.MustCompile("`(firesteel_[a-z_]+)`")
+	setting   = regexp.MustCompile("`([a-z]+(?:-[a-z]+)+)`")
+)
+
+// kubernetesReasons are reasons that Kubernetes gives and Firesteel hands on.
+var kubernetesReasons = []string{"Unschedulable"}
+
+func TestPagesOnConditionsNameWhatTheCodeSays(t *testing.T) {
+	code := sources(t, ".go", "pkg", "cmd")
+	lower := strings.ToLower(code)
+	manifests := sources(t, ".yaml", "config")
+	metrics := sources(t, ".md", "docs/operators/metrics.md")
+	names := 0
+	for _, path := range []string{"docs/operators/on-call.md", "docs/users/conditions.md"} {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := string(text)
+		quoted := func(what, name string) {
+			names++
+			if slices.Contains(kubernetesReasons, name) || strings.Contains(code, `"`+name+`"`) {
+				return
+			}
+			t.Errorf("%s names the %s %s, which no code has", path, what, name)
+		}
+		for _, match := range condition.FindAllStringSubmatch(page, -1) {
+			quoted("condition", match[1])
+			if match[2] != "" {
+				quoted("reason", match[2])
+			}
+		}
+		for _, match := range camelCase.FindAllStringSubmatch(page, -1) {
+			quoted("reason, state or Event", match[1])
+		}
+		for _, match := range logLine.FindAllStringSubmatch(page, -1) {
+			for _, line := range codeSpan.FindAllString(match[1], -1) {
+				names++
+				if line := strings.Trim(line, "`"); !strings.Contains(lower, `"`+strings.ToLower(line)) {
+					t.Errorf("%s quotes the log line %q, which no code writes", path, line)
+				}
+			}
+		}
+		for _, match := range metric.FindAllStringSubmatch(page, -1) {
+			names++
+			if !strings.Contains(metrics, match[0]) {
+				t.Errorf("%s names the metric %s, which docs/operators/metrics.md does not have", path, match[1])
+			}
+		}
+		for _, match := range setting.FindAllStringSubmatch(page, -1) {
+			names++
+			if !strings.Contains(manifests, match[1]) {
+				t.Errorf("%s names the setting %s, which no manifest in config has", path, match[1])
+			}
+		}
+	}
+	if names < 100 {
+		t.Errorf("found %d names only: do the pages still mark them as code?", names)
+	}
+}
