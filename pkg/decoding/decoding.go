@@ -19,7 +19,7 @@ import (
 
 // Findings tell how an object was decoded.
 type Findings struct {
-	// Undecodable says why the object could not be decoded, but for its metadata; empty where it could.
+	// Undecodable says why the object could not be decoded, but for its metadata and its record; empty where it could.
 	Undecodable string
 	// UnknownFields tell of the fields that the object's spec has and its type has not.
 	UnknownFields []string
@@ -35,6 +35,9 @@ func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error
 	bare, metaErr := onlyMetadata[Plain](data)
 	if metaErr != nil {
 		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(text.Clip(metaErr.Error(), maxSaid)))
+	}
+	if recorded, ok := withRecord[Plain](data); ok {
+		bare = recorded
 	}
 	return bare, Findings{Undecodable: told(data, err)}, nil
 }
@@ -78,11 +81,14 @@ func quickly[Plain any](data []byte) (object Plain, is bool) {
 	return object, err == nil
 }
 
+// metadata is what every object has.
+type metadata struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+}
+
 func onlyMetadata[Plain any](data []byte) (object Plain, err error) {
-	var bare struct {
-		metav1.TypeMeta   `json:",inline"`
-		metav1.ObjectMeta `json:"metadata"`
-	}
+	var bare metadata
 	if err := json.UnmarshalCaseSensitivePreserveInts(data, &bare); err != nil {
 		return object, err
 	}
@@ -91,6 +97,26 @@ func onlyMetadata[Plain any](data []byte) (object Plain, err error) {
 		return object, err
 	}
 	return object, json.UnmarshalCaseSensitivePreserveInts(encoded, &object)
+}
+
+// withRecord decodes the metadata and status.firesteel of an object. That record is Firesteel's own: it says what runs, and which
+// version wrote it, whatever a user made of the rest.
+func withRecord[Plain any](data []byte) (object Plain, ok bool) {
+	var recorded struct {
+		metadata `json:",inline"`
+		Status   struct {
+			Firesteel stdjson.RawMessage `json:"firesteel,omitempty"`
+		} `json:"status"`
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(data, &recorded); err != nil || len(recorded.Status.Firesteel) == 0 {
+		return object, false
+	}
+	encoded, err := stdjson.Marshal(recorded)
+	if err != nil {
+		return object, false
+	}
+	object, _, err = strictly[Plain](encoded)
+	return object, err == nil
 }
 
 // ofSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a

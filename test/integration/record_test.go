@@ -130,6 +130,67 @@ func TestARecordOfANewerFormatIsLeftAlone(t *testing.T) {
 	})
 }
 
+// notDecodable are edits after which an object cannot be decoded any more.
+var notDecodable = map[string]string{
+	apacheApplications:   `{"spec":{"driverSpec":{"podTemplateSpec":{"spec":{"containers":"oops"}}}}}`,
+	kubeflowApplications: `{"spec":{"driver":{"template":{"spec":{"containers":"oops"}}}}}`,
+	sparkClusters:        `{"spec":{"masterSpec":{"statefulSetSpec":{"template":{"spec":{"containers":5}}}}}}`,
+}
+
+func (s *scene) makeUndecodable(resource, name string) {
+	s.Helper()
+	_, err := s.kubectl("", "patch", resource, name, "--type=merge", "--patch", notDecodable[resource])
+	s.must(err)
+}
+
+// Neither version can act on such an object. Only the one that wrote the record may touch it.
+func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testing.T) {
+	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+		s.patchRecord(resource, name, `{"op":"add","path":"/format","value":2}`, `{"op":"add","path":"/newer","value":{"deep":[1,"b"]}}`)
+		s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood")
+		before := s.raw(resource, name)
+		s.makeUndecodable(resource, name)
+		s.neighbour()
+		s.neighbour()
+		s.wantUntouched(resource, before)
+		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
+			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
+		}
+		_, err := s.kubectl("", "delete", resource, name, "--wait=false")
+		s.must(err)
+		untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+		s.neighbour()
+		s.wantUntouched(resource, before)
+		s.patchRecord(resource, name, `{"op":"remove","path":"/format"}`)
+		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
+		s.must(err)
+	})
+}
+
+// The driver of an object that cannot be decoded lives until the object is deleted. Then it is found by its record: somebody took
+// its labels and its owner away.
+func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
+	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+		s.makeUndecodable(resource, name)
+		s.untilKubeEvent(name, corev1.EventTypeWarning, "Undecodable")
+		s.relabel(d.Name, `{"labels":null,"ownerReferences":null}`)
+		s.neighbour()
+		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
+			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
+		}
+		s.kubelet.pause(s.ns)
+		_, err := s.kubectl("", "delete", resource, name, "--wait=false", "--cascade=orphan")
+		s.must(err)
+		s.untilTerminating(d.Name)
+		if held := s.raw(resource, name).GetFinalizers(); len(held) == 0 {
+			s.Error("nothing holds the application while its driver lives")
+		}
+		s.vanish(d.Name)
+		_, err = s.kubectl("", "wait", "--for=delete", resource+"/"+name, "--timeout=120s")
+		s.must(err)
+	})
+}
+
 func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
@@ -363,6 +424,27 @@ func TestARecordOfAClusterIsKept(t *testing.T) {
 	s.untilOwned()
 	s.wantUntouched(sparkClusters, before)
 	s.patchRecord(sparkClusters, "c", `{"op":"remove","path":"/format"}`)
+	untilGone(s, s.clusters(), "c")
+}
+
+func TestARecordOfAClusterIsKeptThoughTheClusterCannotBeDecoded(t *testing.T) {
+	t.Parallel()
+	s, _, _ := runningCluster(t, Cluster("c"))
+	s.patchRecord(sparkClusters, "c", `{"op":"add","path":"/format","value":2}`)
+	s.untilKubeEvent("c", corev1.EventTypeWarning, "RecordNotUnderstood")
+	before, owned := s.raw(sparkClusters, "c"), s.owned()
+	s.makeUndecodable(sparkClusters, "c")
+	s.neighbour()
+	s.neighbour()
+	s.wantUntouched(sparkClusters, before)
+	s.untilOwned(owned...)
+	s.patchRecord(sparkClusters, "c", `{"op":"remove","path":"/format"}`)
+	_, err := s.kubectl("", "patch", sparkClusters, "c", "--type=merge", `--patch={"spec":{"sparkConf":{"spark.a":"b"}}}`)
+	s.must(err)
+	s.untilKubeEvent("c", corev1.EventTypeWarning, "Undecodable")
+	s.untilOwned(owned...)
+	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{}))
+	s.untilOwned()
 	untilGone(s, s.clusters(), "c")
 }
 

@@ -25,14 +25,14 @@ const contestRest = 5 * time.Minute
 // where nothing is to be done for the application, or not yet.
 func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
 	d := r.dialect(ctx)
-	if record := app.GetRecord(); record != nil {
-		deleted := app.GetDeletionTimestamp() != nil
-		if record.Foreign() || !deleted && !lifecycle.Understands(record, d.Policy(app)) {
-			return app, false, r.leaveAlone(ctx, app)
-		}
-		return app, true, nil
+	record, deleted := app.GetRecord(), app.GetDeletionTimestamp() != nil
+	switch {
+	case record.Foreign(), record != nil && !deleted && !lifecycle.Understands(record, d.Policy(app)):
+		return app, false, r.leaveAlone(ctx, app)
+	case record != nil && app.GetUndecodable() == "", record != nil && deleted:
+		return app, true, nil // to stop the driver of a deleted one takes its record only
 	}
-	deleted, begun := app.GetDeletionTimestamp() != nil, d.Begun(app)
+	begun := d.Begun(app)
 	loss := r.written.lossOf(app)
 	lost := loss.last != nil
 	contested := lost && begun && !loss.pruned && !d.SameShown(app, loss.last)

@@ -83,12 +83,12 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	case !config.FromContext(ctx).Scope.Serves(s, r.namespaces):
 		r.forget(s)
 		return nil
-	case s.GetUndecodable() != "":
-		r.rush.Note(s.GetUID(), false)
-		return r.report(ctx, s)
 	case s.GetScheduleStatus().Firesteel.Foreign():
 		r.leaveAlone(ctx, s)
 		return nil
+	case s.GetUndecodable() != "":
+		r.rush.Note(s.GetUID(), false)
+		return r.report(ctx, s)
 	}
 	now := r.clock.Now()
 	before := s.GetScheduleStatus().DeepCopy()

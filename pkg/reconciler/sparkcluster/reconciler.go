@@ -90,7 +90,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		r.memory.part(c, r.clock.Now())
 		return nil
 	}
-	if record := c.Status.Firesteel; record != nil && cluster.Current(record) != cluster.ResourceReleased {
+	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
 		return controller.NewRequeueAfter(telling.RestAfter) // what is left is watched
 	}
 	if wait := telling.Grace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
@@ -107,11 +107,11 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		return c, controller.NewRequeueAfter(retryAfter)
 	}
 	c = r.memory.written.Newest(c)
-	if c.Undecodable != "" {
-		return c, r.setAside(ctx, c)
-	}
 	if record := c.Status.Firesteel; record.Foreign() || record != nil && c.DeletionTimestamp == nil && !cluster.Understands(record) {
 		return c, r.leaveAlone(ctx, c)
+	}
+	if c.Undecodable != "" {
+		return c, r.setAside(ctx, c)
 	}
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)

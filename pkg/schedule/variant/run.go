@@ -94,12 +94,13 @@ var left = map[sparkoperatorv1beta2.ApplicationStateType]schedule.RunState{
 }
 
 // stateBy tells by the record, which holds how the application truly ended. One that has ended and whose driver is not
-// released yet still runs.
+// released yet still runs. So does one that cannot be decoded any more: its driver lives.
 func stateBy(undecodable string, record *firesteelv1alpha1.Record) schedule.RunState {
-	switch {
-	case undecodable != "":
+	launched := record.Foreign() || record != nil && record.Launch != nil && !record.Launch.Released
+	switch terminated := lifecycle.CurrentState(record).Terminated(); {
+	case !terminated && undecodable != "" && !launched:
 		return schedule.RunFailed // nothing can come of it
-	case !lifecycle.CurrentState(record).Terminated():
+	case !terminated:
 		return schedule.RunActive
 	}
 	for i := len(record.Transitions) - 1; i >= 0; i-- {

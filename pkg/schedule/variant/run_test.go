@@ -33,6 +33,11 @@ func TestHowARunStands(t *testing.T) {
 	left := func(state v1beta2.ApplicationStateType) metav1.Object {
 		return &v1beta2.SparkApplication{Status: v1beta2.SparkApplicationStatus{AppState: v1beta2.ApplicationState{State: state}}}
 	}
+	undecodable := func(record *v1alpha1.Record) metav1.Object {
+		return &sparkv1.SparkApplication{Undecodable: "spec", Status: sparkv1.ApplicationStatus{Firesteel: record}}
+	}
+	launched := record("", lifecycle.RunningHealthy)
+	launched.Launch = &v1alpha1.Launch{DriverUID: "driver"}
 	for name, test := range map[string]struct {
 		run  metav1.Object
 		want schedule.RunState
@@ -42,7 +47,11 @@ func TestHowARunStands(t *testing.T) {
 		"that succeeded, and has its driver":     {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded)), schedule.RunActive},
 		"that succeeded":                         {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded, lifecycle.ResourceReleased)), schedule.RunSucceeded},
 		"that failed":                            {apache(record(v1alpha1.OutcomeFailed, lifecycle.Failed, lifecycle.ResourceReleased)), schedule.RunFailed},
-		"that cannot be decoded":                 {&sparkv1.SparkApplication{Undecodable: "spec"}, schedule.RunFailed},
+		"that cannot be decoded":                 {undecodable(nil), schedule.RunFailed},
+		"that cannot be decoded nor launched":    {undecodable(record("", lifecycle.Submitted)), schedule.RunFailed},
+		"that cannot be decoded, and runs":       {undecodable(launched), schedule.RunActive},
+		"that cannot be decoded, of a newer one": {undecodable(&v1alpha1.Record{Format: 2}), schedule.RunActive},
+		"that cannot be decoded, and succeeded":  {undecodable(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded, lifecycle.ResourceReleased)), schedule.RunSucceeded},
 		"that the Kubeflow operator left":        {left(v1beta2.CompletedState), schedule.RunSucceeded},
 		"that it left, failed":                   {left(v1beta2.FailedState), schedule.RunFailed},
 		"that it left, running":                  {left(v1beta2.RunningState), schedule.RunActive},
