@@ -9,8 +9,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
@@ -37,18 +39,92 @@ func TestAWatchThatWasRefusedIsNotResumed(t *testing.T) {
 	}
 }
 
-func TestAWatchThatIsAnsweredIsLeftAlone(t *testing.T) {
+// shortWatches is a client of an API server that ends each watch after one event.
+func shortWatches(t *testing.T) kubernetes.Interface {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod"}}}`))
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL}
 	kube.WithFreshWatches(config)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return client
+}
+
+func TestAnInterruptedWatchIsNotResumed(t *testing.T) {
+	client, long := shortWatches(t), int64(300)
+	resume := metav1.ListOptions{ResourceVersion: "7", LabelSelector: "a=b", TimeoutSeconds: &long}
+	another := metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &long}
+	fresh := metav1.ListOptions{ResourceVersion: "7", LabelSelector: "a=b", TimeoutSeconds: &long, SendInitialEvents: ptr.To(true)}
+	for _, step := range []struct {
+		what    string
+		options metav1.ListOptions
+		fails   bool
+	}{
+		{"the first watch", resume, false}, {"the watch after an interruption", resume, true}, {"the one after that", resume, false},
+		{"another watch", another, false}, {"a watch that lists", fresh, false}, {"a watch after that was interrupted", resume, true},
+	} {
+		w, err := client.CoreV1().Pods("").Watch(t.Context(), step.options)
+		if failed := err != nil; failed != step.fails {
+			t.Fatalf("%s fails: %t, want %t (%v)", step.what, failed, step.fails, err)
+		}
+		if err == nil {
+			untilEnd(w)
+		}
+	}
+}
+
+func TestAWatchThatEndedInTimeIsResumed(t *testing.T) {
+	client, over := shortWatches(t), int64(0)
+	for range 3 {
+		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &over})
+		if err != nil {
+			t.Fatal(err)
+		}
+		untilEnd(w)
+	}
+}
+
+func TestAWatchThatTheClientStopsIsResumed(t *testing.T) {
+	held := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.(http.Flusher).Flush()
+		select {
+		case <-held:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(held)
+	config, long := &rest.Config{Host: server.URL}, int64(300)
+	kube.WithFreshWatches(config)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		w, err := client.CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7", TimeoutSeconds: &long})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Stop()
+		untilEnd(w)
+	}
+}
+
+func untilEnd(w watch.Interface) {
+	for range w.ResultChan() {
+	}
+}
+
+func TestAWatchThatIsAnsweredIsLeftAlone(t *testing.T) {
+	client := shortWatches(t)
 	w, err := client.CoreV1().Pods("").Watch(context.Background(), metav1.ListOptions{ResourceVersion: "7"})
 	if err != nil {
 		t.Fatal(err)
