@@ -16,8 +16,9 @@ import (
 const (
 	// lightValues is how many objects, lists and nulls JSON may hold that is not weighed.
 	lightValues = 8192
-	// An object may take lightBytes of memory, and heavyBytes for each byte of its JSON.
-	lightBytes, heavyBytes = 8 << 20, 8
+	// The entries of an object's lists and maps may take lightBytes of memory, and heavyBytes for each byte of its JSON. What a
+	// decoder allocates is several times as much, since lists grow.
+	lightBytes, heavyBytes = 6 << 20, 2
 )
 
 // CheckWeight refuses JSON that would take far more memory in a type than its size explains: {} is two bytes, and a container

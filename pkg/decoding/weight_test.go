@@ -20,7 +20,7 @@ func TestWhatIsHeavyIsRefused(t *testing.T) {
 	}
 	for field, entries := range map[string][]string{
 		"containers": {`{}`, `null`, `{"env":[]}`}, "initContainers": {`{}`}, "ephemeralContainers": {`{}`, `null`},
-		"volumes": {`{}`, `null`}, "tolerations": {`{}`},
+		"volumes": {`{}`, `null`, `{"name":"v","emptyDir":{"sizeLimit":"1"}}`}, "tolerations": {`{}`},
 	} {
 		for _, entry := range entries {
 			data := template(field, list(entry))

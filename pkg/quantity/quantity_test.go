@@ -164,7 +164,8 @@ func FuzzBounded(f *testing.F) {
 		var decoded pod
 		data := fmt.Sprintf(`{"amounts":[%s]}`, quoted)
 		passed := check(data) == nil
-		if refusal == nil && !passed {
+		escaped := string(quoted) != `"`+text+`"` // which Kubernetes' decoder reads as it stands
+		if refusal == nil && !passed && !escaped {
 			t.Errorf("%q is read, and not in an object", text)
 		}
 		if !passed || json.Unmarshal([]byte(data), &decoded) != nil {

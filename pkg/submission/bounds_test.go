@@ -138,6 +138,9 @@ var many = map[string]func(n int) Plan{
 	"steps": func(n int) Plan {
 		return pi(userStepsKey+"="+numbered("a.Step%d", n), excludedStepsKey+"="+numbered("b.Step%d", n))
 	},
+	"the same step": func(n int) Plan {
+		return pi(userStepsKey+"="+strings.Repeat(",a", 5*n), excludedStepsKey+"="+strings.Repeat(",a", 5*n))
+	},
 	"pod groups": func(n int) Plan {
 		return pi(userStepsKey+"="+strings.Repeat(volcanoStep+",", n), podGroupJSONKey+"={spec: {minMember: ["+strings.Repeat("1,", 20*n)+"1]}}")
 	},

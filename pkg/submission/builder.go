@@ -41,6 +41,8 @@ type driver struct {
 	container *corev1.Container
 	// mounted are the volumes that were added to those of the template.
 	mounted []mounted
+	// excluded are the classes of the steps that are left out; nil until somebody asks.
+	excluded map[string]bool
 
 	before, owned []Object
 	ignored       []string
@@ -95,10 +97,7 @@ func newDriver(plan Plan) *driver {
 
 // steps returns the steps of this submission: Spark's own and the user's, less the excluded ones.
 func (d *driver) steps() []step {
-	excluded := map[string]bool{}
-	for _, class := range d.excludedSteps() {
-		excluded[class] = true
-	}
+	excluded := d.excludedSteps()
 	steps := slices.Concat(builtInSteps, d.userSteps(excluded))
 	return slices.DeleteFunc(steps, func(s step) bool {
 		return excluded[s.class] || s.class == networkPolicyStep && !d.rules.NetworkPolicy
@@ -115,16 +114,23 @@ func (d *driver) checkSteps() {
 	d.localDirMedium()
 }
 
-func (d *driver) excludedSteps() []string {
+// excludedSteps are the classes of the steps that a property leaves out. It is read once, however long it is.
+func (d *driver) excludedSteps() map[string]bool {
+	if d.excluded != nil {
+		return d.excluded
+	}
+	d.excluded = map[string]bool{}
 	if !d.rules.ExcludedSteps {
-		return nil
+		return d.excluded
 	}
-	excluded := d.conf.list(excludedStepsKey)
-	if basic := slices.Index(excluded, basicDriverStep); basic >= 0 {
+	for _, class := range d.conf.list(excludedStepsKey) {
+		d.excluded[class] = true
+	}
+	if d.excluded[basicDriverStep] {
 		d.conf.refuse(excludedStepsKey, basicDriverStep, "makes the pod a driver at all", "leave it out of the list")
-		return slices.Delete(excluded, basic, basic+1)
+		delete(d.excluded, basicDriverStep)
 	}
-	return excluded
+	return d.excluded
 }
 
 // userSteps returns the steps that a property adds, each once. Any class but Volcano's is code that only a JVM can run.

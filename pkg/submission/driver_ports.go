@@ -3,7 +3,6 @@ package submission
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -65,7 +64,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 // port reads a port. Where the driver's Service is left out nobody needs to know the number beforehand, and 0 will do.
 func (d *driver) port(fallback int32, keys ...string) int32 {
 	lowest := 1
-	if slices.Contains(d.excludedSteps(), driverServiceStep) {
+	if d.excludedSteps()[driverServiceStep] {
 		lowest = 0
 	}
 	form := portsFrom(lowest)

@@ -49,6 +49,17 @@ var Kinds = []Kind{
 // String is the kind with its version.
 func (k Kind) String() string { return k.APIVersion + " " + k.Kind }
 
+// With returns an object of the kind with something in its spec, or in that of the application it schedules.
+func (k Kind) With(spec any) []byte { return k.manifest("ordinary", "good", k.within(spec)) }
+
+// within puts a spec of an application to where the kind has it.
+func (k Kind) within(spec any) any {
+	for i := len(k.path); i > 0; i-- {
+		spec = map[string]any{k.path[i-1]: spec}
+	}
+	return spec
+}
+
 // manifest is an object of the kind with something in its spec.
 func (k Kind) manifest(namespace, name string, change any) []byte {
 	var base any
@@ -56,7 +67,9 @@ func (k Kind) manifest(namespace, name string, change any) []byte {
 		panic(fmt.Sprintf("%s: %v", k, err))
 	}
 	text, err := json.Marshal(map[string]any{
-		"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": map[string]any{"name": name, "namespace": namespace, "uid": "u-" + name},
+		"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": map[string]any{
+			"name": name, "namespace": namespace, "uid": "u-" + name, "creationTimestamp": "2026-11-01T00:00:00Z",
+		},
 		"spec": merged(base, change),
 	})
 	if err != nil {

@@ -43,11 +43,7 @@ func (d *draw) change(k Kind) any {
 		return d.schedule()
 	}
 	tries := []func() any{d.somewhere(k.spec), d.somewhere(k.spec), d.everywhere(k.spec), d.properties(k.spec), d.expansions()}
-	change := tries[d.IntN(len(tries))]()
-	for i := len(k.path); i > 0; i-- {
-		change = map[string]any{k.path[i-1]: change}
-	}
-	return change
+	return k.within(tries[d.IntN(len(tries))]())
 }
 
 // draw draws parts of a manifest.

@@ -2,6 +2,7 @@ package v1beta2_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
+	"github.com/firesteel-dev/firesteel/internal/cost"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
@@ -108,6 +110,9 @@ func TestHadoopProperties(t *testing.T) {
 		"texts":              {text: `{"a":"b","c":""}`, want: v1beta2.Properties{"a": "b", "c": ""}},
 		"numbers and truths": {text: `{"a":64000000,"b":0.50,"c":true}`, want: v1beta2.Properties{"a": "64000000", "b": "0.50", "c": "true"}},
 		"nothing":            {text: `{"a":null}`, want: v1beta2.Properties{"a": ""}},
+		"no properties":      {text: `null`},
+		"the last of a name": {text: `{"a":"b","a":"c\u00e9\ud800"}`, want: v1beta2.Properties{"a": "cé\ufffd"}},
+		"a list":             {text: `["a"]`, says: "spec.hadoopConf"},
 		"an object":          {text: `{"fs":{"s3a":"b"}}`, says: `fs: write a text in the place of {"s3a":"b"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,6 +127,25 @@ func TestHadoopProperties(t *testing.T) {
 				t.Errorf("undecodable: %q, want %q", app.Undecodable, test.says)
 			}
 		})
+	}
+}
+
+func TestManyHadoopPropertiesAreDecodedInPlace(t *testing.T) {
+	properties := map[string]any{"last": 1}
+	for i := range 100_000 {
+		properties[strconv.Itoa(i)] = ""
+	}
+	text, err := json.Marshal(properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded v1beta2.Properties
+	spent := cost.Least(3, func() { err = decoded.UnmarshalJSON(text) })
+	if err != nil || len(decoded) != len(properties) {
+		t.Errorf("%d properties, %v", len(decoded), err)
+	}
+	if spent.Bytes > 24<<20 {
+		t.Errorf("%d KiB of properties take %d MiB", len(text)>>10, spent.Bytes>>20)
 	}
 }
 
