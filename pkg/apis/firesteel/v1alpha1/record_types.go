@@ -6,163 +6,157 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Record is the truth about an application: its lifecycle, and which of its transitions are told.
-//
-// It is written with the state itself, in one write, so that no transition exists without its event. The
-// fields that the users of an API read are projected from it.
+// Record is what Firesteel knows about an application or a cluster: its lifecycle, and which of its transitions were published.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Record struct {
+	// The record is written with the state itself, in one write, so that no transition exists without its event. The fields that
+	// the users of an API read are made from it.
+
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Format is the format of the record; absent for 1. It rises only if an older version of Firesteel would do harm by acting on
-	// the record. A record of a newer format is left as it is.
+	// format is the format of the record. Default: 1. An older version of Firesteel leaves a record of a newer format, and the
+	// object, alone.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Format int64 `json:"format,omitempty"`
-	// Attempt is the attempt that runs, or ran last.
+	// attempt is the attempt that runs, or ran last.
 	Attempt Attempt `json:"attempt"`
-	// Previous is the attempt before.
+	// previous is the attempt before.
 	// +optional
 	Previous *Attempt `json:"previous,omitempty"`
-	// Launch is the launch of that attempt. It is written before anything is created, and absent while the
-	// attempt waits for its start.
+	// launch is the launch of the attempt. It is written before anything is created, and absent while the attempt waits.
 	// +optional
 	Launch *Launch `json:"launch,omitempty"`
-	// Sequence is the number of the last transition. The first has 1.
+	// sequence is the number of the last transition. The first has 1.
 	Sequence int64 `json:"sequence"`
-	// Acknowledged is the number of the last transition that the sink has taken, and with it all before.
+	// acknowledged is the number of the last transition that the event sink accepted. It accepted all before, too.
 	Acknowledged int64 `json:"acknowledged"`
-	// Transitions are those of the current and the previous attempt, and all that the sink has not taken.
+	// transitions are those of the current and the previous attempt, and all that the event sink has not accepted.
 	// +optional
 	Transitions []Transition `json:"transitions,omitempty"`
-	// Verdict is a handler's answer to the question whether an ended attempt is followed by another.
+	// verdict is a handler's answer whether another attempt follows one that ended. A handler of your own writes it here.
 	// +optional
 	Verdict *Verdict `json:"verdict,omitempty"`
-	// Rejected is the number of transitions that the sink refused for good.
+	// rejected is how many transitions the event sink refused for good.
 	// +optional
 	Rejected int64 `json:"rejected,omitempty"`
 }
 
-// Attempt numbers an attempt, from 0, and holds the counters that restart limits are measured with.
+// Attempt is the number of an attempt and the counters that the limits of restarts are compared with.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Attempt struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	ID      int64         `json:"id"`
-	// Since is when the attempt began to wait for its launch.
+	// id is the number of the attempt, from 0.
+	ID int64 `json:"id"`
+	// since is when the attempt began to wait for its launch.
 	Since metav1.MicroTime `json:"since"`
-	// Restarts counts the attempts after the first, since the counters were last reset.
+	// restarts is how many restarts there were, up to this attempt, since the counters were last set back.
 	// +optional
 	Restarts int64 `json:"restarts,omitempty"`
-	// FailureRestarts counts the restarts after consecutive failures.
+	// failureRestarts is how many of the last restarts followed consecutive failures.
 	// +optional
 	FailureRestarts int64 `json:"failureRestarts,omitempty"`
-	// SchedulingFailureRestarts counts the restarts after consecutive scheduling failures.
+	// schedulingFailureRestarts is how many of the last restarts followed consecutive scheduling failures.
 	// +optional
 	SchedulingFailureRestarts int64 `json:"schedulingFailureRestarts,omitempty"`
-	// Executions counts the earlier attempts whose driver was launched, since an edit of the spec last had the
-	// application run anew.
+	// executions is how many earlier attempts launched a driver, since an edit of the spec last began the application anew.
 	// +optional
 	Executions int64 `json:"executions,omitempty"`
-	// Spec identifies the spec that the attempt is of; absent if it is not known.
+	// spec identifies the spec of the attempt. It is absent if that is not known.
 	// +optional
 	Spec *AttemptSpec `json:"spec,omitempty"`
-	// SpecHash is the hash of that spec in a record of an earlier version of Firesteel. It is read if Spec is absent, and not
-	// written any more: an earlier version would take a hash that it did not make for an edit.
+	// specHash is the hash of the spec in a record of an earlier version of Firesteel. It is not written any more.
 	// +optional
-	SpecHash string `json:"specHash,omitempty"`
-	// ActiveSince is when the time began that counts against the active deadline and still runs. It is unset while no
-	// time counts: before the first driver's start, and while the application is suspended or between attempts.
+	SpecHash string `json:"specHash,omitempty"` // An earlier version would take a hash that it did not make for an edit.
+	// activeSince is since when time counts against the active deadline. It is absent while none does: before the first start,
+	// between attempts and while suspended.
 	// +optional
 	ActiveSince *metav1.MicroTime `json:"activeSince,omitempty"`
-	// ActiveMillis is the time before that counts against the active deadline, in milliseconds, over all attempts since
-	// an edit of the spec last had the application run anew.
+	// activeMillis is the time before activeSince that counts against the active deadline, over all attempts since an edit of
+	// the spec last began the application anew. Unit: milliseconds.
 	// +optional
 	ActiveMillis int64 `json:"activeMillis,omitempty"`
 }
 
-// AttemptSpec identifies the spec that an attempt is of.
+// AttemptSpec identifies the spec of an attempt.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttemptSpec struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Hash is the hash of the fields whose edit matters.
+	// hash is the hash of the fields whose edit matters.
 	Hash string `json:"hash"`
-	// HashVersion is the version of the encoding that was hashed.
+	// hashVersion is the version of the encoding that was hashed.
 	HashVersion int64 `json:"hashVersion"`
-	// Generation is the metadata.generation of that spec.
+	// generation is the metadata.generation of the spec.
 	Generation int64 `json:"generation"`
 }
 
-// Launch says what was launched and what came of it.
+// Launch is what was launched, and what became of it.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Launch struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// ID is a hash of the object's uid, the attempt and the plan. Every object of the attempt carries it as
-	// the label firesteel.dev/launch-id.
+	// id is a hash of UID, attempt and plan. Every object of the attempt carries it as the label firesteel.dev/launch-id.
 	ID string `json:"id"`
-	// SpecHash is the attempt's where an earlier version of Firesteel launched it: that version wrote it here. It is
-	// read where the attempt has none, and not written any more.
+	// specHash is the hash of the spec in a record of an earlier version of Firesteel. It is not written any more.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
-	// ApplicationID is spark.app.id.
+	// applicationID is the ID that Spark gives the run: spark.app.id.
 	// +optional
 	ApplicationID string `json:"applicationID,omitempty"`
-	// DriverPod is the name of the driver Pod.
+	// driverPod is the name of the driver Pod.
 	DriverPod string `json:"driverPod"`
-	// DriverUID is the uid of the driver Pod; empty until it is known to exist.
+	// driverUID is the UID of the driver Pod. It is absent until the Pod is known to exist.
 	// +optional
 	DriverUID types.UID `json:"driverUID,omitempty"`
-	// ExecutorsReady says that as many executors as the application asks for to begin with were ready at once. Their start is no
-	// longer awaited from then on, however many are lost.
+	// executorsReady is true once as many executors as the application begins with were ready at once. Their start timeout has
+	// no effect from then on.
 	// +optional
 	ExecutorsReady bool `json:"executorsReady,omitempty"`
-	// Warnings are sentences about what of the launch is not as the spec asks.
+	// warnings are sentences about what of the launch is not as the spec asks.
 	// +optional
 	Warnings []string `json:"warnings,omitempty"`
-	// Released says that the driver is gone, or that it ended and its deletion was accepted.
+	// released is true once the driver is gone, or has ended and its deletion was accepted.
 	// +optional
 	Released bool `json:"released,omitempty"`
 }
 
-// Transition is one step of the lifecycle. Its event is made from it alone, so that a re-sent event is the
-// same to the byte.
+// Transition is one step of the lifecycle. Its event is made from it alone, so that an event that is sent again has the same
+// bytes.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Transition struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Sequence counts the transitions of an application, over all attempts, from 1.
+	// sequence is the number of the transition, over all attempts, from 1.
 	Sequence int64 `json:"sequence"`
-	// Time is when the transition was decided.
+	// time is when the transition was decided.
 	Time metav1.MicroTime `json:"time"`
-	// Attempt is the attempt that it belongs to.
+	// attempt is the number of the attempt.
 	Attempt int64 `json:"attempt"`
-	// State is the state that began.
+	// state is the state that began.
 	State string `json:"state"`
-	// Message is for people.
+	// message explains the transition to people.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// DriverPod is the name of the driver Pod.
+	// driverPod is the name of the driver Pod.
 	// +optional
 	DriverPod string `json:"driverPod,omitempty"`
-	// ApplicationID is spark.app.id.
+	// applicationID is the ID that Spark gives the run: spark.app.id.
 	// +optional
 	ApplicationID string `json:"applicationID,omitempty"`
-	// End is set where this transition ends an attempt.
+	// end is how the attempt ended, of a transition that ends one.
 	// +optional
 	End *AttemptEnd `json:"end,omitempty"`
-	// Outcome is set on one transition only, the one by which the application came to its true end: Succeeded,
-	// Failed, or Deleted where it was deleted before. Where an edit of the spec has an ended application run again, it
-	// comes to another end.
+	// outcome is how the application ended, of the one transition that ends it: Succeeded, Failed or Deleted.
 	// +optional
 	Outcome string `json:"outcome,omitempty"`
-	// DriverStatus is the driver Pod's last status, where the API shows it. It is no part of the event.
+	// driverStatus is the last status of the driver Pod, if the API shows it. It is no part of the event.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -181,49 +175,49 @@ const (
 	OutcomeDeleted   = "Deleted"
 )
 
-// AttemptEnd says how an attempt ended and why, for programs.
+// AttemptEnd is how an attempt ended and why, for programs.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttemptEnd struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Outcome is Succeeded or Failed.
+	// outcome is Succeeded or Failed.
 	Outcome string `json:"outcome"`
-	// RestartAllowed says that the spec allows another attempt; then a handler gives the verdict.
+	// restartAllowed is true if the spec allows another attempt. A handler then gives the verdict.
 	// +optional
 	RestartAllowed bool `json:"restartAllowed,omitempty"`
-	// Class of the failure: application, infrastructure, eviction, scheduling or timeout; empty after success.
+	// class is the kind of failure: application, infrastructure, eviction, scheduling or timeout. It is absent after success.
 	// +optional
 	Class string `json:"class,omitempty"`
-	// ExitCode is the driver container's.
+	// exitCode is the exit code of the driver container.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Reason is a word in CamelCase: the container's or the Pod's, or the API server's.
+	// reason is a word in CamelCase: that of the container, of the Pod or of the API server.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message is for people.
+	// message explains the end to people.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// EventMessage is what the event says in place of Message, and of the transition's, if those quote the driver and
-	// failure-messages in config-events was off. If it is empty, the event says what they say.
+	// eventMessage is what the event says in place of the messages, if those quote the driver and failure-messages in the
+	// ConfigMap config-events was disabled.
 	// +optional
 	EventMessage string `json:"eventMessage,omitempty"`
 }
 
-// Verdict is a handler's answer: whether an attempt is followed by another, and not before when.
+// Verdict is a handler's answer whether another attempt follows one that ended.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type Verdict struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Attempt is the attempt that ended.
+	// attempt is the number of the attempt that ended.
 	Attempt int64 `json:"attempt"`
-	// Restart says whether another is to start.
+	// restart is whether another attempt is to start.
 	Restart bool `json:"restart"`
-	// NotBefore is the earliest start of the next attempt.
+	// notBefore is the earliest start of the next attempt. Default: at once.
 	// +optional
 	NotBefore *metav1.MicroTime `json:"notBefore,omitempty"`
-	// Reason is for people.
+	// reason explains the verdict to people.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 }

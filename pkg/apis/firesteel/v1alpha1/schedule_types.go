@@ -5,41 +5,41 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ScheduleSpec says when runs start, and what is kept of them. The schedules of both kinds of applications share it; the
-// names are those of sparkoperator.k8s.io.
+// ScheduleSpec is when runs start, and how many are kept.
 type ScheduleSpec struct {
-	// Schedule is a cron expression of five fields, a descriptor such as @daily, or @every and a duration. A zone may
-	// stand before it, as TZ=<zone> or CRON_TZ=<zone>; it wins over timeZone.
+	// schedule is when runs start: a cron expression of five fields, a name such as @daily, or @every and a duration. It may
+	// begin with TZ=ZONE or CRON_TZ=ZONE, which wins over timeZone.
 	Schedule string `json:"schedule"`
-	// TimeZone is the zone of the IANA database that the schedule is read in; UTC where it is unset or Local.
+	// timeZone is the time zone of the schedule, a name of the IANA database such as Europe/Berlin. Default: UTC. Local is UTC,
+	// too.
 	// +optional
 	TimeZone string `json:"timeZone,omitempty"`
-	// Suspend keeps further runs from starting. It does nothing to those that run.
+	// suspend holds further runs while it is true. Default: false. It does nothing to runs that were started.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
-	// ConcurrencyPolicy says what becomes of a run that is due while another runs; Allow where unset.
+	// concurrencyPolicy is what happens to a run that is due while another one runs. Default: Allow.
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// SuccessfulRunHistoryLimit is the number of successful runs that are kept; 1 where unset.
+	// successfulRunHistoryLimit is how many successful runs are kept. Default: 1. Older ones are deleted.
 	// +optional
 	SuccessfulRunHistoryLimit *int32 `json:"successfulRunHistoryLimit,omitempty"`
-	// FailedRunHistoryLimit is the number of failed runs that are kept; 1 where unset.
+	// failedRunHistoryLimit is how many failed runs are kept. Default: 1. Older ones are deleted.
 	// +optional
 	FailedRunHistoryLimit *int32 `json:"failedRunHistoryLimit,omitempty"`
 }
 
-// ConcurrencyPolicy says what becomes of a run that is due while another runs.
+// ConcurrencyPolicy is what happens to a run that is due while another one runs.
 //
 // +kubebuilder:validation:Enum="";Allow;Forbid;Replace
 type ConcurrencyPolicy string
 
 // The concurrency policies.
 const (
-	// ConcurrencyAllow starts it beside the other.
+	// ConcurrencyAllow starts it beside the other one.
 	ConcurrencyAllow ConcurrencyPolicy = "Allow"
-	// ConcurrencyForbid has it wait for the other's end. It is missed when the next one is due before that.
+	// ConcurrencyForbid holds it until the other one ended. It is missed if the next one is due before that.
 	ConcurrencyForbid ConcurrencyPolicy = "Forbid"
-	// ConcurrencyReplace deletes the other, and starts it once that is gone.
+	// ConcurrencyReplace deletes the other one, and starts it once that is gone.
 	ConcurrencyReplace ConcurrencyPolicy = "Replace"
 )
 
@@ -53,145 +53,149 @@ const (
 	ScheduleStateFailedValidation ScheduleState = "FailedValidation"
 )
 
-// ScheduleStatus is what the Kubeflow operator's clients read of a schedule, and Firesteel's record beside it.
+// ScheduleStatus is what the Kubeflow operator's clients read of a schedule, with Firesteel's record beside it.
 type ScheduleStatus struct {
-	// LastRun is when the last run started.
+	// lastRun is when the last run was started.
 	// +optional
 	// +nullable
 	LastRun *metav1.Time `json:"lastRun,omitempty"`
-	// NextRun is when the next run is due. It is absent while there is none to come.
+	// nextRun is when the next run is due. It is absent if there is none to come.
 	// +optional
 	// +nullable
 	NextRun *metav1.Time `json:"nextRun,omitempty"`
-	// LastRunName is the application of the last run.
+	// lastRunName is the name of the SparkApplication of the last run.
 	// +optional
 	LastRunName string `json:"lastRunName,omitempty"`
-	// PastSuccessfulRunNames are the applications of the successful runs that are kept, the newest first.
+	// pastSuccessfulRunNames are the names of the successful runs that are kept, the newest first.
 	// +optional
 	PastSuccessfulRunNames []string `json:"pastSuccessfulRunNames,omitempty"`
-	// PastFailedRunNames are the applications of the failed runs that are kept, the newest first.
+	// pastFailedRunNames are the names of the failed runs that are kept, the newest first.
 	// +optional
 	PastFailedRunNames []string `json:"pastFailedRunNames,omitempty"`
+	// scheduleState is Scheduled or FailedValidation. It is absent in a new schedule.
 	// +optional
 	ScheduleState ScheduleState `json:"scheduleState,omitempty"`
-	// Reason tells why the schedule is in that state.
+	// reason says why the schedule is in that state.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// MissedRuns is the number of instants at which a run was due and none was started.
+	// missedRuns is at how many times a run was due and none was started.
 	// +optional
 	MissedRuns int64 `json:"missedRuns,omitempty"`
-	// ObservedGeneration is the generation of the spec that the status speaks of.
+	// observedGeneration is the metadata.generation that the status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions are Scheduled, RunStarted, Warning and HandlerAnswered. Reason and message say why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Firesteel is the record from which the fields above are projected.
+	// firesteel is Firesteel's record. The fields above are made from it.
 	// +optional
 	// +structType=atomic
 	Firesteel *ScheduleRecord `json:"firesteel,omitempty"`
 }
 
-// ScheduleRecord is the truth about a schedule: which of its instants are settled, and what runs.
+// ScheduleRecord is what Firesteel knows about a schedule: which runs were started or missed, and which run now.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ScheduleRecord struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// Format is the format of the record; absent for 1. It rises only if an older version of Firesteel would do harm by acting on
-	// the record. A record of a newer format is left as it is.
+	// format is the format of the record. Default: 1. An older version of Firesteel leaves a record of a newer format, and the
+	// object, alone.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Format int64 `json:"format,omitempty"`
-	// Clock is the schedule with its zone that the record counts by; empty while there is none that can be read. Another
-	// one in the spec begins anew.
+	// clock is the schedule with its time zone that the record counts by. It is absent while the spec has none that can be
+	// read. If the spec has another one, the count begins anew.
 	// +optional
 	Clock string `json:"clock,omitempty"`
-	// Since is when the record began to count by that clock. @every counts from it.
+	// since is when the record began to count by that clock. @every counts from it.
 	// +optional
 	// +nullable
 	Since metav1.Time `json:"since,omitempty"`
-	// SettledUntil is the time up to which all instants are settled: the run was started, or was missed.
+	// settledUntil is the time up to which each run that was due was started or missed.
 	// +optional
 	// +nullable
 	SettledUntil metav1.Time `json:"settledUntil,omitempty"`
-	// Missed counts the instants at which a run was due and none was started.
+	// missed is at how many times a run was due and none was started.
 	// +optional
 	Missed int64 `json:"missed,omitempty"`
-	// Suspended says that the spec suspended the schedule when it was last looked at: what passes is not missed then.
+	// suspended is whether the spec suspended the schedule when it was last read. Runs that are due meanwhile are not missed.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
-	// Held is the run that is due and waits for others to end.
+	// held is the run that is due and waits for others to end.
 	// +optional
 	Held *HeldRun `json:"held,omitempty"`
-	// Begun is the run that is about to be created, where others must not run beside it. Until it is recorded no other is due.
+	// begun is the run that is about to be created, if others must not run beside it. No other is due until it was recorded.
 	// +optional
 	Begun *BegunRun `json:"begun,omitempty"`
-	// Last is the last run, or what became of it.
+	// last is the last run, or why there was none.
 	// +optional
 	Last *ScheduledRun `json:"last,omitempty"`
-	// Active are the runs that have not ended.
+	// active are the runs that have not ended.
 	// +optional
 	Active []RunReference `json:"active,omitempty"`
-	// Surplus are the ended runs that are kept no longer, for the handler to delete.
+	// surplus are the ended runs that the handler is to delete.
 	// +optional
 	Surplus []RunReference `json:"surplus,omitempty"`
 }
 
-// BegunRun is a run whose creation was begun with.
+// BegunRun is a run whose creation began.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type BegunRun struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// ScheduledTime is the instant that it is for.
+	// scheduledTime is when the run was due.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
-	// At is when it was begun with.
+	// at is when its creation began.
 	At metav1.MicroTime `json:"at"`
 }
 
-// HeldRun is a run that waits for others to end, by the concurrency policy that holds it.
+// HeldRun is a run that waits for others to end, since the concurrency policy holds it.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type HeldRun struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// ScheduledTime is the instant that it is for.
+	// scheduledTime is when the run was due.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
-	// Policy is Forbid, or Replace where the others' deletion was accepted.
+	// policy is Forbid, or Replace once the deletion of the others was accepted.
 	Policy ConcurrencyPolicy `json:"policy"`
 }
 
-// ScheduledRun is what became of an instant.
+// ScheduledRun is what became of a run that was due.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ScheduledRun struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	// ScheduledTime is the instant.
+	// scheduledTime is when the run was due.
 	ScheduledTime metav1.Time `json:"scheduledTime"`
-	// StartedAt is when the application was created, or refused.
+	// startedAt is when the SparkApplication was created, or refused.
 	StartedAt metav1.MicroTime `json:"startedAt"`
-	// Name is the application's.
+	// name is the name of the SparkApplication.
 	Name string `json:"name"`
-	// UID is the application's; empty where it was refused.
+	// uid is the UID of the SparkApplication. It is absent if that was refused.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
-	// Reason is a word in CamelCase that says why there is no application; empty where there is one.
+	// reason is a word in CamelCase that says why there is no SparkApplication. It is absent if there is one.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// Message says so for people. Where there is an application, it says what of the template was not taken.
+	// message explains the reason to people, or says which fields of the template were not taken.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// RunReference refers to the application of a run.
+// RunReference refers to the SparkApplication of a run.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type RunReference struct {
 	// Unknown are the fields that this version of Firesteel does not know.
 	Unknown UnknownFields `json:"-"`
-	Name    string        `json:"name"`
-	UID     types.UID     `json:"uid"`
+	// name is the name of the SparkApplication.
+	Name string `json:"name"`
+	// uid is the UID of the SparkApplication.
+	UID types.UID `json:"uid"`
 }

@@ -26,7 +26,9 @@ type ScheduledSparkApplication struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// spec is what to run and when.
 	Spec ScheduledSparkApplicationSpec `json:"spec"`
+	// status is what ran so far. Firesteel writes it.
 	// +optional
 	Status ScheduleStatus `json:"status,omitempty"`
 
@@ -46,41 +48,44 @@ type ScheduledSparkApplicationList struct {
 	Items []ScheduledSparkApplication `json:"items"`
 }
 
-// ScheduledSparkApplicationSpec is what runs when.
+// ScheduledSparkApplicationSpec is what to run and when.
 type ScheduledSparkApplicationSpec struct {
 	ScheduleSpec `json:",inline"`
-	// StartingDeadlineSeconds is how late a run may start, in seconds. Beyond that it is missed; without it, a run is
-	// made up for however late it is, as long as the next one is not due.
+	// startingDeadlineSeconds is how late a run may start. Default: until the next one is due. Unit: seconds. Later it is
+	// missed.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// Template is the application.
+	// template is the SparkApplication of each run.
 	Template SparkApplicationTemplate `json:"template"`
 }
 
-// SparkApplicationTemplate is an application without name. Its spec is checked when a run is created from it.
+// SparkApplicationTemplate is a SparkApplication without a name.
 type SparkApplicationTemplate struct {
-	// APIVersion may be left out.
+	// apiVersion is that of the SparkApplication. It may be absent.
 	// +optional
 	// +kubebuilder:validation:Enum=spark.apache.org/v1;spark.apache.org/v1beta1;spark.apache.org/v1alpha1
 	APIVersion string `json:"apiVersion,omitempty"`
-	// Kind may be left out.
+	// kind is SparkApplication. It may be absent.
 	// +optional
 	// +kubebuilder:validation:Enum=SparkApplication
 	Kind string `json:"kind,omitempty"`
+	// metadata are the labels and annotations of each run.
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitempty"`
-	// Spec is that of a SparkApplication of spark.apache.org/v1.
+	// spec is the spec of a SparkApplication of spark.apache.org/v1. It is checked when a run is created.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Spec runtime.RawExtension `json:"spec"`
 }
 
-// TemplateMetadata is what the metadata of each run hold besides the schedule's labels.
+// TemplateMetadata are labels and annotations.
 type TemplateMetadata struct {
+	// labels are labels of each run, besides the schedule's own.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
+	// annotations are annotations of each run.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }

@@ -29,7 +29,9 @@ type SparkCluster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// spec is the cluster to run.
 	Spec ClusterSpec `json:"spec"`
+	// status is what happened so far. Firesteel writes it.
 	// +optional
 	Status ClusterStatus `json:"status,omitempty"`
 
@@ -52,54 +54,70 @@ type SparkClusterList struct {
 	Items []SparkCluster `json:"items"`
 }
 
-// ClusterSpec is the cluster that the user wants. What the API server checks beyond the types of the fields is in
-// hack/codegen/rules_sparkcluster.go.
+// ClusterSpec is the cluster to run.
 type ClusterSpec struct {
-	RuntimeVersions    RuntimeVersions    `json:"runtimeVersions"`
+	// What the API server checks beyond the types of the fields is in hack/codegen/rules_sparkcluster.go.
+
+	// runtimeVersions are the versions that the cluster runs on.
+	RuntimeVersions RuntimeVersions `json:"runtimeVersions"`
+	// clusterTolerations are the numbers of workers.
 	ClusterTolerations ClusterTolerations `json:"clusterTolerations"`
+	// masterSpec are templates of the objects of the master.
 	// +optional
 	MasterSpec *MasterSpec `json:"masterSpec,omitempty"`
+	// workerSpec are templates of the objects of the workers.
 	// +optional
 	WorkerSpec *WorkerSpec `json:"workerSpec,omitempty"`
-	// SparkConf holds Spark properties, of which master and workers get all.
+	// sparkConf are Spark properties of master and workers. Values are strings: write numbers in quotes.
+	// spark.kubernetes.container.image is the image of the Pods; without it they get that of the ConfigMap config-defaults.
 	// +optional
 	SparkConf map[string]string `json:"sparkConf,omitempty"`
-	// Suspend holds the creation of the cluster. It does nothing to one that exists.
+	// suspend holds the creation of the cluster while it is true. Default: false. It does nothing to a cluster that exists.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 }
 
-// ClusterTolerations says what makes a cluster a healthy one.
+// ClusterTolerations are the numbers of workers of a cluster.
 type ClusterTolerations struct {
+	// instanceConfig is how many workers there are. If minWorkers is below maxWorkers, an autoscaler decides.
 	InstanceConfig WorkerInstanceConfig `json:"instanceConfig"`
 }
 
-// WorkerInstanceConfig says how many workers there are. With MinWorkers below MaxWorkers an autoscaler decides.
+// WorkerInstanceConfig is how many workers there are.
 type WorkerInstanceConfig struct {
-	// InitWorkers is how many workers there are, and with an autoscaler how many it begins with.
+	// initWorkers is the number of workers, and with an autoscaler the number that it begins with. kubectl scale sets it. While
+	// an autoscaler decides, an edit of this field alone is refused.
 	// +kubebuilder:validation:Minimum=0
 	InitWorkers int32 `json:"initWorkers"`
-	MinWorkers  int32 `json:"minWorkers"`
-	MaxWorkers  int32 `json:"maxWorkers"`
+	// minWorkers is the number of workers that the cluster needs to be ready, one at least. The autoscaler never goes below it.
+	// With 1 or more a PodDisruptionBudget keeps one worker.
+	MinWorkers int32 `json:"minWorkers"`
+	// maxWorkers is the number of workers that the autoscaler never exceeds. There is no autoscaler if it is minWorkers or less.
+	MaxWorkers int32 `json:"maxWorkers"`
 }
 
-// MasterSpec holds templates of the objects that are made for the master. Any part of each may be absent.
+// MasterSpec holds templates of the objects of the master. Any part of each may be absent.
 type MasterSpec struct {
+	// statefulSetSpec is the spec of the StatefulSet NAME-master. Firesteel sets replicas, selector, serviceName and
+	// podManagementPolicy, and adds what a master needs to the container master.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetSpec *appsv1.StatefulSetSpec `json:"statefulSetSpec,omitempty"`
+	// statefulSetMetadata are the labels and annotations of that StatefulSet.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetMetadata *metav1.ObjectMeta `json:"statefulSetMetadata,omitempty"`
+	// serviceSpec is the spec of the Service NAME-master-svc. By default it is headless. Firesteel adds selector and ports.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	ServiceSpec *corev1.ServiceSpec `json:"serviceSpec,omitempty"`
+	// serviceMetadata are the labels and annotations of that Service.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -107,117 +125,133 @@ type MasterSpec struct {
 	ServiceMetadata *metav1.ObjectMeta `json:"serviceMetadata,omitempty"`
 }
 
-// WorkerSpec holds templates of the objects that are made for the workers. Any part of each may be absent.
+// WorkerSpec holds templates of the objects of the workers. Any part of each may be absent.
 type WorkerSpec struct {
+	// statefulSetSpec is the spec of the StatefulSet NAME-worker. Firesteel sets replicas, selector, serviceName and
+	// podManagementPolicy, and adds what a worker needs to the container worker.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetSpec *appsv1.StatefulSetSpec `json:"statefulSetSpec,omitempty"`
+	// statefulSetMetadata are the labels and annotations of that StatefulSet.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetMetadata *metav1.ObjectMeta `json:"statefulSetMetadata,omitempty"`
+	// serviceSpec is the spec of the Service NAME-worker-svc. By default it is headless. Firesteel adds selector and ports.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	ServiceSpec *corev1.ServiceSpec `json:"serviceSpec,omitempty"`
+	// serviceMetadata are the labels and annotations of that Service.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	ServiceMetadata *metav1.ObjectMeta `json:"serviceMetadata,omitempty"`
-	// HorizontalPodAutoscalerSpec gives the autoscaler's metrics and behavior. How many workers it may ask for is said in
-	// the tolerations.
+	// horizontalPodAutoscalerSpec are metrics and behavior of the autoscaler NAME-worker-hpa. By default it aims at 30 % of the
+	// requested CPU of the container worker. Numbers of workers here have no effect: minWorkers and maxWorkers set them.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	HorizontalPodAutoscalerSpec *autoscalingv2.HorizontalPodAutoscalerSpec `json:"horizontalPodAutoscalerSpec,omitempty"`
-	// NetworkPolicy lets more traffic reach the workers.
+	// networkPolicy lets others than the cluster and its drivers reach the workers.
 	// +optional
 	NetworkPolicy *WorkerNetworkPolicy `json:"networkPolicy,omitempty"`
 }
 
-// WorkerNetworkPolicy lets what collects metrics reach a port of the workers.
+// WorkerNetworkPolicy lets collectors of metrics reach a port of the workers.
 type WorkerNetworkPolicy struct {
+	// metricsPort is the port of the workers that may be reached.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	MetricsPort int32 `json:"metricsPort"`
-	// MetricsIngress are those who may ask.
+	// metricsIngress are the peers that may reach it.
 	// +kubebuilder:validation:MinItems=1
 	MetricsIngress []networkingv1.NetworkPolicyPeer `json:"metricsIngress"`
 }
 
-// ClusterStatus is what the Apache operator's clients read, and Firesteel's record beside it.
+// ClusterStatus is what the Apache operator's clients read, with Firesteel's record beside it.
 type ClusterStatus struct {
+	// currentState is the state now.
 	// +optional
 	CurrentState *ClusterState `json:"currentState,omitempty"`
-	// StateTransitionHistory holds the states since the attempt began; the keys count up over all attempts.
+	// stateTransitionHistory are the states of the current attempt. The keys are numbers that count up over all attempts.
 	// +optional
 	// +mapType=atomic
 	StateTransitionHistory map[string]ClusterState `json:"stateTransitionHistory,omitempty"`
+	// currentAttemptSummary is the attempt that runs, or ran last. An edit of the spec of a cluster that ended begins another.
 	// +optional
 	// +structType=atomic
 	CurrentAttemptSummary *ClusterAttemptSummary `json:"currentAttemptSummary,omitempty"`
+	// previousAttemptSummary is the attempt before, with its states.
 	// +optional
 	// +structType=atomic
 	PreviousAttemptSummary *ClusterAttemptSummary `json:"previousAttemptSummary,omitempty"`
-	// Workers counts the workers.
+	// workers are the numbers of workers now.
 	// +optional
 	Workers *ClusterWorkers `json:"workers,omitempty"`
-	// ObservedGeneration is the generation of the spec that the conditions speak of.
+	// observedGeneration is the metadata.generation that the conditions are about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions are Ready, Degraded, UpToDate, Warning, ResourcesReleased and EventsDelivered. Reason and message say why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Firesteel is the record from which the fields above are projected.
+	// firesteel is Firesteel's record. The fields above are made from it.
 	// +optional
 	// +structType=atomic
 	Firesteel *firesteelv1alpha1.Record `json:"firesteel,omitempty"`
 }
 
-// ClusterState is one state and when it began.
+// ClusterState is a state and when it began.
 type ClusterState struct {
+	// currentStateSummary is the name of the state: Submitted, RunningHealthy, SchedulingFailure, Failed or ResourceReleased.
 	// +optional
 	CurrentStateSummary string `json:"currentStateSummary"`
-	// LastTransitionTime is RFC 3339 in UTC.
+	// lastTransitionTime is when the state began: RFC 3339 in UTC.
 	// +optional
 	LastTransitionTime string `json:"lastTransitionTime,omitempty"`
+	// message explains the state to people.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// ClusterAttemptSummary tells of an attempt.
+// ClusterAttemptSummary is an attempt and its states.
 type ClusterAttemptSummary struct {
+	// attemptInfo are the number of the attempt and its counter.
 	// +optional
 	AttemptInfo *ClusterAttemptInfo `json:"attemptInfo,omitempty"`
+	// stateTransitionHistory are the states of the attempt, of a previous attempt only.
 	// +optional
 	// +mapType=atomic
 	StateTransitionHistory map[string]ClusterState `json:"stateTransitionHistory,omitempty"`
 }
 
-// ClusterAttemptInfo numbers an attempt, from 0.
+// ClusterAttemptInfo is the number of an attempt.
 type ClusterAttemptInfo struct {
+	// id is the number of the attempt, from 0.
 	// +optional
 	ID int64 `json:"id"`
+	// restartCounter is how many attempts there were before.
 	// +optional
 	RestartCounter int64 `json:"restartCounter"`
 }
 
-// ClusterWorkers counts the workers of a cluster.
+// ClusterWorkers are the numbers of workers of a cluster.
 type ClusterWorkers struct {
-	// Replicas are the workers' Pods.
+	// replicas is the number of Pods of workers.
 	// +optional
 	Replicas int32 `json:"replicas"`
-	// Registered are the workers that the master calls alive.
+	// registered is the number of workers that the master counts as alive.
 	// +optional
 	Registered int32 `json:"registered"`
-	// Selector selects the workers' Pods.
+	// selector selects the Pods of the workers, for the autoscaler.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 }

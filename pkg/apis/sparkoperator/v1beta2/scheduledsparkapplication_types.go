@@ -29,7 +29,9 @@ type ScheduledSparkApplication struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	// spec is what to run and when.
 	Spec ScheduledSparkApplicationSpec `json:"spec"`
+	// status is what ran so far. Firesteel writes it.
 	// +optional
 	Status firesteelv1alpha1.ScheduleStatus `json:"status,omitempty"`
 
@@ -49,10 +51,11 @@ type ScheduledSparkApplicationList struct {
 	Items []ScheduledSparkApplication `json:"items"`
 }
 
-// ScheduledSparkApplicationSpec is what runs when.
+// ScheduledSparkApplicationSpec is what to run and when.
 type ScheduledSparkApplicationSpec struct {
 	firesteelv1alpha1.ScheduleSpec `json:",inline"`
-	// Template is the spec of each run's SparkApplication. It is checked when a run is created from it.
+	// template is the spec of a SparkApplication of sparkoperator.k8s.io/v1beta2, which each run gets. It is checked when a run
+	// is created.
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
