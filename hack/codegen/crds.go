@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -55,7 +57,7 @@ type definition struct {
 	refinements []refinement
 }
 
-// generateCRDs writes the CRDs into config.
+// generateCRDs writes the CRDs into config, and the reference of their fields.
 func generateCRDs(root string) error {
 	made, err := os.MkdirTemp("", "firesteel-crds-")
 	if err != nil {
@@ -63,49 +65,56 @@ func generateCRDs(root string) error {
 	}
 	defer os.RemoveAll(made)
 
-	// Descriptions would make the CRDs too large for the annotation that a client-side kubectl apply writes.
 	err = goRun(root, []string{
-		"tool", "-modfile=tools/go.mod", "controller-gen",
-		"crd:maxDescLen=0", "paths=./pkg/apis/...", "output:crd:dir=" + made,
+		"tool", "-modfile=tools/go.mod", "controller-gen", "crd", "paths=./pkg/apis/...", "output:crd:dir=" + made,
 	})
 	if err != nil {
 		return err
 	}
-	for source, definition := range definitions {
-		if err := definition.write(filepath.Join(made, source), filepath.Join(root, "config")); err != nil {
-			return fmt.Errorf("%s: %w", definition.file, err)
-		}
-	}
-	return nil
-}
-
-func (d definition) write(source, dir string) error {
-	text, err := os.ReadFile(source)
+	types, err := readAPITypes(root)
 	if err != nil {
 		return err
 	}
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, source := range slices.Sorted(maps.Keys(definitions)) {
+		crd, err := definitions[source].write(filepath.Join(made, source), filepath.Join(root, "config"), types)
+		if err != nil {
+			return fmt.Errorf("%s: %w", definitions[source].file, err)
+		}
+		crds = append(crds, crd)
+	}
+	return writeReference(root, crds, types)
+}
+
+// write completes a CRD of controller-gen's and writes it into a folder.
+func (d definition) write(source, dir string, types apiTypes) (*apiextensionsv1.CustomResourceDefinition, error) {
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return nil, err
+	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		return err
+		return nil, err
 	}
-	if err := d.complete(crd); err != nil {
-		return err
+	if err := d.complete(crd, types); err != nil {
+		return nil, err
 	}
 	if text, err = d.render(crd); err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(filepath.Join(dir, d.file), text, 0o644)
+	return crd, os.WriteFile(filepath.Join(dir, d.file), text, 0o644)
 }
 
 // complete adds to a CRD what markers in the types cannot say.
-func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition) error {
+func (d definition) complete(crd *apiextensionsv1.CustomResourceDefinition, types apiTypes) error {
 	delete(crd.Annotations, "controller-gen.kubebuilder.io/version")
 	crd.Labels = map[string]string{"app.kubernetes.io/part-of": "firesteel"}
 	stored := &crd.Spec.Versions[0]
-	boundIntegers(stored.Schema.OpenAPIV3Schema)
+	types.describe(stored.Schema.OpenAPIV3Schema, types.of(crd))
+	visit(stored.Schema.OpenAPIV3Schema, boundIntegers)
 	for _, refinement := range d.refinements {
 		if err := refinement.apply(stored.Schema.OpenAPIV3Schema, strings.FieldsFunc(refinement.path, isDot)); err != nil {
 			return err
@@ -124,23 +133,29 @@ func isDot(r rune) bool { return r == '.' }
 // boundIntegers gives every 32-bit integer its bounds: the API server checks bounds but not the format, and an
 // object with a larger number could not be decoded. It refuses what exceeds 64 bits by itself.
 func boundIntegers(schema *apiextensionsv1.JSONSchemaProps) {
-	if schema.Type == "integer" && schema.Format == "int32" {
-		if schema.Minimum == nil {
-			schema.Minimum = ptr.To[float64](math.MinInt32)
-		}
-		if schema.Maximum == nil {
-			schema.Maximum = ptr.To[float64](math.MaxInt32)
-		}
+	if schema.Type != "integer" || schema.Format != "int32" {
+		return
 	}
+	if schema.Minimum == nil {
+		schema.Minimum = ptr.To[float64](math.MinInt32)
+	}
+	if schema.Maximum == nil {
+		schema.Maximum = ptr.To[float64](math.MaxInt32)
+	}
+}
+
+// visit changes a schema and all schemas inside it.
+func visit(schema *apiextensionsv1.JSONSchemaProps, change func(*apiextensionsv1.JSONSchemaProps)) {
+	change(schema)
 	for name, property := range schema.Properties {
-		boundIntegers(&property)
+		visit(&property, change)
 		schema.Properties[name] = property
 	}
 	if schema.Items != nil {
-		boundIntegers(schema.Items.Schema)
+		visit(schema.Items.Schema, change)
 	}
 	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-		boundIntegers(schema.AdditionalProperties.Schema)
+		visit(schema.AdditionalProperties.Schema, change)
 	}
 }
 

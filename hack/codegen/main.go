@@ -1,4 +1,5 @@
-// Command codegen writes all that is generated: deep copies, the clients in pkg/client and the CRDs in config.
+// Command codegen writes all that is generated from the API types: deep copies, the clients in pkg/client, the CRDs in config and
+// their reference in docs/users/api.
 //
 // It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs nothing but
 // Go. With -check it generates in a copy of the module and fails where the result differs from what is there.

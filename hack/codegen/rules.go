@@ -124,7 +124,9 @@ func (r refinement) apply(schema *apiextensionsv1.JSONSchemaProps, path []string
 
 func (r refinement) refine(schema *apiextensionsv1.JSONSchemaProps) {
 	if r.opaque {
-		*schema = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}
+		*schema = apiextensionsv1.JSONSchemaProps{
+			Description: schema.Description, Type: "object", XPreserveUnknownFields: ptr.To(true),
+		}
 	}
 	if schema.Properties == nil && r.properties != nil {
 		schema.Properties = map[string]apiextensionsv1.JSONSchemaProps{}

@@ -75,7 +75,7 @@ func compare(root, fresh string) error {
 // outputs lists the generated files below root.
 func outputs(root string) ([]string, error) {
 	var paths []string
-	for _, dir := range []string{"pkg", "config"} {
+	for _, dir := range []string{"pkg", "config", referenceDir} {
 		err := fs.WalkDir(os.DirFS(root), dir, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() && generated(path) {
 				paths = append(paths, path)
@@ -93,5 +93,6 @@ func generated(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasPrefix(path, clientDir+"/") ||
 		strings.HasPrefix(name, "zz_generated.") ||
-		strings.HasPrefix(path, "config/300-")
+		strings.HasPrefix(path, "config/300-") ||
+		strings.HasPrefix(path, referenceDir+"/") && name != "README.md"
 }
