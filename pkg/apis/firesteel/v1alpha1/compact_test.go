@@ -18,7 +18,7 @@ import (
 )
 
 func TestWhatIsCompactSaysTheSame(t *testing.T) {
-	text, err := os.ReadFile("../../../objects/testdata/application.json")
+	text, err := os.ReadFile("../../../kube/testdata/application.json")
 	if err != nil {
 		t.Fatal(err)
 	}
