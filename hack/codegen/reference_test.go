@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,39 +63,5 @@ func TestReferenceIsThatOfTheKubernetesThatIsCompiled(t *testing.T) {
 	}
 	if release := "/v1." + string(minor[1]) + "/"; !strings.Contains(kubernetesReference, release) {
 		t.Errorf("%s is not of the release %s that go.mod names", kubernetesReference, release)
-	}
-}
-
-func TestLinksOfTheReferenceLeadToHeadings(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("../..", referenceDir, "*.md"))
-	if err != nil || len(pages) < 4 {
-		t.Fatalf("pages %v: %v", pages, err)
-	}
-	link, heading := regexp.MustCompile(`\]\(([^)]*)\)`), regexp.MustCompile(`(?m)^#+ (.*)$`)
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		anchors := map[string]bool{}
-		for _, found := range heading.FindAllSubmatch(text, -1) {
-			name := anchor(string(found[1]))
-			if anchors[name] {
-				t.Errorf("%s: two headings have the anchor %s", page, name)
-			}
-			anchors[name] = true
-		}
-		for _, found := range link.FindAllSubmatch(text, -1) {
-			target := string(found[1])
-			switch local, ok := strings.CutPrefix(target, "#"); {
-			case ok && !anchors[local]:
-				t.Errorf("%s: no heading has the anchor %s", page, local)
-			case ok, strings.HasPrefix(target, kubernetesReference):
-			default:
-				if _, err := os.Stat(filepath.Join(filepath.Dir(page), target)); err != nil {
-					t.Errorf("%s: %v", page, err)
-				}
-			}
-		}
 	}
 }

@@ -94,5 +94,5 @@ func generated(path string) bool {
 	return strings.HasPrefix(path, clientDir+"/") ||
 		strings.HasPrefix(name, "zz_generated.") ||
 		strings.HasPrefix(path, "config/300-") ||
-		strings.HasPrefix(path, referenceDir+"/") && name != "README.md"
+		strings.HasPrefix(path, referenceDir+"/")
 }
