@@ -316,6 +316,8 @@ func follows(last, next v1alpha1.Transition) bool {
 			last.State == string(lifecycle.Suspended) && next.State == string(lifecycle.Resuming)
 	case next.Attempt != last.Attempt:
 		return false
+	case next.State == string(lifecycle.Invalidating):
+		return last.State != next.State // an edit matters in each state, after the end too
 	case rank(next.State) == rank(last.State):
 		return rank(next.State) == comeAndGo && next.State != last.State
 	default:

@@ -73,11 +73,12 @@ const completes = "Submitted DriverRequested DriverStarted RunningHealthy Succee
 
 func TestApplicationsOfTheKubeflowKindEndAsOftenAsTheyAreEdited(t *testing.T) {
 	for name, states := range map[string]string{
-		"as it is":            completes,
-		"edited at its end":   completes + "edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
-		"edited while it ran": "Submitted DriverRequested edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
-		"suspended":           "Submitted DriverRequested Suspending Suspended Resuming" + strings.TrimPrefix(completes, "Submitted"),
-		"unknown for a while": "Submitted DriverRequested DriverStarted Unknown RunningHealthy Succeeded TerminatedWithoutReleaseResources",
+		"as it is":          completes,
+		"edited at its end": completes + "edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
+		"edited when its resources were released": completes + "ResourceReleased edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
+		"edited while it ran":                     "Submitted DriverRequested edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
+		"suspended":                               "Submitted DriverRequested Suspending Suspended Resuming" + strings.TrimPrefix(completes, "Submitted"),
+		"unknown for a while":                     "Submitted DriverRequested DriverStarted Unknown RunningHealthy Succeeded TerminatedWithoutReleaseResources",
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newKubeflowLife(t, states)
