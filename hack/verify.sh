@@ -19,7 +19,7 @@ formatted() {
 }
 
 check "generated code and CRDs" go run ./hack/codegen -check
-check "events' contract" go run ./hack/contract -check
+check "events' contract, diagrams of the states" go run ./hack/contract -check
 check "licences" go run ./hack/licenses -check
 check "links and names in pages" go test ./test/docs
 check "gofmt" formatted

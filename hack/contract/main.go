@@ -1,5 +1,6 @@
 // Command contract writes what is published of the events' contract: docs/users/events.md, the JSON Schemas, the AsyncAPI
-// document and Knative's EventTypes. With -check it only compares. Run it in the module's root.
+// document and Knative's EventTypes. It also draws the states, in docs/users/states.md. With -check it only compares. Run it in
+// the module's root.
 package main
 
 import (
@@ -29,6 +30,9 @@ func main() {
 func run(check bool) error {
 	files, err := reference.Files()
 	if err != nil {
+		return err
+	}
+	if files[statesPath], err = states(); err != nil {
 		return err
 	}
 	schemas, err := filepath.Glob(filepath.Join(reference.SchemaDir, "*"))

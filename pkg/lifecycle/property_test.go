@@ -109,13 +109,11 @@ func toBeMet() []string {
 		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
 		"executors that came and went during a start", "unknown fields",
 	}
-	for state, next := range steps {
-		if len(next) > 0 || state == ResourceReleased {
-			things = append(things, "state "+string(state))
-		}
+	for _, state := range States {
+		things = append(things, "state "+string(state))
 	}
 	slices.Sort(things)
-	return slices.DeleteFunc(things, func(thing string) bool { return thing == "state " })
+	return things
 }
 
 // live lets anything happen for a while, and then everything that ought to.

@@ -295,61 +295,13 @@ func sameTransitions(a, b v1alpha1.Transition) bool {
 	return a == b && sameTime && sameEnd
 }
 
-// steps are the transitions of the Apache operator's state machine. A deletion adds the release from anywhere.
-var steps = map[State][]State{
-	"":                                 {Submitted},
-	Submitted:                          {DriverRequested, SchedulingFailure, Failed},
-	ScheduledToRestart:                 {DriverRequested, SchedulingFailure, Failed},
-	DriverRequested:                    append([]State{DriverStarted, DriverReady, DriverStartTimedOut}, ends...),
-	DriverStarted:                      append([]State{DriverReady, DriverReadyTimedOut}, ends...),
-	DriverReady:                        append([]State{InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors, ExecutorsStartTimedOut}, ends...),
-	InitializedBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors, ExecutorsStartTimedOut}, ends...),
-	RunningHealthy:                     append([]State{RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, ends...),
-	RunningWithPartialCapacity:         append([]State{RunningHealthy, RunningWithBelowThresholdExecutors}, ends...),
-	RunningWithBelowThresholdExecutors: append([]State{RunningHealthy, RunningWithPartialCapacity}, ends...),
-	DriverStartTimedOut:                afterwards,
-	DriverReadyTimedOut:                afterwards,
-	ExecutorsStartTimedOut:             afterwards,
-	Succeeded:                          afterwards,
-	Failed:                             afterwards,
-	SchedulingFailure:                  afterwards,
-	DriverEvicted:                      afterwards,
-	TerminatedWithoutReleaseResources:  {ResourceReleased},
-	ResourceReleased:                   {},
-	Suspending:                         {Suspended},
-	Suspended:                          {Resuming},
-	Resuming:                           {DriverRequested, SchedulingFailure, Failed},
-	Invalidating:                       {ScheduledToRestart},
-	Unknown:                            append([]State{DriverRequested, DriverStarted, DriverReady, InitializedBelowThresholdExecutors, RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, ends...),
-}
-
-// follows says that a state may follow another. An API that interrupts does so at any time, and loses sight of drivers.
+// follows reports whether a state may follow another in this world.
 func (w *world) follows(from, to State) bool {
-	active := from.Starting() || from.Running()
-	switch {
-	case slices.Contains(steps[from], to):
+	if to == ResourceReleased && from != ResourceReleased && !w.deleted.IsZero() {
 		return true
-	case to == ResourceReleased:
-		return from != ResourceReleased && !w.deleted.IsZero()
-	case !w.interrupts:
-		return false
-	case to == ExecutorsStartTimedOut:
-		return from == DriverStarted
-	case to == Suspending:
-		return from.Initializing() || active || from == Unknown
-	case to == Invalidating:
-		return from != "" && from != Invalidating
-	case to == Unknown:
-		return active
-	default:
-		return false
 	}
+	return Follows(from, to, w.interrupts)
 }
-
-var (
-	ends       = []State{Succeeded, Failed, DriverEvicted}
-	afterwards = []State{ScheduledToRestart, ResourceReleased, TerminatedWithoutReleaseResources}
-)
 
 func (w *world) checkStep(next v1alpha1.Transition) {
 	w.t.Helper()

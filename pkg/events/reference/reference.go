@@ -23,8 +23,8 @@ func Files() (map[string][]byte, error) {
 		files[schemaPath(kind)] = text
 	}
 	for name, make := range map[string]func() ([]byte, error){
-		"docs/users/events.md":                      page,
-		"docs/users/asyncapi.yaml":                  asyncAPI,
+		"docs/users/events.md":                page,
+		"docs/users/asyncapi.yaml":            asyncAPI,
 		"config/eventing/600-eventtypes.yaml": eventTypes,
 	} {
 		text, err := make()
