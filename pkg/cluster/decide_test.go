@@ -402,6 +402,36 @@ func TestAnEditBeginsAnotherAttempt(t *testing.T) {
 	}
 }
 
+// Of a spec of another generation, whose hash this version cannot make, nobody can tell whether it was edited.
+func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
+	now := with(func(p *Policy) {
+		p.Spec = spec.Spec{Generation: 2, Observed: 1, Hash: func(version int64) string {
+			return map[int64]string{spec.HashVersion: "now", spec.HashVersionJSON: "json"}[version]
+		}}
+	})
+	for name, test := range map[string]struct {
+		noted           v1alpha1.Attempt
+		adopted, edited bool
+	}{
+		"another version":                    {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: 99, Generation: 1}}, adopted: true},
+		"another version of this generation": {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: 99, Generation: 2}}},
+		"the version before":                 {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "json", HashVersion: 1, Generation: 1}}},
+		"an earlier record":                  {noted: v1alpha1.Attempt{SpecHash: "json"}},
+		"an earlier record, edited":          {noted: v1alpha1.Attempt{SpecHash: "was"}, edited: true},
+		"this version, edited":               {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: spec.HashVersion, Generation: 1}}, edited: true},
+	} {
+		record := released()
+		record.Attempt = test.noted
+		got, decision := Decide(record, now, Observation{}, start)
+		if anew := got.Attempt.ID == 1; anew != test.edited || decision.SpecAdopted != test.adopted {
+			t.Errorf("%s: attempt %d, adopted %t", name, got.Attempt.ID, decision.SpecAdopted)
+		}
+		if noted := got.Attempt.Spec; noted.Hash != "now" || noted.Generation != 2 || got.Attempt.SpecHash != "" {
+			t.Errorf("%s: noted is %+v", name, got.Attempt)
+		}
+	}
+}
+
 func TestAnEditGivesAMasterThatDoesNotAnswerItsTimeAgain(t *testing.T) {
 	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	got, decision := Decide(in(Submitted), edited, Observation{Ensured: true, Created: start, Master: silentSince(start)}, at(10*time.Minute))

@@ -266,6 +266,43 @@ func TestAnEditCountsFromTheBeginning(t *testing.T) {
 	}
 }
 
+// Of a spec of another generation, whose hash this version cannot make, nobody can tell whether it was edited.
+func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
+	now := spec.Spec{Generation: 2, Hash: func(version int64) string {
+		return map[int64]string{spec.HashVersion: "now", spec.HashVersionJSON: "json"}[version]
+	}}
+	for name, test := range map[string]struct {
+		noted   v1alpha1.Attempt
+		adopted bool
+		edited  bool
+	}{
+		"another version":                         {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: 99, Generation: 1}}, adopted: true},
+		"another version of this generation":      {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: 99, Generation: 2}}},
+		"the version before":                      {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "json", HashVersion: 1, Generation: 1}}},
+		"the version before, edited":              {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: 1, Generation: 1}}, edited: true},
+		"an earlier record":                       {noted: v1alpha1.Attempt{SpecHash: "json"}},
+		"an earlier record, edited":               {noted: v1alpha1.Attempt{SpecHash: "was"}, edited: true},
+		"this version":                            {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "now", HashVersion: spec.HashVersion, Generation: 1}}},
+		"this version, edited":                    {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: spec.HashVersion, Generation: 1}}, edited: true},
+		"this version, of a newer apimachinery's": {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: spec.HashVersion, Generation: 2}}},
+	} {
+		for state, record := range map[string]*storyBuilder{
+			"running": submitted().With(func(r *v1alpha1.Record) { r.Attempt = test.noted }).Running(),
+			"ended":   submitted().With(func(r *v1alpha1.Record) { r.Attempt = test.noted }).Running().Ended(Succeeded).Released(),
+		} {
+			policy := plain(interrupts)
+			policy.Spec = now
+			got, decision := Decide(record.Obj(), policy, Observation{Driver: readyDriver}, start)
+			if anew := CurrentState(got) == Invalidating || got.Attempt.ID > 0; anew != test.edited || decision.SpecAdopted != test.adopted {
+				t.Errorf("%s, %s: %s, adopted %t", name, state, CurrentState(got), decision.SpecAdopted)
+			}
+			if noted := got.Attempt.Spec; !test.edited && (noted.HashVersion != spec.HashVersion || noted.Generation != 2) {
+				t.Errorf("%s, %s: noted is %+v", name, state, noted)
+			}
+		}
+	}
+}
+
 func TestAResumptionCountsOn(t *testing.T) {
 	record := submitted().With(func(r *v1alpha1.Record) {
 		r.Attempt = v1alpha1.Attempt{ID: 4, Restarts: 4, FailureRestarts: 3, Executions: 4, Spec: noted("new")}

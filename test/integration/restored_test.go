@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,7 +15,9 @@ import (
 
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
 // ownPlane is a scene with a control plane of its own.
@@ -85,4 +88,124 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 		t.Error("the controller ended")
 	default:
 	}
+}
+
+// At the time of the backup nobody had looked at the application. Its record is not given back: the driver that it names was never
+// made, as far as the API server knows.
+func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
+	s := ownPlane(t)
+	s.create(App("runs"))
+	s.create(App("ended"))
+	backup := filepath.Join(s.dir, "backup")
+	s.must(s.plane.Backup(t.Context(), backup))
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.untilReady(process)
+	before := s.run("runs", 0)
+	s.run("ended", 0).succeed()
+	s.untilState("ended", "ResourceReleased")
+	s.must(s.plane.Restore(t.Context(), backup, false, func(string) error { return nil }))
+
+	for _, name := range []string{"runs", "ended"} {
+		s.untilState(name, "DriverRequested")
+		again := &driver{Pod: s.pod(name + "-0-driver"), scene: s}
+		if again.UID == before.UID {
+			t.Errorf("%s has the driver of a time that never was", name)
+		}
+		again.start().ready()
+		s.untilState(name, "RunningHealthy")
+		again.succeed()
+		s.untilCondition(name, "Succeeded", metav1.ConditionTrue, "Succeeded")
+	}
+	select {
+	case <-process.Done():
+		t.Error("the controller ended")
+	default:
+	}
+}
+
+// No controller sees these edits. What a record says of the spec of its attempt is all that there is to tell them by.
+func TestEditsThatNoControllerSaw(t *testing.T) {
+	const name = "spark-pi"
+	s := ownPlane(t)
+	process := s.ownController(controller{sink: s.sink.url()})
+	s.untilReady(process)
+	s.kubeflowApplication(sparkPi("4.1.1"))
+	s.runPi().succeed()
+	s.untilShown(name, v1beta2.CompletedState)
+	s.createCluster(Cluster("c"))
+	s.untilOwned(ofPlain("c")...)
+	away := func(during func()) {
+		t.Helper()
+		process.Kill()
+		during()
+		process = s.ownController(controller{sink: s.sink.url()})
+		s.untilReady(process)
+	}
+	edit := func(resource, name, patch string) {
+		t.Helper()
+		_, err := s.kubectl("", "patch", resource, name, "--type=merge", "--patch", patch)
+		s.must(err)
+	}
+	noting := func(version int64) string {
+		return fmt.Sprintf(`{"op":"add","path":"/attempt/spec","value":{"hash":"of another","hashVersion":%d,"generation":1}}`, version)
+	}
+	earlier := func() {
+		t.Helper()
+		app, err := s.kubeflowApps().Get(t.Context(), name, metav1.GetOptions{})
+		s.must(err)
+		app.Spec.TimeToLiveSeconds = nil
+		hash, err := spec.HashJSON(app.Spec)
+		s.must(err)
+		s.patchRecord(kubeflowApplications, name, `{"op":"remove","path":"/attempt/spec"}`, `{"op":"add","path":"/attempt/specHash","value":"`+hash+`"}`)
+	}
+	stays := func(what string) {
+		t.Helper()
+		app := until(s, s.kubeflowApps(), name, "note the spec", func(app *v1beta2.SparkApplication) bool {
+			return spec.Noted(app.Status.Firesteel).Generation == app.Generation
+		})
+		if noted := spec.Noted(app.Status.Firesteel); app.Status.AppState.State != v1beta2.CompletedState || app.Status.ExecutionAttempts != 1 ||
+			noted.HashVersion != spec.HashVersion || app.Status.Firesteel.Attempt.SpecHash != "" {
+			t.Fatalf("%s: it is not left as it was:\n%s", what, described(app))
+		}
+	}
+	away(func() {
+		earlier()
+		edit(kubeflowApplications, name, `{"spec":{"timeToLiveSeconds":1800}}`)
+	})
+	stays("an edit of what does not matter, of an earlier version's record")
+	away(func() { edit(kubeflowApplications, name, `{"spec":{"timeToLiveSeconds":1900}}`) })
+	stays("an edit of what does not matter")
+	if adopted := s.kubeEvents("SpecAdopted"); len(adopted) != 0 {
+		t.Errorf("it could be told: %v", adopted)
+	}
+	away(func() {
+		s.patchRecord(kubeflowApplications, name, noting(99))
+		edit(kubeflowApplications, name, `{"spec":{"arguments":["6"]}}`)
+		s.patchRecord(sparkClusters, "c", noting(99))
+		edit(sparkClusters, "c", `{"spec":{"sparkConf":{"spark.a":"b"}}}`)
+	})
+	stays("an edit that nobody can tell")
+	for object, generation := range map[string]int64{name: s.generation(name), "c": 2} {
+		event := s.untilKubeEvent(object, corev1.EventTypeWarning, "SpecAdopted")
+		for _, part := range []string{fmt.Sprintf("metadata.generation is %d", generation), "Edit spec again"} {
+			if !strings.Contains(event.Message, part) {
+				t.Errorf("the Event on %s does not say %q: %s", object, part, event.Message)
+			}
+		}
+	}
+	away(func() {
+		earlier()
+		edit(kubeflowApplications, name, `{"spec":{"arguments":["7"]}}`)
+	})
+	until(s, s.kubeflowApps(), name, "run anew", func(app *v1beta2.SparkApplication) bool {
+		return app.Status.AppState.State == v1beta2.SubmittedState && spec.Noted(app.Status.Firesteel).Generation == app.Generation
+	})
+}
+
+// kubeEvents are the Kubernetes Events of a reason.
+func (s *scene) kubeEvents(reason string) []corev1.Event {
+	s.Helper()
+	events, err := s.kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+	s.must(err)
+	return events.Items
 }

@@ -174,11 +174,13 @@ func watchApplications(
 			if r.written.WentBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
 				r.sightings.forgetDriver(is.GetRecord())
+				r.written.wentBack(is)
+			} else {
+				r.written.compare(was, is, r.clock.Now())
 			}
 			if was.GetGeneration() != is.GetGeneration() {
 				r.edits.Saw(is.GetUID(), speak().Spec(was), speak().Spec(is))
 			}
-			r.written.compare(was, is, r.clock.Now())
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {

@@ -239,6 +239,11 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 	for name, forget := range map[string]func(*written){
 		"written": func(w *written) { w.remember(pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
 		"gone":    func(w *written) { w.forget(pi().Obj()) },
+		"as in an older backup": func(w *written) {
+			if w.wentBack(pi().Obj()); w.unexplained(pi().Obj()) {
+				t.Error("news of a loss is awaited")
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWritten(apache.Dialect{}.SameShown)

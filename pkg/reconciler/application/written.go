@@ -93,6 +93,13 @@ func (w *written) compare(before, after dialect.Application, now time.Time) {
 	}
 }
 
+// wentBack forgets what was known of an application that is as in an older backup. Its record was not dropped if it has none: nobody
+// had begun with it at that time, and it begins anew.
+func (w *written) wentBack(app dialect.Application) {
+	w.forget(app)
+	w.found(app)
+}
+
 // unexplained says that an application without a record is known to have had one, and that the news of its loss is on its
 // way: the cache has an object before those that watch it are told.
 func (w *written) unexplained(app dialect.Application) bool {
