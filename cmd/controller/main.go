@@ -53,7 +53,7 @@ import (
 
 // environment is what the process is told by variables.
 type environment struct {
-	events.Binding
+	events.SinkBinding
 	// ProbePort is where the kubelet asks for the health.
 	ProbePort int `envconfig:"PROBE_PORT" default:"8080"`
 }
@@ -87,7 +87,7 @@ func main() {
 	}
 	injection.Default.RegisterClient(withClients)
 	fetch := fetch.New().Fetch
-	process := setup.NewProcess(relays{env.Binding, events.NewSlots(), events.NewSlots()}.newRelay)
+	process := setup.NewProcess(relays{env.SinkBinding, events.NewLimiter(), events.NewLimiter()}.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
 		sparkcluster.NewController(process, masters.Read),
 		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
@@ -187,7 +187,7 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 
 // relays makes the relays of the controllers, which share the slots for their sends.
 type relays struct {
-	events.Binding
+	events.SinkBinding
 	sends, requests *fairshare.Limiter
 }
 
@@ -201,7 +201,7 @@ func (r relays) newRelay(
 	case err != nil:
 		// What has no events to send goes on, and what has keeps them.
 		logger.Errorw("No event is sent: correct the variable, or the SinkBinding that sets it, and start again", "error", err)
-		sink = events.Unusable(err)
+		sink = events.InvalidSink(err)
 	case sink == nil:
 		logger.Info("K_SINK is not set: events stay in this process")
 	}

@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string) error {
 // replied with, and repeating those would change nothing.
 func onlyFiresteels(handler events.Handler) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
-		if _, known := events.TypeNamed(event.Type()); !known {
+		if _, known := events.TypeByName(event.Type()); !known {
 			logging.FromContext(ctx).Infow("event is of no type of Firesteel's", "type", event.Type(), "id", event.ID(), "source", event.Source())
 			return nil
 		}

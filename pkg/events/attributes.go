@@ -24,14 +24,14 @@ const (
 	OnLast        Presence = "the last transition"
 )
 
-// Always says that every event of a type has the attribute.
-func (a Attribute) Always(t Type) bool {
+// RequiredOn says that every event of a type has the attribute.
+func (a Attribute) RequiredOn(t Type) bool {
 	return a.On == OnAll || a.On == OnTransitions && !t.Clock()
 }
 
-// Possible says that an event of a type may have the attribute.
-func (a Attribute) Possible(t Type) bool {
-	return a.Always(t) || !t.Clock() && (a.On != OnEnds || t.EndsAttempt)
+// AllowedOn says that an event of a type may have the attribute.
+func (a Attribute) AllowedOn(t Type) bool {
+	return a.RequiredOn(t) || !t.Clock() && (a.On != OnEnds || t.EndsAttempt)
 }
 
 // Attributes are all that Firesteel's events have. The extensions among them are for the filters of Triggers.

@@ -9,8 +9,8 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-// Binding is what a Knative SinkBinding tells a process of its sink. All of it may as well be set by hand.
-type Binding struct {
+// SinkBinding is what a Knative SinkBinding tells a process of its sink. All of it may as well be set by hand.
+type SinkBinding struct {
 	// Sink is where events go, an absolute http or https URL. Without one they stay in the process.
 	Sink string `envconfig:"K_SINK"`
 	// CACerts are PEM certificates to trust there, besides the system's.
@@ -22,11 +22,11 @@ type Binding struct {
 	Audience string `envconfig:"K_AUDIENCE"`
 }
 
-// tokenFile is where a SinkBinding mounts the token for the sink.
-const tokenFile = "/oidc/token"
+// oidcTokenFile is where a SinkBinding mounts the token for the sink.
+const oidcTokenFile = "/oidc/token"
 
 // NewSink makes the sink; it is nil where none is named. An error says which variable cannot be used.
-func (b Binding) NewSink() (Sink, error) {
+func (b SinkBinding) NewSink() (Sink, error) {
 	if b.Sink == "" {
 		return nil, nil
 	}
@@ -38,17 +38,17 @@ func (b Binding) NewSink() (Sink, error) {
 			return nil, fmt.Errorf(`K_CE_OVERRIDES is not like {"extensions":{"name":"value"}}: %w`, err)
 		}
 	}
-	return NewHTTPSink(b.Sink, WithCACerts(b.CACerts), WithExtensions(overrides.Extensions), WithToken(tokenFile, b.Audience != ""))
+	return NewHTTPSink(b.Sink, WithCACerts(b.CACerts), WithExtensions(overrides.Extensions), WithToken(oidcTokenFile, b.Audience != ""))
 }
 
-// Unusable is a sink that takes nothing, for a reason that does not pass while the process runs: each event waits until
+// InvalidSink is a sink that takes nothing, for a reason that does not pass while the process runs: each event waits until
 // a process has a better one.
-func Unusable(why error) Sink { return unusable{why} }
+func InvalidSink(err error) Sink { return invalidSink{err} }
 
-var errUnusable = errors.New("no event is sent until that is corrected and the process started again")
+var errInvalidSink = errors.New("no event is sent until that is corrected and the process started again")
 
-type unusable struct{ why error }
+type invalidSink struct{ err error }
 
-func (u unusable) Send(context.Context, cloudevents.Event) error {
-	return fmt.Errorf("%w: %w", u.why, errUnusable)
+func (u invalidSink) Send(context.Context, cloudevents.Event) error {
+	return fmt.Errorf("%w: %w", u.err, errInvalidSink)
 }

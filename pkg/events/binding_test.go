@@ -17,7 +17,7 @@ import (
 )
 
 func TestNoSinkIsNamed(t *testing.T) {
-	if sink, err := (Binding{CACerts: "any", Overrides: "any"}).NewSink(); sink != nil || err != nil {
+	if sink, err := (SinkBinding{CACerts: "any", Overrides: "any"}).NewSink(); sink != nil || err != nil {
 		t.Errorf("NewSink = %v, %v", sink, err)
 	}
 }
@@ -25,38 +25,38 @@ func TestNoSinkIsNamed(t *testing.T) {
 func TestBindingsThatCannotBeUsed(t *testing.T) {
 	const broker = "http://broker"
 	for name, test := range map[string]struct {
-		binding Binding
+		binding SinkBinding
 		names   string
 	}{
-		"a word for a URL":            {Binding{Sink: "broker"}, `K_SINK "broker"`},
-		"another scheme":              {Binding{Sink: "ftp://broker"}, `K_SINK "ftp://broker"`},
-		"no host":                     {Binding{Sink: "http://"}, `K_SINK "http:"`},
-		"a path":                      {Binding{Sink: "/path"}, `K_SINK "/path"`},
-		"an audience over plain http": {Binding{Sink: broker, Audience: "broker"}, "K_AUDIENCE"},
-		"what is no URL":              {Binding{Sink: "http://a b"}, "K_SINK"},
-		"no host, with a password":    {Binding{Sink: "http://me:secret@"}, "K_SINK"},
-		"certificates that are none":  {Binding{Sink: broker, CACerts: "no certificate"}, "K_CA_CERTS"},
-		"overrides that are no JSON":  {Binding{Sink: broker, Overrides: "cluster=prod"}, "K_CE_OVERRIDES"},
-		"an override that is no text": {Binding{Sink: broker, Overrides: `{"extensions":{"cluster":1}}`}, "K_CE_OVERRIDES"},
-		"an extension with a dash":    {Binding{Sink: broker, Overrides: `{"extensions":{"my-cluster":"prod"}}`}, `K_CE_OVERRIDES names "my-cluster"`},
-		"an attribute of CloudEvents": {Binding{Sink: broker, Overrides: `{"extensions":{"id":"1"}}`}, `K_CE_OVERRIDES names "id"`},
-		"the data":                    {Binding{Sink: broker, Overrides: `{"extensions":{"data":"1"}}`}, `K_CE_OVERRIDES names "data"`},
-		"an extension without a name": {Binding{Sink: broker, Overrides: `{"extensions":{"":"1"}}`}, `K_CE_OVERRIDES names ""`},
+		"a word for a URL":            {SinkBinding{Sink: "broker"}, `K_SINK "broker"`},
+		"another scheme":              {SinkBinding{Sink: "ftp://broker"}, `K_SINK "ftp://broker"`},
+		"no host":                     {SinkBinding{Sink: "http://"}, `K_SINK "http:"`},
+		"a path":                      {SinkBinding{Sink: "/path"}, `K_SINK "/path"`},
+		"an audience over plain http": {SinkBinding{Sink: broker, Audience: "broker"}, "K_AUDIENCE"},
+		"what is no URL":              {SinkBinding{Sink: "http://a b"}, "K_SINK"},
+		"no host, with a password":    {SinkBinding{Sink: "http://me:secret@"}, "K_SINK"},
+		"certificates that are none":  {SinkBinding{Sink: broker, CACerts: "no certificate"}, "K_CA_CERTS"},
+		"overrides that are no JSON":  {SinkBinding{Sink: broker, Overrides: "cluster=prod"}, "K_CE_OVERRIDES"},
+		"an override that is no text": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"cluster":1}}`}, "K_CE_OVERRIDES"},
+		"an extension with a dash":    {SinkBinding{Sink: broker, Overrides: `{"extensions":{"my-cluster":"prod"}}`}, `K_CE_OVERRIDES names "my-cluster"`},
+		"an attribute of CloudEvents": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"id":"1"}}`}, `K_CE_OVERRIDES names "id"`},
+		"the data":                    {SinkBinding{Sink: broker, Overrides: `{"extensions":{"data":"1"}}`}, `K_CE_OVERRIDES names "data"`},
+		"an extension without a name": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"":"1"}}`}, `K_CE_OVERRIDES names ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.binding.NewSink()
 			if err == nil || !strings.Contains(err.Error(), test.names) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("error is %v, want one that names %s, without a password", err, test.names)
 			}
-			if sendErr := Unusable(err).Send(t.Context(), clockEvent(t, pi)); classOf(sendErr) != "transient" {
+			if sendErr := InvalidSink(err).Send(t.Context(), clockEvent(t, pi)); classOf(sendErr) != "transient" {
 				t.Errorf("an event is %s by a sink that cannot be used: %v", classOf(sendErr), sendErr)
 			}
 		})
 	}
 }
 
-// bound is a sink with a certificate of its own that tells what it was sent.
-func bound(t *testing.T, answer func(*http.Request) int) (*httptest.Server, Binding) {
+// newTLSSink is a sink with a certificate of its own that tells what it was sent.
+func newTLSSink(t *testing.T, answer func(*http.Request) int) (*httptest.Server, SinkBinding) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(answer(r))
@@ -65,14 +65,14 @@ func bound(t *testing.T, answer func(*http.Request) int) (*httptest.Server, Bind
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	return server, Binding{Sink: server.URL, CACerts: string(authority)}
+	return server, SinkBinding{Sink: server.URL, CACerts: string(authority)}
 }
 
 func TestOnlyAKnownAuthorityIsTrusted(t *testing.T) {
-	_, binding := bound(t, func(*http.Request) int { return http.StatusOK })
+	_, binding := newTLSSink(t, func(*http.Request) int { return http.StatusOK })
 	stranger := binding
 	stranger.CACerts = ""
-	for want, binding := range map[string]Binding{"taken": binding, "transient": stranger} {
+	for want, binding := range map[string]SinkBinding{"taken": binding, "transient": stranger} {
 		sink, err := binding.NewSink()
 		must(t, err)
 		if err := sink.Send(t.Context(), clockEvent(t, pi)); classOf(err) != want {
@@ -83,7 +83,7 @@ func TestOnlyAKnownAuthorityIsTrusted(t *testing.T) {
 
 func TestOverridesWinAndAreTheSameEachTime(t *testing.T) {
 	var sent []string
-	_, binding := bound(t, func(r *http.Request) int {
+	_, binding := newTLSSink(t, func(r *http.Request) int {
 		event, err := cloudevents.NewEventFromHTTPRequest(r)
 		if err != nil {
 			t.Error(err)
@@ -94,7 +94,7 @@ func TestOverridesWinAndAreTheSameEachTime(t *testing.T) {
 	binding.Overrides = `{"extensions":{"cluster":"prod-1","sparkname":"other"}}`
 	sink, err := binding.NewSink()
 	must(t, err)
-	event, err := ForTransition(pi, failed())
+	event, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 	before := wire(t, event)
 	must(t, sink.Send(t.Context(), event))
@@ -109,7 +109,7 @@ func TestOverridesWinAndAreTheSameEachTime(t *testing.T) {
 // TestTokensAreThoseOfTheMoment has a token renewed while events are sent, as a SinkBinding does.
 func TestTokensAreThoseOfTheMoment(t *testing.T) {
 	valid := "first"
-	server, binding := bound(t, func(r *http.Request) int {
+	server, binding := newTLSSink(t, func(r *http.Request) int {
 		if r.Header.Get("Authorization") != "Bearer "+valid {
 			return http.StatusUnauthorized
 		}
@@ -140,10 +140,10 @@ func TestTokensAreThoseOfTheMoment(t *testing.T) {
 }
 
 func TestAnAudienceNeedsAToken(t *testing.T) {
-	if _, err := os.Stat(tokenFile); err == nil {
-		t.Fatalf("%s exists here", tokenFile)
+	if _, err := os.Stat(oidcTokenFile); err == nil {
+		t.Fatalf("%s exists here", oidcTokenFile)
 	}
-	_, binding := bound(t, func(*http.Request) int { return http.StatusOK })
+	_, binding := newTLSSink(t, func(*http.Request) int { return http.StatusOK })
 	for audience, want := range map[string]string{"": "taken", "broker": "transient"} {
 		binding.Audience = audience
 		sink, err := binding.NewSink()
@@ -210,7 +210,7 @@ func TestTokenFollowsNoRedirect(t *testing.T) {
 	defer encrypted.Close()
 	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		for _, location := range []string{plain.URL, encrypted.URL} {
-			server, binding := bound(t, func(*http.Request) int { return status })
+			server, binding := newTLSSink(t, func(*http.Request) int { return status })
 			handler := server.Config.Handler
 			server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Location", location)
@@ -252,7 +252,7 @@ func TestTokenIsHiddenFromAProxy(t *testing.T) {
 }
 
 func TestAudienceNeedsHTTPS(t *testing.T) {
-	_, err := Binding{Sink: "http://broker-ingress.knative-eventing.svc.cluster.local/firesteel-system/firesteel", Audience: "broker"}.NewSink()
+	_, err := SinkBinding{Sink: "http://broker-ingress.knative-eventing.svc.cluster.local/firesteel-system/firesteel", Audience: "broker"}.NewSink()
 	if err == nil || !strings.Contains(err.Error(), "K_AUDIENCE") || !strings.Contains(err.Error(), "https URL") {
 		t.Errorf("error is %v, want one that names K_AUDIENCE and the https URL", err)
 	}

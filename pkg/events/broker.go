@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// handlersAtOnce bounds the calls of handlers that run at once, and handlersPerNamespace those about objects of one namespace.
-	handlersAtOnce       = 512
-	handlersPerNamespace = 32
+	// maxCalls bounds the calls of handlers that run at once, and maxCallsPerNamespace those about objects of one namespace.
+	maxCalls             = 512
+	maxCallsPerNamespace = 32
 )
 
 // Broker runs handlers in this process, where the settings say so.
 type Broker struct {
 	handlers  map[string]Handler
 	inProcess func(handler string) bool
-	slots     *fairshare.Limiter
+	limiter   *fairshare.Limiter
 }
 
 // NewBroker makes a broker of named handlers. inProcess tells which of them run in this process; it is asked at
@@ -33,7 +33,7 @@ func NewBroker(handlers map[string]Handler, inProcess func(handler string) bool)
 	if inProcess == nil {
 		inProcess = func(string) bool { return true }
 	}
-	return &Broker{handlers: handlers, inProcess: inProcess, slots: fairshare.New(handlersAtOnce, handlersPerNamespace)}, nil
+	return &Broker{handlers: handlers, inProcess: inProcess, limiter: fairshare.New(maxCalls, maxCallsPerNamespace)}, nil
 }
 
 // InProcess says whether the handler runs in this process.
@@ -42,11 +42,11 @@ func (b *Broker) InProcess(name string) bool { return b.inProcess(name) }
 // Deliver calls the handler for at most 30 s. 32 calls run at once about objects of one namespace, and no namespace waits for
 // another. A panic is an error, and its stack goes to the context's logger.
 func (b *Broker) Deliver(ctx context.Context, name string, event cloudevents.Event) error {
-	handler, known := b.handlers[name]
-	if !known {
+	handler, ok := b.handlers[name]
+	if !ok {
 		return fmt.Errorf("no handler is named %q", name)
 	}
-	release, err := b.slots.Acquire(ctx, NamespaceOf(event))
+	release, err := b.limiter.Acquire(ctx, NamespaceOf(event))
 	if err != nil {
 		return err
 	}

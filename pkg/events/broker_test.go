@@ -111,7 +111,7 @@ func TestSlowHandlingOfOneNamespaceDelaysNoOther(t *testing.T) {
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		for n := range 1000 {
-			slow := elsewhere(fmt.Sprintf("slow-%d", n%20), fmt.Sprint(n))
+			slow := applicationIn(fmt.Sprintf("slow-%d", n%20), fmt.Sprint(n))
 			go func() { _ = broker.Deliver(ctx, "restart", clockEvent(t, slow)) }()
 		}
 		synctest.Wait()

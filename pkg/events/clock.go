@@ -15,20 +15,20 @@ type ClockData struct {
 	Due       time.Time `json:"due" doc:"The instant that the event stands for. It may be past when the event is sent."`
 }
 
-// Expired is the clock event that says that an application's time to live was over at an instant. It is no
+// NewExpiredEvent is the clock event that says that an application's time to live was over at an instant. It is no
 // transition and has no sequence; the same instant gives the same event, to the byte.
-func Expired(o Object, at time.Time) (cloudevents.Event, error) {
-	return forInstant(o, Type{Name: ExpiredType}, at)
+func NewExpiredEvent(o Object, at time.Time) (cloudevents.Event, error) {
+	return newClockEvent(o, Type{Name: ExpiredType}, at)
 }
 
-// Due is the clock event that says that a schedule's run was due at an instant.
-func Due(o Object, at time.Time) (cloudevents.Event, error) {
-	return forInstant(o, Type{Name: DueType}, at)
+// NewDueEvent is the clock event that says that a schedule's run was due at an instant.
+func NewDueEvent(o Object, at time.Time) (cloudevents.Event, error) {
+	return newClockEvent(o, Type{Name: DueType}, at)
 }
 
-func forInstant(o Object, kind Type, at time.Time) (cloudevents.Event, error) {
-	due := instant(at)
-	event, err := newEvent(o, kind, due.Format(time.RFC3339Nano), due)
+func newClockEvent(o Object, eventType Type, at time.Time) (cloudevents.Event, error) {
+	due := recordTime(at)
+	event, err := newEvent(o, eventType, due.Format(time.RFC3339Nano), due)
 	if err != nil {
 		return cloudevents.Event{}, err
 	}

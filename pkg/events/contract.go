@@ -177,8 +177,8 @@ var Types = []Type{
 // KindCluster is the kind of standalone clusters. All other transitions are of applications.
 const KindCluster = "SparkCluster"
 
-// TypeOf is the type of the event that tells the beginning of a lifecycle state of an object of a kind.
-func TypeOf(kind, state string) (Type, bool) {
+// TypeForState is the type of the event that tells the beginning of a lifecycle state of an object of a kind.
+func TypeForState(kind, state string) (Type, bool) {
 	for _, t := range Types {
 		if t.State == state && !t.Clock() && t.Cluster == (kind == KindCluster) {
 			return t, true
@@ -187,8 +187,8 @@ func TypeOf(kind, state string) (Type, bool) {
 	return Type{}, false
 }
 
-// TypeNamed is the type with a name, as an event's type attribute has it.
-func TypeNamed(name string) (Type, bool) {
+// TypeByName is the type with a name, as an event's type attribute has it.
+func TypeByName(name string) (Type, bool) {
 	for _, t := range Types {
 		if t.Name == name {
 			return t, true

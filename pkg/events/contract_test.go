@@ -21,7 +21,7 @@ var (
 func TestEveryStateHasOneType(t *testing.T) {
 	expect := func(of, thing string, states []string) {
 		for _, state := range states {
-			kind, known := TypeOf(of, state)
+			kind, known := TypeForState(of, state)
 			if want := "dev.firesteel." + thing + "." + kebab(state) + ".v1"; !known || kind.Name != want {
 				t.Errorf("TypeOf(%s, %s) = %q, want %q", of, state, kind.Name, want)
 			}
@@ -55,7 +55,7 @@ func TestStateWithoutEvent(t *testing.T) {
 		KindCluster:        {"", "Succeeded", "degraded"},
 	} {
 		for _, state := range none {
-			if kind, known := TypeOf(of, state); known {
+			if kind, known := TypeForState(of, state); known {
 				t.Errorf("TypeOf(%s, %q) = %s, want none", of, state, kind.Name)
 			}
 		}

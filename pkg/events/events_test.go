@@ -13,8 +13,8 @@ import (
 // pi is the application that the tests tell of.
 var pi = application("pi")
 
-// standalone is a cluster.
-var standalone = Object{
+// testCluster is a cluster.
+var testCluster = Object{
 	Group: "spark.apache.org", Resource: "sparkclusters", Kind: KindCluster,
 	Namespace: "team-a", Name: "qa", UID: "uid-of-qa",
 }

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -29,4 +30,22 @@ func (h Handler) Call(ctx context.Context, event cloudevents.Event) (err error) 
 		}
 	}()
 	return h(ctx, event.Clone())
+}
+
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// Permanent marks an error of a handler as one that no repetition of the event can mend.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return permanent{err}
+}
+
+// IsPermanent says that no repetition of the event can mend the error.
+func IsPermanent(err error) bool {
+	var p permanent
+	return errors.As(err, &p)
 }

@@ -52,7 +52,7 @@ func newInstruments(provider metric.MeterProvider) (*instruments, error) {
 	return &i, errors.Join(errs[:]...)
 }
 
-func (i *instruments) posted(eventType string, err error) {
+func (i *instruments) recordSend(eventType string, err error) {
 	counter := i.sentEvents
 	if err != nil {
 		counter = i.failedSends
@@ -60,26 +60,26 @@ func (i *instruments) posted(eventType string, err error) {
 	counter.Add(context.Background(), 1, typeAttribute(eventType))
 }
 
-// took notes the time that a delivery took, from its transition on.
-func (i *instruments) took(after time.Duration) {
+// recordDelivery notes the time that a delivery took, from its transition on.
+func (i *instruments) recordDelivery(after time.Duration) {
 	i.deliveries.Record(context.Background(), after.Seconds())
 }
 
-func (i *instruments) rejected(eventType string) {
+func (i *instruments) recordRejection(eventType string) {
 	i.rejectedEvents.Add(context.Background(), 1, typeAttribute(eventType))
 }
 
-func (i *instruments) pending(change int) {
+func (i *instruments) addPending(change int) {
 	if change != 0 {
 		i.pendingEvents.Add(context.Background(), int64(change))
 	}
 }
 
-func (i *instruments) awaited(handler string, change int64) {
+func (i *instruments) addAwaited(handler string, change int64) {
 	i.awaitedHandlers.Add(context.Background(), change, handlerAttribute(handler))
 }
 
-func (i *instruments) overdue(handler string) {
+func (i *instruments) recordOverdue(handler string) {
 	i.overdueHandlers.Add(context.Background(), 1, handlerAttribute(handler))
 }
 

@@ -29,14 +29,14 @@ func TestRelayCounts(t *testing.T) {
 				return nil
 			}
 		})
-		r := newTeller(t, RelayConfig{
-			Sink:     sink,
-			Handlers: here(t, newHandler(nil)),
-			Meters:   sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
+		r := newTestRelay(t, RelayConfig{
+			Sink:          sink,
+			Handlers:      inProcessBroker(t, newHandler(nil)),
+			MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
 		})
 		record := recordOf(5, 0)
-		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
-		pass(10 * time.Second)
+		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)})
+		advance(10 * time.Second)
 		want := map[string]int64{
 			"firesteel.events.sent dev.firesteel.application.scheduled-to-restart.v1":   1,
 			"firesteel.events.sent dev.firesteel.application.driver-started.v1":         1,
@@ -52,7 +52,7 @@ func TestRelayCounts(t *testing.T) {
 			t.Errorf("metrics (-want +got):\n%s", diff)
 		}
 
-		pass(2 * time.Minute)
+		advance(2 * time.Minute)
 		if got := measured(t, reader)["firesteel.handlers.overdue restart"]; got != 1 {
 			t.Errorf("%d handlers are overdue, want 1", got)
 		}

@@ -65,9 +65,9 @@ func Identify(event cloudevents.Event) (Object, error) {
 	object.Kind, _ = extensions[ExtensionKind].(string)
 	err = errors.Join(
 		validateKind(object.Kind),
-		agree("subject", event.Subject(), object.Key().String()),
-		agree(ExtensionNamespace, extensions[ExtensionNamespace], object.Namespace),
-		agree(ExtensionName, extensions[ExtensionName], object.Name),
+		checkEqual("subject", event.Subject(), object.Key().String()),
+		checkEqual(ExtensionNamespace, extensions[ExtensionNamespace], object.Namespace),
+		checkEqual(ExtensionName, extensions[ExtensionName], object.Name),
 	)
 	if err != nil {
 		return Object{}, Permanent(err)
@@ -75,7 +75,7 @@ func Identify(event cloudevents.Event) (Object, error) {
 	return object, nil
 }
 
-func agree(attribute string, got any, want string) error {
+func checkEqual(attribute string, got any, want string) error {
 	if got != want {
 		return fmt.Errorf("%s %.256q does not agree with the source, which says %q", attribute, fmt.Sprint(got), want)
 	}
@@ -96,9 +96,9 @@ func (o Object) validatePath() error {
 	)
 }
 
-func validatePart(what, value string, check func(string) []string) error {
+func validatePart(field, value string, check func(string) []string) error {
 	if problems := check(value); len(problems) > 0 {
-		return fmt.Errorf("%s %.256q: %s", what, value, strings.Join(problems, "; "))
+		return fmt.Errorf("%s %.256q: %s", field, value, strings.Join(problems, "; "))
 	}
 	return nil
 }

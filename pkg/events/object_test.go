@@ -9,9 +9,9 @@ import (
 )
 
 func TestIdentifyKnowsWhatFiresteelSends(t *testing.T) {
-	transition, err := ForTransition(pi, failed())
+	transition, err := NewTransitionEvent(pi, failed())
 	must(t, err)
-	clock, err := Expired(pi, failed().Time.Time)
+	clock, err := NewExpiredEvent(pi, failed().Time.Time)
 	must(t, err)
 	for _, event := range []cloudevents.Event{transition, clock} {
 		got, err := Identify(event)
@@ -47,7 +47,7 @@ func TestIdentifyTrustsNothing(t *testing.T) {
 	}
 	for name, forge := range cases {
 		t.Run(name, func(t *testing.T) {
-			event, err := ForTransition(pi, failed())
+			event, err := NewTransitionEvent(pi, failed())
 			must(t, err)
 			forge(&event)
 			if object, err := Identify(event); !IsPermanent(err) {

@@ -18,18 +18,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-// Story is what the relay needs to know of one object: its record as last persisted, and what awaits a handler.
-type Story struct {
+// Snapshot is what the relay needs to know of one object: its record as last persisted, and what awaits a handler.
+type Snapshot struct {
 	Object Object
 	// Record is nil for an object that has none, and only awaits a clock event's handler.
-	Record   *v1alpha1.Record
-	Awaiting *Awaiting
-	// Cause is the span in which the story was told. What is sent for it is traced to that span.
-	Cause trace.SpanContext
+	Record  *v1alpha1.Record
+	Request *PendingRequest
+	// Span is the span in which the story was told. What is sent for it is traced to that span.
+	Span trace.SpanContext
 }
 
-// Awaiting is an event that a handler has yet to act on: one of the record's transitions, or a clock event.
-type Awaiting struct {
+// Request is an event that a handler has yet to act on: one of the record's transitions, or a clock event.
+type PendingRequest struct {
 	Handler string
 	Event   cloudevents.Event
 }
@@ -42,13 +42,13 @@ type Progress struct {
 	Rejected int64
 	// Pending is the number of events, clock events included, that the sink has not taken.
 	Pending int
-	// Awaits names the handler that has been awaited longer than RelayConfig.Patience; else it is empty.
-	Awaits string
-	// AwaitedSince is since when this process has awaited it.
-	AwaitedSince time.Time
-	// Undelivered is why the sink takes no event, where it has taken none for RelayConfig.Patience or cannot be used at all;
+	// OverdueHandler names the handler that has been awaited longer than RelayConfig.ReportAfter; else it is empty.
+	OverdueHandler string
+	// RequestedAt is since when this process has awaited it.
+	RequestedAt time.Time
+	// SinkFailure is why the sink takes no event, where it has taken none for RelayConfig.ReportAfter or cannot be used at all;
 	// else it is empty. It stays the same until the sink takes one.
-	Undelivered string
+	SinkFailure string
 	// LastError is why the last try to send failed, or else the last try to reach the awaited handler.
 	LastError string
 }
@@ -66,36 +66,36 @@ type RelayConfig struct {
 	// Owned reports whether this replica leads an object that still exists. Nothing is published of any other object, however
 	// late a reconcile ends that began before; nil owns all. It is called with the relay's lock held, and must not block.
 	Owned func(Object) bool
-	// Retry is the back-off of an event that the sink did not take: 200 ms to 30 s.
-	Retry Backoff
-	// Repeat is the back-off of an event that a handler has not acted on: 1 s to 30 s.
-	Repeat Backoff
-	// Tries is how often an event is tried that the sink refuses for good: 5.
-	Tries int
-	// Patience is how long a handler, or the sink, is awaited in silence: 2 min.
-	Patience time.Duration
-	// OnProgress is called when all that was told is taken, when an event was rejected, and when Patience with
+	// SendBackoff is the back-off of an event that the sink did not take: 200 ms to 30 s.
+	SendBackoff Backoff
+	// RequestBackoff is the back-off of an event that a handler has not acted on: 1 s to 30 s.
+	RequestBackoff Backoff
+	// MaxRejections is how often an event is tried that the sink refuses for good: 5.
+	MaxRejections int
+	// ReportAfter is how long a handler, or the sink, is awaited in silence: 2 min.
+	ReportAfter time.Duration
+	// OnProgress is called when all that was told is taken, when an event was rejected, and when ReportAfter with
 	// a handler or the sink ended. No lock is held; it must not block.
 	OnProgress func(key types.NamespacedName)
 	// Jitter varies a back-off; by default it shortens it by up to a quarter.
-	Jitter func(time.Duration) time.Duration
-	Clock  clock.WithTicker
-	Logger *zap.SugaredLogger
-	Meters metric.MeterProvider
-	Traces trace.TracerProvider
+	Jitter         func(time.Duration) time.Duration
+	Clock          clock.WithTicker
+	Logger         *zap.SugaredLogger
+	MeterProvider  metric.MeterProvider
+	TracerProvider trace.TracerProvider
 }
 
 func (c RelayConfig) withDefaults() RelayConfig {
 	if c.Sends == nil {
-		c.Sends = NewSlots()
+		c.Sends = NewLimiter()
 	}
 	if c.Requests == nil {
-		c.Requests = NewSlots()
+		c.Requests = NewLimiter()
 	}
-	c.Tries = orDefault(c.Tries, 5)
-	c.Patience = orDefault(c.Patience, 2*time.Minute)
-	c.Retry = orDefault(c.Retry, Backoff{Start: 200 * time.Millisecond, Cap: 30 * time.Second})
-	c.Repeat = orDefault(c.Repeat, Backoff{Start: time.Second, Cap: 30 * time.Second})
+	c.MaxRejections = orDefault(c.MaxRejections, 5)
+	c.ReportAfter = orDefault(c.ReportAfter, 2*time.Minute)
+	c.SendBackoff = orDefault(c.SendBackoff, Backoff{Start: 200 * time.Millisecond, Cap: 30 * time.Second})
+	c.RequestBackoff = orDefault(c.RequestBackoff, Backoff{Start: time.Second, Cap: 30 * time.Second})
 	if c.Owned == nil {
 		c.Owned = func(Object) bool { return true }
 	}
@@ -111,17 +111,17 @@ func (c RelayConfig) withDefaults() RelayConfig {
 	if c.Logger == nil {
 		c.Logger = zap.NewNop().Sugar()
 	}
-	if c.Meters == nil {
-		c.Meters = otel.GetMeterProvider()
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
 	}
-	if c.Traces == nil {
-		c.Traces = otel.GetTracerProvider()
+	if c.TracerProvider == nil {
+		c.TracerProvider = otel.GetTracerProvider()
 	}
 	return c
 }
 
-// NewSlots makes the default bound of RelayConfig.Sends and of RelayConfig.Requests.
-func NewSlots() *fairshare.Limiter { return fairshare.New(1024, 64) }
+// NewLimiter makes the default bound of RelayConfig.Sends and of RelayConfig.Requests.
+func NewLimiter() *fairshare.Limiter { return fairshare.New(1024, 64) }
 
 func orDefault[T comparable](value, otherwise T) T {
 	var zero T
@@ -132,10 +132,10 @@ func orDefault[T comparable](value, otherwise T) T {
 }
 
 func (c RelayConfig) validate() error {
-	if c.Tries < 0 || c.Patience < 0 {
+	if c.MaxRejections < 0 || c.ReportAfter < 0 {
 		return errors.New("relay: limits must not be negative")
 	}
-	return errors.Join(c.Retry.validate(), c.Repeat.validate())
+	return errors.Join(c.SendBackoff.validate(), c.RequestBackoff.validate())
 }
 
 // Relay tells the stories of many objects: each object's events in order, each event until the sink has taken
@@ -153,11 +153,11 @@ type Relay struct {
 	running     sync.WaitGroup
 
 	// mu guards what follows, and the streams' contents. It is never held over a send or a call.
-	mu      sync.Mutex
-	stopped bool
-	moved   chan struct{}
-	warned  time.Time
-	streams map[types.UID]*stream
+	mu              sync.Mutex
+	stopped         bool
+	settingsChanged chan struct{}
+	lastWarning     time.Time
+	streams         map[types.UID]*stream
 }
 
 // NewRelay makes a relay. It works from the first Tell on, until Shutdown, or the end of Run.
@@ -166,19 +166,19 @@ func NewRelay(config RelayConfig) (*Relay, error) {
 		return nil, err
 	}
 	config = config.withDefaults()
-	instruments, err := newInstruments(config.Meters)
+	instruments, err := newInstruments(config.MeterProvider)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &Relay{
-		config:      config,
-		instruments: instruments,
-		tracer:      config.Traces.Tracer(scopeName),
-		ctx:         ctx,
-		stop:        stop,
-		moved:       make(chan struct{}),
-		streams:     map[types.UID]*stream{},
+		config:          config,
+		instruments:     instruments,
+		tracer:          config.TracerProvider.Tracer(scopeName),
+		ctx:             ctx,
+		stop:            stop,
+		settingsChanged: make(chan struct{}),
+		streams:         map[types.UID]*stream{},
 	}, nil
 }
 
@@ -194,7 +194,7 @@ func (r *Relay) Shutdown() {
 	r.mu.Lock()
 	r.stopped = true
 	r.stop()
-	r.forgetWhere(func(Object) bool { return true })
+	r.forgetMatching(func(Object) bool { return true })
 	r.mu.Unlock()
 	r.running.Wait()
 }
@@ -202,21 +202,21 @@ func (r *Relay) Shutdown() {
 // HasSink says whether events leave this process.
 func (r *Relay) HasSink() bool { return r.config.Sink != nil }
 
-// Tell hears the story of an object as it stands. It does not block, and it costs next to nothing where there is
+// Publish hears the story of an object as it stands. It does not block, and it costs next to nothing where there is
 // nothing new. A story older than the one known, by its sequence, is ignored, and so is one of an object that is not owned.
-// Whoever ends the ownership calls Forget or ForgetWhere after that: what Tell took up before is then forgotten.
-func (r *Relay) Tell(story Story) {
+// Whoever ends the ownership calls Forget or ForgetMatching after that: what Tell took up before is then forgotten.
+func (r *Relay) Publish(story Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped || story.Object.UID == "" || !r.config.Owned(story.Object) {
 		return
 	}
-	s := r.streamOf(story)
+	s := r.streamFor(story)
 	if s == nil {
 		return
 	}
-	r.hear(s, story)
-	r.await(s, story)
+	r.updateQueue(s, story)
+	r.updateRequest(s, story)
 	r.startSender(s)
 }
 
@@ -224,8 +224,8 @@ func (r *Relay) Tell(story Story) {
 func (r *Relay) Progress(uid types.UID) Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s, known := r.streams[uid]
-	if !known {
+	s, ok := r.streams[uid]
+	if !ok {
 		return Progress{}
 	}
 	return s.progress()
@@ -238,35 +238,35 @@ func (r *Relay) Forget(uid types.UID) {
 	r.forget(uid)
 }
 
-// ForgetWhere forgets every object that another replica now tells of: a leader's duty when it is demoted.
-func (r *Relay) ForgetWhere(gone func(Object) bool) {
+// ForgetMatching forgets every object that another replica now tells of: a leader's duty when it is demoted.
+func (r *Relay) ForgetMatching(match func(Object) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forgetWhere(gone)
+	r.forgetMatching(match)
 }
 
-func (r *Relay) forgetWhere(gone func(Object) bool) {
+func (r *Relay) forgetMatching(match func(Object) bool) {
 	for uid, s := range r.streams {
-		if gone(s.object) {
+		if match(s.object) {
 			r.forget(uid)
 		}
 	}
 }
 
 func (r *Relay) forget(uid types.UID) {
-	s, known := r.streams[uid]
-	if !known {
+	s, ok := r.streams[uid]
+	if !ok {
 		return
 	}
 	delete(r.streams, uid)
 	s.stop()
-	r.stopAsking(s)
-	r.instruments.pending(-len(s.queue))
+	r.cancelRequest(s)
+	r.instruments.addPending(-len(s.queue))
 	s.queue = nil
 }
 
-// spawn runs what Shutdown waits for. The lock is held, so that nothing begins after it.
-func (r *Relay) spawn(run func()) {
+// start runs what Shutdown waits for. The lock is held, so that nothing begins after it.
+func (r *Relay) start(run func()) {
 	r.running.Add(1)
 	go func() {
 		defer r.running.Done()
@@ -274,29 +274,29 @@ func (r *Relay) spawn(run func()) {
 	}()
 }
 
-// pause waits for a time. It is cut short when ctx ends, or when one of the others is closed.
-func (r *Relay) pause(ctx context.Context, d time.Duration, done, moved <-chan struct{}) {
+// wait waits for a time. It is cut short when ctx ends, or when one of the others is closed.
+func (r *Relay) wait(ctx context.Context, d time.Duration, done, changed <-chan struct{}) {
 	timer := r.config.Clock.NewTimer(r.config.Jitter(d))
 	defer timer.Stop()
 	select {
 	case <-timer.C():
 	case <-ctx.Done():
 	case <-done:
-	case <-moved:
+	case <-changed:
 	}
 }
 
-// HandlersMoved has the settings of where handlers run act at once: whatever awaits one is asked again.
-func (r *Relay) HandlersMoved() {
+// HandlerSettingsChanged has the settings of where handlers run act at once: whatever awaits one is asked again.
+func (r *Relay) HandlerSettingsChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	close(r.moved)
-	r.moved = make(chan struct{})
+	close(r.settingsChanged)
+	r.settingsChanged = make(chan struct{})
 }
 
-// nextMove is closed when handlers move.
-func (r *Relay) nextMove() <-chan struct{} {
+// settingsChange is closed when handlers move.
+func (r *Relay) settingsChange() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.moved
+	return r.settingsChanged
 }

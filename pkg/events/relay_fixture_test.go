@@ -120,17 +120,17 @@ func (f *fakeHandler) got() string {
 	return strings.Join(f.calls, " ")
 }
 
-// teller is a relay under test.
-type teller struct {
+// testRelay is a relay under test.
+type testRelay struct {
 	*Relay
 	t        *testing.T
 	mu       sync.Mutex
 	progress []string
 }
 
-func newTeller(t *testing.T, config RelayConfig) *teller {
+func newTestRelay(t *testing.T, config RelayConfig) *testRelay {
 	t.Helper()
-	r := &teller{t: t}
+	r := &testRelay{t: t}
 	config.Jitter = func(d time.Duration) time.Duration { return d }
 	config.OnProgress = func(key types.NamespacedName) {
 		r.Progress("a reader, to show that no lock is held")
@@ -144,8 +144,8 @@ func newTeller(t *testing.T, config RelayConfig) *teller {
 	return r
 }
 
-// progressed is for which objects there was progress, since it was last asked.
-func (r *teller) progressed() string {
+// takeProgress is for which objects there was progress, since it was last asked.
+func (r *testRelay) takeProgress() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	names := strings.Join(r.progress, " ")
@@ -153,20 +153,20 @@ func (r *teller) progressed() string {
 	return names
 }
 
-// pass lets simulated time pass, and waits until all that this brings about is done.
-func pass(d time.Duration) {
+// advance lets simulated time pass, and waits until all that this brings about is done.
+func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-func (r *teller) wants(what, got, want string) {
+func (r *testRelay) expect(what, got, want string) {
 	r.t.Helper()
 	if got != want {
 		r.t.Errorf("%s:\n got %s\nwant %s", what, got, want)
 	}
 }
 
-func (r *teller) wantsProgress(o Object, want Progress) {
+func (r *testRelay) expectProgress(o Object, want Progress) {
 	r.t.Helper()
 	if got := r.Progress(o.UID); got != want {
 		r.t.Errorf("progress of %s:\n got %+v\nwant %+v", o.Name, got, want)
@@ -187,26 +187,26 @@ func recordOf(transitions, acknowledged int64) *v1alpha1.Record {
 	return record
 }
 
-// awaiting is the record's last transition, awaiting the restart handler.
-func awaiting(t *testing.T, o Object, record *v1alpha1.Record) *Awaiting {
+// restartRequest is the record's last transition, awaiting the restart handler.
+func restartRequest(t *testing.T, o Object, record *v1alpha1.Record) *PendingRequest {
 	t.Helper()
-	event, err := ForTransition(o, record.Transitions[len(record.Transitions)-1])
+	event, err := NewTransitionEvent(o, record.Transitions[len(record.Transitions)-1])
 	must(t, err)
-	return &Awaiting{Handler: "restart", Event: event}
+	return &PendingRequest{Handler: "restart", Event: event}
 }
 
-func awaitingTTL(t *testing.T, o Object) *Awaiting {
+func ttlRequest(t *testing.T, o Object) *PendingRequest {
 	t.Helper()
-	return &Awaiting{Handler: "ttl", Event: clockEvent(t, o)}
+	return &PendingRequest{Handler: "ttl", Event: clockEvent(t, o)}
 }
 
-// here is a broker whose handlers, all the same, run in process.
-func here(t *testing.T, handler *fakeHandler) *Broker {
+// inProcessBroker is a broker whose handlers, all the same, run in process.
+func inProcessBroker(t *testing.T, handler *fakeHandler) *Broker {
 	t.Helper()
-	return where(t, handler, nil)
+	return brokerFor(t, handler, nil)
 }
 
-func where(t *testing.T, handler *fakeHandler, inProcess func(string) bool) *Broker {
+func brokerFor(t *testing.T, handler *fakeHandler, inProcess func(string) bool) *Broker {
 	t.Helper()
 	broker, err := NewBroker(map[string]Handler{"restart": handler.handle, "ttl": handler.handle}, inProcess)
 	must(t, err)

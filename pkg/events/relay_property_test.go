@@ -24,13 +24,13 @@ import (
 func TestRelayLosesNothing(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newChaos(t, seed).run() })
+			synctest.Test(t, func(t *testing.T) { newRelayChaos(t, seed).run() })
 		})
 	}
 }
 
-// chaos plays the controllers: it persists records, tells relays of them, and kills the relays.
-type chaos struct {
+// relayChaos plays the controllers: it persists records, tells relays of them, and kills the relays.
+type relayChaos struct {
 	t       *testing.T
 	random  *rand.Rand
 	sink    *fakeSink
@@ -38,19 +38,19 @@ type chaos struct {
 	objects []Object
 	// persisted are the records by object, as the API server has them.
 	persisted map[Object]int64
-	cursor    map[Object]int64
-	relays    []*teller
+	cursors   map[Object]int64
+	relays    []*testRelay
 }
 
-const transitionsOfAStory = 20
+const transitionsPerObject = 20
 
-func newChaos(t *testing.T, seed uint64) *chaos {
-	c := &chaos{
+func newRelayChaos(t *testing.T, seed uint64) *relayChaos {
+	c := &relayChaos{
 		t:         t,
 		random:    rand.New(rand.NewPCG(seed, seed)),
 		handler:   newHandler(nil),
 		persisted: map[Object]int64{},
-		cursor:    map[Object]int64{},
+		cursors:   map[Object]int64{},
 	}
 	calm := time.Now().Add(5 * time.Minute)
 	failures := rand.New(rand.NewPCG(seed, 1))
@@ -60,7 +60,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		c.sink.mu.Unlock()
 		time.Sleep(time.Duration(delay) * time.Millisecond)
 		switch {
-		case poison(event.ID()):
+		case isPoison(event.ID()):
 			return errPoison
 		case trouble == 0 && time.Now().Before(calm):
 			return errDown
@@ -71,37 +71,37 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	for n := range 4 {
 		c.objects = append(c.objects, application(fmt.Sprintf("app-%d", n)))
 	}
-	c.relays = []*teller{c.newRelay(), c.newRelay()}
+	c.relays = []*testRelay{c.newRelay(), c.newRelay()}
 	return c
 }
 
-// poison is every event with a sequence that ends with 7.
-func poison(id string) bool { return id[len(id)-1] == '7' }
+// isPoison is every event with a sequence that ends with 7.
+func isPoison(id string) bool { return id[len(id)-1] == '7' }
 
-func (c *chaos) newRelay() *teller {
-	return newTeller(c.t, RelayConfig{Sink: c.sink, Handlers: here(c.t, c.handler), Sends: fairshare.New(32, 3), Requests: fairshare.New(32, 3)})
+func (c *relayChaos) newRelay() *testRelay {
+	return newTestRelay(c.t, RelayConfig{Sink: c.sink, Handlers: inProcessBroker(c.t, c.handler), Sends: fairshare.New(32, 3), Requests: fairshare.New(32, 3)})
 }
 
-func (c *chaos) run() {
+func (c *relayChaos) run() {
 	for c.unfinished() {
 		c.step()
-		pass(time.Duration(c.random.IntN(2000)) * time.Millisecond)
+		advance(time.Duration(c.random.IntN(2000)) * time.Millisecond)
 	}
 	for _, object := range c.objects {
-		c.tell(c.relays[0], object)
+		c.publish(c.relays[0], object)
 	}
-	pass(10 * time.Minute)
+	advance(10 * time.Minute)
 	for _, relay := range c.relays {
 		relay.Shutdown()
 	}
 	c.check()
 }
 
-func (c *chaos) unfinished() bool {
-	return slices.ContainsFunc(c.objects, func(o Object) bool { return c.persisted[o] < transitionsOfAStory })
+func (c *relayChaos) unfinished() bool {
+	return slices.ContainsFunc(c.objects, func(o Object) bool { return c.persisted[o] < transitionsPerObject })
 }
 
-func (c *chaos) step() {
+func (c *relayChaos) step() {
 	object := c.objects[c.random.IntN(len(c.objects))]
 	which := c.random.IntN(len(c.relays))
 	relay := c.relays[which]
@@ -114,28 +114,28 @@ func (c *chaos) step() {
 	case 2:
 		c.persistCursor(relay, object)
 	case 3:
-		c.tell(relay, object)
+		c.publish(relay, object)
 	default:
-		c.persisted[object] = min(c.persisted[object]+1+c.random.Int64N(3), transitionsOfAStory)
-		c.tell(relay, object)
+		c.persisted[object] = min(c.persisted[object]+1+c.random.Int64N(3), transitionsPerObject)
+		c.publish(relay, object)
 	}
 }
 
-func (c *chaos) tell(relay *teller, object Object) {
-	record := recordOf(c.persisted[object], c.cursor[object])
-	story := Story{Object: object, Record: record}
+func (c *relayChaos) publish(relay *testRelay, object Object) {
+	record := recordOf(c.persisted[object], c.cursors[object])
+	story := Snapshot{Object: object, Record: record}
 	if record.Sequence > 0 && c.random.IntN(3) == 0 {
-		story.Awaiting = awaiting(c.t, object, record)
+		story.Request = restartRequest(c.t, object, record)
 	}
-	record.Transitions = record.Transitions[c.random.Int64N(c.cursor[object]+1):]
-	relay.Tell(story)
+	record.Transitions = record.Transitions[c.random.Int64N(c.cursors[object]+1):]
+	relay.Publish(story)
 }
 
-func (c *chaos) persistCursor(relay *teller, object Object) {
-	c.cursor[object] = max(c.cursor[object], relay.Progress(object.UID).Acknowledged)
+func (c *relayChaos) persistCursor(relay *testRelay, object Object) {
+	c.cursors[object] = max(c.cursors[object], relay.Progress(object.UID).Acknowledged)
 }
 
-func (c *chaos) check() {
+func (c *relayChaos) check() {
 	bytes := map[string]string{}
 	taken := map[string]bool{}
 	next := map[string]int64{}
@@ -153,8 +153,8 @@ func (c *chaos) check() {
 		c.checkOrder(next, send.id)
 	}
 	for _, object := range c.objects {
-		if got := next[object.Name]; got != transitionsOfAStory {
-			c.t.Errorf("the sink knows %s up to %d, want %d", object.Name, got, transitionsOfAStory)
+		if got := next[object.Name]; got != transitionsPerObject {
+			c.t.Errorf("the sink knows %s up to %d, want %d", object.Name, got, transitionsPerObject)
 		}
 	}
 	if c.t.Failed() {
@@ -162,10 +162,10 @@ func (c *chaos) check() {
 	}
 }
 
-func (c *chaos) checkOrder(last map[string]int64, id string) {
+func (c *relayChaos) checkOrder(last map[string]int64, id string) {
 	for _, object := range c.objects {
 		want := last[object.Name] + 1
-		if poison(eventID(object, sequenceText(want))) {
+		if isPoison(eventID(object, sequenceText(want))) {
 			want++
 		}
 		if id[:len(object.UID)] != string(object.UID) {

@@ -21,14 +21,14 @@ import (
 func TestRelayTellsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
 		synctest.Wait()
-		r.Tell(Story{Object: pi, Record: recordOf(5, 0)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(5, 0)})
 		synctest.Wait()
-		r.wants("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5")
-		r.wants("progress", r.progressed(), "pi pi")
-		r.wantsProgress(pi, Progress{Acknowledged: 5})
+		r.expect("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5")
+		r.expect("progress", r.takeProgress(), "pi pi")
+		r.expectProgress(pi, Progress{Acknowledged: 5})
 	})
 }
 
@@ -40,18 +40,18 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 			}
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
 		record := recordOf(3, 0)
 		record.Transitions[2].End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed}
-		r.Tell(Story{Object: pi, Record: record})
-		pass(300 * time.Millisecond)
+		r.Publish(Snapshot{Object: pi, Record: record})
+		advance(300 * time.Millisecond)
 		for i := range record.Transitions {
 			record.Transitions[i].Message = "edited by the record's owner"
 		}
 		record.Transitions[2].End.Message = "edited, too"
-		r.wantsProgress(pi, Progress{Acknowledged: 1, Pending: 2, LastError: "sink is down"})
-		pass(time.Hour)
-		r.wants("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi3@1.4s")
+		r.expectProgress(pi, Progress{Acknowledged: 1, Pending: 2, LastError: "sink is down"})
+		advance(time.Hour)
+		r.expect("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi3@1.4s")
 		for _, again := range sink.sends[2:5] {
 			if diff := cmp.Diff(sink.sends[1].bytes, again.bytes); diff != "" {
 				t.Errorf("event sent again (-first +later):\n%s", diff)
@@ -60,7 +60,7 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 		if last := sink.sends[5].bytes; strings.Contains(last, "edited") {
 			t.Errorf("event is made from what the owner did later: %s", last)
 		}
-		r.wantsProgress(pi, Progress{Acknowledged: 3})
+		r.expectProgress(pi, Progress{Acknowledged: 3})
 	})
 }
 
@@ -74,34 +74,34 @@ func TestRelayMakesASinkKnownThatFailsForLong(t *testing.T) {
 			}
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(2, 0)})
-		pass(time.Minute)
-		r.wants("progress within Patience", r.progressed(), "")
-		pass(2 * time.Minute)
-		why := r.Progress(pi.UID).Undelivered
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(2, 0)})
+		advance(time.Minute)
+		r.expect("progress within Patience", r.takeProgress(), "")
+		advance(2 * time.Minute)
+		why := r.Progress(pi.UID).SinkFailure
 		if !strings.HasPrefix(why, "sink is down since") {
 			t.Errorf("it is not delivered since %q", why)
 		}
-		pass(5 * time.Minute)
-		r.wants("progress", r.progressed(), "pi")
-		r.wants("the reason, later", r.Progress(pi.UID).Undelivered, why)
-		pass(5 * time.Minute)
-		r.wants("progress when it is back", r.progressed(), "pi")
-		r.wantsProgress(pi, Progress{Acknowledged: 2})
+		advance(5 * time.Minute)
+		r.expect("progress", r.takeProgress(), "pi")
+		r.expect("the reason, later", r.Progress(pi.UID).SinkFailure, why)
+		advance(5 * time.Minute)
+		r.expect("progress when it is back", r.takeProgress(), "pi")
+		r.expectProgress(pi, Progress{Acknowledged: 2})
 	})
 }
 
 func TestRelayMakesASinkKnownAtOnceThatCannotBeUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, err := Binding{Sink: "broker"}.NewSink()
-		r := newTeller(t, RelayConfig{Sink: Unusable(err)})
-		r.Tell(Story{Object: pi, Record: recordOf(2, 0)})
-		pass(time.Hour)
-		r.wants("progress", r.progressed(), "pi")
+		_, err := SinkBinding{Sink: "broker"}.NewSink()
+		r := newTestRelay(t, RelayConfig{Sink: InvalidSink(err)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(2, 0)})
+		advance(time.Hour)
+		r.expect("progress", r.takeProgress(), "pi")
 		const why = `K_SINK "broker" is not an absolute http or https URL: ` +
 			"no event is sent until that is corrected and the process started again"
-		r.wantsProgress(pi, Progress{Pending: 2, Undelivered: why, LastError: why})
+		r.expectProgress(pi, Progress{Pending: 2, SinkFailure: why, LastError: why})
 		r.Forget(pi.UID)
 	})
 }
@@ -112,14 +112,14 @@ func TestRelayHearsMoreWhileItSends(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
 		for transitions := range int64(5) {
-			r.Tell(Story{Object: pi, Record: recordOf(transitions+1, 0)})
+			r.Publish(Snapshot{Object: pi, Record: recordOf(transitions+1, 0)})
 		}
-		r.wantsProgress(pi, Progress{Pending: 5})
-		pass(time.Minute)
-		r.wants("sent", sink.got(), "pi1 pi2@1s pi3@2s pi4@3s pi5@4s")
-		r.wants("progress", r.progressed(), "pi")
+		r.expectProgress(pi, Progress{Pending: 5})
+		advance(time.Minute)
+		r.expect("sent", sink.got(), "pi1 pi2@1s pi3@2s pi4@3s pi5@4s")
+		r.expect("progress", r.takeProgress(), "pi")
 	})
 }
 
@@ -131,10 +131,10 @@ func TestRelayTriesForeverWithACappedBackOff(t *testing.T) {
 			}
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(1, 0)})
-		pass(24 * time.Hour)
-		r.wantsProgress(pi, Progress{Acknowledged: 1})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(1, 0)})
+		advance(24 * time.Hour)
+		r.expectProgress(pi, Progress{Acknowledged: 1})
 		if last := sink.sends[500].at - sink.sends[499].at; last != 30*time.Second {
 			t.Errorf("the last back-off was %s, want 30 s", last)
 		}
@@ -167,11 +167,11 @@ func TestRelayGoesOnFromTheRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := newSink(nil)
-				r := newTeller(t, RelayConfig{Sink: sink})
-				r.Tell(Story{Object: pi, Record: tc.record})
+				r := newTestRelay(t, RelayConfig{Sink: sink})
+				r.Publish(Snapshot{Object: pi, Record: tc.record})
 				synctest.Wait()
-				r.wants("sent", sink.got(), tc.want)
-				r.wantsProgress(pi, Progress{Acknowledged: tc.end})
+				r.expect("sent", sink.got(), tc.want)
+				r.expectProgress(pi, Progress{Acknowledged: tc.end})
 			})
 		})
 	}
@@ -180,17 +180,17 @@ func TestRelayGoesOnFromTheRecord(t *testing.T) {
 func TestRelayHearsTheSameStoryForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
-		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
-		story := Story{Object: pi, Record: recordOf(40, 0)}
-		story.Awaiting = awaiting(t, pi, story.Record)
-		r.Tell(story)
+		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil))})
+		story := Snapshot{Object: pi, Record: recordOf(40, 0)}
+		story.Request = restartRequest(t, pi, story.Record)
+		r.Publish(story)
 		synctest.Wait()
-		r.progressed()
-		if allocations := testing.AllocsPerRun(100, func() { r.Tell(story) }); allocations > 0 {
+		r.takeProgress()
+		if allocations := testing.AllocsPerRun(100, func() { r.Publish(story) }); allocations > 0 {
 			t.Errorf("the same story costs %v allocations", allocations)
 		}
 		synctest.Wait()
-		r.wants("progress", r.progressed(), "")
+		r.expect("progress", r.takeProgress(), "")
 		if len(sink.sends) != 40 {
 			t.Errorf("the sink got %d events, want 40", len(sink.sends))
 		}
@@ -202,12 +202,12 @@ func TestRelayIgnoresAnOlderStory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
 		handler := newHandler(nil)
-		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, handler)})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaiting(t, pi, recordOf(3, 0))})
-		r.Tell(Story{Object: pi, Record: recordOf(2, 2), Awaiting: awaiting(t, pi, recordOf(2, 0))})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, handler)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0), Request: restartRequest(t, pi, recordOf(3, 0))})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(2, 2), Request: restartRequest(t, pi, recordOf(2, 0))})
 		synctest.Wait()
-		r.wantsProgress(pi, Progress{Pending: 3, LastError: "sink is down"})
-		r.wants("asked", handler.got(), "pi3")
+		r.expectProgress(pi, Progress{Pending: 3, LastError: "sink is down"})
+		r.expect("asked", handler.got(), "pi3")
 		r.Shutdown()
 	})
 }
@@ -215,17 +215,17 @@ func TestRelayIgnoresAnOlderStory(t *testing.T) {
 func TestRelayTellsARecordThatWasBegunAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(9, 0)})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(9, 0)})
 		synctest.Wait()
 		anew := recordOf(2, 0)
 		for i := range anew.Transitions {
 			anew.Transitions[i].Time.Time = anew.Transitions[i].Time.Add(time.Hour)
 		}
-		r.Tell(Story{Object: pi, Record: anew})
+		r.Publish(Snapshot{Object: pi, Record: anew})
 		synctest.Wait()
-		r.wants("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5 pi6 pi7 pi8 pi9 pi1 pi2")
-		r.wantsProgress(pi, Progress{Acknowledged: 2})
+		r.expect("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5 pi6 pi7 pi8 pi9 pi1 pi2")
+		r.expectProgress(pi, Progress{Acknowledged: 2})
 	})
 }
 
@@ -242,20 +242,20 @@ func TestRelayPassesOverWhatIsRejectedFiveTimes(t *testing.T) {
 			}
 		})
 		core, logs := observer.New(zap.ErrorLevel)
-		r := newTeller(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
-		pass(time.Hour)
-		r.wants("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi2@3s pi2@6.2s pi3@6.2s")
-		r.wants("progress", r.progressed(), "pi pi")
-		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
+		advance(time.Hour)
+		r.expect("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi2@3s pi2@6.2s pi3@6.2s")
+		r.expect("progress", r.takeProgress(), "pi pi")
+		r.expectProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
 		if got := fmt.Sprintf("%s", logs.All()[0].ContextMap()["event"]); got != sink.sends[1].bytes {
 			t.Errorf("the log holds %s, want %s", got, sink.sends[1].bytes)
 		}
 
 		record := recordOf(3, 3)
 		record.Rejected = 1
-		r.Tell(Story{Object: pi, Record: record})
-		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+		r.Publish(Snapshot{Object: pi, Record: record})
+		r.expectProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
 	})
 }
 
@@ -263,13 +263,13 @@ func TestRelayPassesOverWhatNoEventTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		core, logs := observer.New(zap.ErrorLevel)
-		r := newTeller(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Logger: zap.New(core).Sugar()})
 		record := recordOf(3, 0)
 		record.Transitions[1].State = "Edited"
-		r.Tell(Story{Object: pi, Record: record})
+		r.Publish(Snapshot{Object: pi, Record: record})
 		synctest.Wait()
-		r.wants("sent", sink.got(), "pi1 pi3")
-		r.wantsProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
+		r.expect("sent", sink.got(), "pi1 pi3")
+		r.expectProgress(pi, Progress{Acknowledged: 3, Rejected: 1})
 		if got := fmt.Sprintf("%s", logs.All()[0].ContextMap()["event"]); !strings.Contains(got, `"Edited"`) {
 			t.Errorf("the log holds %s, want the transition", got)
 		}
@@ -300,12 +300,12 @@ func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sink := newSink(tc.script)
-				r := newTeller(t, RelayConfig{Sink: sink, Sends: tc.sends})
-				r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+				r := newTestRelay(t, RelayConfig{Sink: sink, Sends: tc.sends})
+				r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
 				synctest.Wait()
-				r.Tell(Story{Object: tau, Record: recordOf(3, 0)})
+				r.Publish(Snapshot{Object: tau, Record: recordOf(3, 0)})
 				synctest.Wait()
-				r.wants("sent", sink.got(), "pi1 tau1 tau2 tau3")
+				r.expect("sent", sink.got(), "pi1 tau1 tau2 tau3")
 				r.Shutdown()
 			})
 		})
@@ -318,12 +318,12 @@ func TestRelayServesInTurn(t *testing.T) {
 			time.Sleep(time.Second)
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink, Sends: fairshare.New(1, 1)})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Sends: fairshare.New(1, 1)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
 		synctest.Wait()
-		r.Tell(Story{Object: application("tau"), Record: recordOf(3, 0)})
-		pass(time.Minute)
-		r.wants("sent", sink.got(), "pi1 tau1@1s pi2@2s tau2@3s pi3@4s tau3@5s")
+		r.Publish(Snapshot{Object: application("tau"), Record: recordOf(3, 0)})
+		advance(time.Minute)
+		r.expect("sent", sink.got(), "pi1 tau1@1s pi2@2s tau2@3s pi3@4s tau3@5s")
 	})
 }
 
@@ -342,11 +342,11 @@ func TestRelayBoundsItsSends(t *testing.T) {
 			mu.Unlock()
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
 		for n := range 200 {
-			r.Tell(Story{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(2, 0)})
+			r.Publish(Snapshot{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(2, 0)})
 		}
-		pass(time.Minute)
+		advance(time.Minute)
 		if len(sink.sends) != 400 || most != 64 {
 			t.Errorf("%d events were sent, %d at once, want 400 and 64", len(sink.sends), most)
 		}
@@ -360,24 +360,24 @@ func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				owned := true
 				sink, handler := newSink(nil), newHandler(nil)
-				r := newTeller(t, RelayConfig{
-					Sink: sink, Handlers: where(t, handler, func(string) bool { return inProcess }), Owned: func(Object) bool { return owned },
+				r := newTestRelay(t, RelayConfig{
+					Sink: sink, Handlers: brokerFor(t, handler, func(string) bool { return inProcess }), Owned: func(Object) bool { return owned },
 				})
 				record := recordOf(3, 0)
-				story := Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)}
-				r.Tell(story)
+				story := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
+				r.Publish(story)
 				synctest.Wait()
 				owned = false
-				r.ForgetWhere(func(Object) bool { return true })
+				r.ForgetMatching(func(Object) bool { return true })
 				synctest.Wait()
 				published := sink.got() + handler.got()
-				r.Tell(story)
-				pass(time.Hour)
-				r.wants("published in the end", sink.got()+handler.got(), published)
-				r.wantsProgress(pi, Progress{})
+				r.Publish(story)
+				advance(time.Hour)
+				r.expect("published in the end", sink.got()+handler.got(), published)
+				r.expectProgress(pi, Progress{})
 
 				owned = true
-				r.Tell(story)
+				r.Publish(story)
 				synctest.Wait()
 				if sink.got()+handler.got() == published {
 					t.Error("nothing is published of an object that is owned again")
@@ -388,16 +388,16 @@ func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
 	}
 }
 
-// elsewhere is an application of another namespace.
-func elsewhere(namespace, name string) Object {
+// applicationIn is an application of another namespace.
+func applicationIn(namespace, name string) Object {
 	o := application(namespace + "-" + name)
 	o.Namespace = namespace
 	return o
 }
 
-// deadTriggers makes a sink that holds the events of the namespaces that begin with "dead" for as long as their sender waits,
+// newDeadTriggerSink makes a sink that holds the events of the namespaces that begin with "dead" for as long as their sender waits,
 // as a Broker does whose Trigger is dead.
-func deadTriggers() *fakeSink {
+func newDeadTriggerSink() *fakeSink {
 	return newSink(func(ctx context.Context, event cloudevents.Event, _ int) error {
 		if !strings.HasPrefix(NamespaceOf(event), "dead") {
 			return nil
@@ -423,20 +423,20 @@ func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
 	for name, dead := range tenants {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sink := deadTriggers()
-				r := newTeller(t, RelayConfig{Sink: sink})
+				sink := newDeadTriggerSink()
+				r := newTestRelay(t, RelayConfig{Sink: sink})
 				for n := range dead.namespaces * dead.applications {
 					namespace := fmt.Sprintf("dead-%d", n/dead.applications)
-					r.Tell(Story{Object: elsewhere(namespace, fmt.Sprint(n)), Record: recordOf(3, 0)})
+					r.Publish(Snapshot{Object: applicationIn(namespace, fmt.Sprint(n)), Record: recordOf(3, 0)})
 				}
 				synctest.Wait()
 				told := time.Now()
 				for n := range 100 {
-					r.Tell(Story{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(3, 0)})
+					r.Publish(Snapshot{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(3, 0)})
 				}
 				synctest.Wait()
 				for n := range 100 {
-					r.wantsProgress(application(fmt.Sprintf("pi-%d", n)), Progress{Acknowledged: 3})
+					r.expectProgress(application(fmt.Sprintf("pi-%d", n)), Progress{Acknowledged: 3})
 				}
 				if took := time.Since(told); took > 0 {
 					t.Errorf("the events of the others took %s", took)
@@ -451,17 +451,17 @@ func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
 	for name, dead := range tenants {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sink := deadTriggers()
-				r := newTeller(t, RelayConfig{Sink: sink})
+				sink := newDeadTriggerSink()
+				r := newTestRelay(t, RelayConfig{Sink: sink})
 				record := recordOf(3, 3)
 				for n := range dead.namespaces * dead.applications {
 					namespace := fmt.Sprintf("dead-%d", n/dead.applications)
-					o := elsewhere(namespace, fmt.Sprint(n))
-					r.Tell(Story{Object: o, Record: record, Awaiting: awaiting(t, o, record)})
+					o := applicationIn(namespace, fmt.Sprint(n))
+					r.Publish(Snapshot{Object: o, Record: record, Request: restartRequest(t, o, record)})
 				}
 				synctest.Wait()
 				before := len(sink.sends)
-				r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record)})
+				r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)})
 				synctest.Wait()
 				if got := len(sink.sends) - before; got != 1 {
 					t.Errorf("the handler of the others was asked %d times at once, want 1", got)
@@ -475,18 +475,18 @@ func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
 // What is asked again has slots of its own, so that a namespace's own events do not wait for its handlers, nor they for them.
 func TestHandlersAreAskedBesideTheEventsOfTheirNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sink := deadTriggers()
-		r := newTeller(t, RelayConfig{Sink: sink})
+		sink := newDeadTriggerSink()
+		r := newTestRelay(t, RelayConfig{Sink: sink})
 		for n := range 100 {
-			r.Tell(Story{Object: elsewhere("dead", fmt.Sprint(n)), Record: recordOf(1, 0)})
+			r.Publish(Snapshot{Object: applicationIn("dead", fmt.Sprint(n)), Record: recordOf(1, 0)})
 		}
 		synctest.Wait()
 		if got := len(sink.sends); got != 64 {
 			t.Errorf("%d events of one namespace are sent at once, want 64", got)
 		}
 		record := recordOf(3, 3)
-		o := elsewhere("dead", "awaiting")
-		r.Tell(Story{Object: o, Record: record, Awaiting: awaiting(t, o, record)})
+		o := applicationIn("dead", "awaiting")
+		r.Publish(Snapshot{Object: o, Record: record, Request: restartRequest(t, o, record)})
 		synctest.Wait()
 		if got := len(sink.sends); got != 65 {
 			t.Errorf("the handler was asked %d times, want 1", got-64)
@@ -503,22 +503,22 @@ func TestRelayStopsWhatAnotherReplicaHasDelivered(t *testing.T) {
 			}
 			return errDown
 		})
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
-		pass(10 * time.Millisecond)
-		r.Tell(Story{Object: pi, Record: recordOf(3, 2)})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
+		advance(10 * time.Millisecond)
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 2)})
 		synctest.Wait()
-		r.wants("sent", sink.got(), "pi1 pi3@10ms")
-		r.wantsProgress(pi, Progress{Acknowledged: 3})
+		r.expect("sent", sink.got(), "pi1 pi3@10ms")
+		r.expectProgress(pi, Progress{Acknowledged: 3})
 	})
 }
 
 func TestRelayWithoutSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newTeller(t, RelayConfig{})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 1)})
-		r.wantsProgress(pi, Progress{Acknowledged: 3})
-		if r.HasSink() || !newTeller(t, RelayConfig{Sink: newSink(nil)}).HasSink() {
+		r := newTestRelay(t, RelayConfig{})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 1)})
+		r.expectProgress(pi, Progress{Acknowledged: 3})
+		if r.HasSink() || !newTestRelay(t, RelayConfig{Sink: newSink(nil)}).HasSink() {
 			t.Error("HasSink does not say whether there is a sink")
 		}
 	})
@@ -532,7 +532,7 @@ func TestRelayForgets(t *testing.T) {
 	fail := func(context.Context, cloudevents.Event, int) error { return errDown }
 	forget := map[string]func(r *Relay){
 		"the object":        func(r *Relay) { r.Forget(pi.UID) },
-		"those of a bucket": func(r *Relay) { r.ForgetWhere(func(o Object) bool { return o.Name == "pi" }) },
+		"those of a bucket": func(r *Relay) { r.ForgetMatching(func(o Object) bool { return o.Name == "pi" }) },
 		"all at the end":    func(r *Relay) { r.Shutdown() },
 	}
 	for name, forgotten := range forget {
@@ -542,14 +542,14 @@ func TestRelayForgets(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					sink := newSink(script)
-					r := newTeller(t, RelayConfig{Sink: sink, Handlers: where(t, newHandler(nil), func(string) bool { return false })})
-					r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaiting(t, pi, recordOf(3, 0))})
+					r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: brokerFor(t, newHandler(nil), func(string) bool { return false })})
+					r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0), Request: restartRequest(t, pi, recordOf(3, 0))})
 					synctest.Wait()
 					forgotten(r.Relay)
-					pass(time.Hour)
-					r.wants("sent", sink.got(), "pi1")
-					r.wants("progress", r.progressed(), "")
-					r.wantsProgress(pi, Progress{})
+					advance(time.Hour)
+					r.expect("sent", sink.got(), "pi1")
+					r.expect("progress", r.takeProgress(), "")
+					r.expectProgress(pi, Progress{})
 				})
 			})
 		}
@@ -559,12 +559,12 @@ func TestRelayForgets(t *testing.T) {
 func TestRelayForgetsNoneButTheForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
-		r := newTeller(t, RelayConfig{Sink: sink})
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0)})
+		r := newTestRelay(t, RelayConfig{Sink: sink})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
 		synctest.Wait()
 		r.Forget("uid-of-nobody")
-		r.ForgetWhere(func(o Object) bool { return o.Name == "tau" })
-		r.wantsProgress(pi, Progress{Acknowledged: 3})
+		r.ForgetMatching(func(o Object) bool { return o.Name == "tau" })
+		r.expectProgress(pi, Progress{Acknowledged: 3})
 	})
 }
 
@@ -574,38 +574,38 @@ func TestRelayRunsUntilItsContextEnds(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil))})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil))})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			r.Run(ctx)
 			close(ended)
 		}()
-		r.Tell(Story{Object: pi, Record: recordOf(3, 0), Awaiting: awaitingTTL(t, pi)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0), Request: ttlRequest(t, pi)})
 		synctest.Wait()
-		if closed(ended) {
+		if isClosed(ended) {
 			t.Error("Run ended before its context")
 		}
 		cancel()
 		<-ended
-		r.Tell(Story{Object: pi, Record: recordOf(4, 0)})
+		r.Publish(Snapshot{Object: pi, Record: recordOf(4, 0)})
 		synctest.Wait()
-		r.wants("sent", sink.got(), "pi1")
+		r.expect("sent", sink.got(), "pi1")
 	})
 }
 
 func TestRelayIgnoresAnObjectWithoutIdentity(t *testing.T) {
-	r := newTeller(t, RelayConfig{Sink: newSink(nil)})
-	r.Tell(Story{Record: recordOf(1, 0)})
-	r.wantsProgress(Object{}, Progress{})
+	r := newTestRelay(t, RelayConfig{Sink: newSink(nil)})
+	r.Publish(Snapshot{Record: recordOf(1, 0)})
+	r.expectProgress(Object{}, Progress{})
 }
 
 func TestRelayConfigIsChecked(t *testing.T) {
 	cases := map[string]RelayConfig{
-		"tries":                      {Tries: -1},
-		"patience":                   {Patience: -time.Second},
-		"a back-off that ends early": {Retry: Backoff{Start: time.Second, Cap: time.Millisecond}},
-		"a back-off without start":   {Repeat: Backoff{Cap: time.Second}},
+		"tries":                      {MaxRejections: -1},
+		"patience":                   {ReportAfter: -time.Second},
+		"a back-off that ends early": {SendBackoff: Backoff{Start: time.Second, Cap: time.Millisecond}},
+		"a back-off without start":   {RequestBackoff: Backoff{Cap: time.Second}},
 	}
 	for name, config := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -632,7 +632,7 @@ func TestJitterShortensByAQuarterAtMost(t *testing.T) {
 func TestRelayWithADeadSinkHoldsNoMoreThanTheRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const objects, transitions = 50, 12
-		relay := newTeller(t, RelayConfig{Sink: newSink(func(context.Context, cloudevents.Event, int) error { return errDown })})
+		relay := newTestRelay(t, RelayConfig{Sink: newSink(func(context.Context, cloudevents.Event, int) error { return errDown })})
 		held := func() (queued, senders int) {
 			relay.Relay.mu.Lock()
 			defer relay.Relay.mu.Unlock()
@@ -646,9 +646,9 @@ func TestRelayWithADeadSinkHoldsNoMoreThanTheRecords(t *testing.T) {
 		}
 		for range 20 {
 			for n := range objects {
-				relay.Tell(Story{Object: application(fmt.Sprintf("app-%d", n)), Record: recordOf(transitions, 0)})
+				relay.Publish(Snapshot{Object: application(fmt.Sprintf("app-%d", n)), Record: recordOf(transitions, 0)})
 			}
-			pass(time.Hour)
+			advance(time.Hour)
 			if queued, senders := held(); queued != objects*transitions || senders != objects {
 				t.Fatalf("%d events are held by %d senders, want %d by %d", queued, senders, objects*transitions, objects)
 			}

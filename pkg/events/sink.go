@@ -37,12 +37,12 @@ const (
 	// with in-memory channels delivers while the request is open: if the request ended first, its retries
 	// would be cancelled, the dead-letter sink never reached, and the event sent to everybody once more.
 	sendTimeout = 60 * time.Second
-	// idleConnections are kept to the sink, so that a burst of sends opens no connection for each.
-	idleConnections = 128
-	// answerLimit is how much of a refusal's text is kept.
-	answerLimit = 512
-	// drainLimit is how much of an answer is read so that its connection can be used again.
-	drainLimit = 64 << 10
+	// maxIdleConnections are kept to the sink, so that a burst of sends opens no connection for each.
+	maxIdleConnections = 128
+	// maxErrorBytes is how much of a refusal's text is kept.
+	maxErrorBytes = 512
+	// maxDrainBytes is how much of an answer is read so that its connection can be used again.
+	maxDrainBytes = 64 << 10
 )
 
 // HTTPOption adjusts the sink that NewHTTPSink makes.
@@ -123,7 +123,7 @@ func NewHTTPSink(target string, options ...HTTPOption) (Sink, error) {
 			return nil, err
 		}
 	}
-	s.client = &http.Client{Transport: transport(s.security), Timeout: sendTimeout, CheckRedirect: answerRedirects}
+	s.client = &http.Client{Transport: transport(s.security), Timeout: sendTimeout, CheckRedirect: refuseRedirect}
 	return s, nil
 }
 
@@ -134,19 +134,19 @@ func transport(security *tls.Config) *http.Transport {
 		TLSClientConfig:     security,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConns:        idleConnections,
-		MaxIdleConnsPerHost: idleConnections,
+		MaxIdleConns:        maxIdleConnections,
+		MaxIdleConnsPerHost: maxIdleConnections,
 		IdleConnTimeout:     90 * time.Second,
 	}
 }
 
-// answerRedirects makes a redirect a failure: followed, some of them would turn the POST into a GET, whose
+// refuseRedirect makes a redirect a failure: followed, some of them would turn the POST into a GET, whose
 // success would be taken for the event's.
-func answerRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Send posts the event once. The statuses 400, 413 and 422 are a rejection. Every other refusal can pass.
 func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
-	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, s.extended(event))
+	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, s.withExtensions(event))
 	if err != nil {
 		return fmt.Errorf("%w: encode event %s: %w", ErrRejected, event.ID(), err)
 	}
@@ -161,23 +161,23 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 		return fmt.Errorf("send event %s: %w", event.ID(), err)
 	}
 	defer response.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, answerLimit))
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
 	// What cannot be read costs the connection and nothing else: the status is the answer.
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, drainLimit))
-	err = verdict(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
-	if err != nil && withheld && asksForToken(response.StatusCode) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxDrainBytes))
+	err = responseError(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
+	if err != nil && withheld && isUnauthorized(response.StatusCode) {
 		return fmt.Errorf("%w: the token in %s was not sent, since K_SINK is an http URL and a token is sent over https only: "+
 			"enable Knative's transport-encryption, or set K_SINK to the sink's https URL", err, s.tokenFile)
 	}
 	return err
 }
 
-// asksForToken reports whether a status is the answer to a request that lacks a token.
-func asksForToken(status int) bool {
+// isUnauthorized reports whether a status is the answer to a request that lacks a token.
+func isUnauthorized(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-func (s *httpSink) extended(event cloudevents.Event) cloudevents.Event {
+func (s *httpSink) withExtensions(event cloudevents.Event) cloudevents.Event {
 	if len(s.extensions) == 0 {
 		return event
 	}
@@ -208,20 +208,20 @@ func (s *httpSink) authorize(request *http.Request) (withheld bool, err error) {
 	return false, nil
 }
 
-func verdict(id string, status int, answer string) error {
+func responseError(id string, status int, answer string) error {
 	switch {
 	case status >= 200 && status < 300:
 		return nil
-	case refusesForGood(status):
+	case isRejection(status):
 		return fmt.Errorf("%w: sink answered event %s with %d: %s", ErrRejected, id, status, answer)
 	default:
 		return fmt.Errorf("sink answered event %s with %d: %s", id, status, answer)
 	}
 }
 
-// refusesForGood reports whether a status is about the event itself: 400, 413 and 422. Every other status is about the way to
+// isRejection reports whether a status is about the event itself: 400, 413 and 422. Every other status is about the way to
 // the sink, its policies or its load, which change while the event stays as it is.
-func refusesForGood(status int) bool {
+func isRejection(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		return true

@@ -24,7 +24,7 @@ func TestHTTPSinkSendsInBinaryMode(t *testing.T) {
 	defer server.Close()
 	sink, err := NewHTTPSink(server.URL)
 	must(t, err)
-	event, err := ForTransition(pi, failed())
+	event, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 
 	must(t, sink.Send(t.Context(), event))
@@ -117,7 +117,7 @@ func classOf(err error) string {
 
 func clockEvent(t *testing.T, o Object) cloudevents.Event {
 	t.Helper()
-	event, err := Expired(o, failed().Time.Time)
+	event, err := NewExpiredEvent(o, failed().Time.Time)
 	must(t, err)
 	return event
 }

@@ -32,7 +32,7 @@ func expectEvents[S interface {
 }](t *testing.T, of string, states []S) {
 	t.Helper()
 	for _, state := range states {
-		kind, has := events.TypeOf(of, string(state))
+		kind, has := events.TypeForState(of, string(state))
 		if !has {
 			t.Errorf("no event tells the beginning of %s of a %s", state, of)
 			continue

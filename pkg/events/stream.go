@@ -18,58 +18,58 @@ type stream struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	// heard is the last transition that was told to the relay, and heardAt that transition's time.
-	heard   int64
-	heardAt time.Time
+	// sequence is the last transition that was told to the relay, and sequenceTime that transition's time.
+	sequence     int64
+	sequenceTime time.Time
 	// acknowledged is the last transition that the sink has taken, here or by the record's word.
 	acknowledged int64
 	rejected     int64
 	// queue is what the sink has not taken, in order.
-	queue     []*item
+	queue     []*queuedEvent
 	sending   bool
 	lastError string
 	// failingSince is when the first send failed after the last that did not, and undelivered why, once it is worth telling.
 	failingSince time.Time
-	undelivered  string
-	// question is what awaits a handler.
-	question *question
+	sinkFailure  string
+	// request is what awaits a handler.
+	request *handlerRequest
 }
 
-// item is an event to be sent: a transition, whose event is made when it is sent, or a clock event.
-type item struct {
+// queuedEvent is an event to be sent: a transition, whose event is made when it is sent, or a clock event.
+type queuedEvent struct {
 	transition *v1alpha1.Transition
 	clock      *cloudevents.Event
-	cause      trace.SpanContext
+	span       trace.SpanContext
 	// done is closed when the item needs no more sending.
 	done chan struct{}
 }
 
-func (i *item) sequence() int64 {
+func (i *queuedEvent) sequence() int64 {
 	if i.transition == nil {
 		return 0
 	}
 	return i.transition.Sequence
 }
 
-func (i *item) id(o Object) string {
+func (i *queuedEvent) id(o Object) string {
 	if i.clock != nil {
 		return i.clock.ID()
 	}
 	return eventID(o, sequenceText(i.sequence()))
 }
 
-func (i *item) event(o Object) (cloudevents.Event, error) {
+func (i *queuedEvent) event(o Object) (cloudevents.Event, error) {
 	if i.clock != nil {
 		return *i.clock, nil
 	}
-	return ForTransition(o, *i.transition)
+	return NewTransitionEvent(o, *i.transition)
 }
 
-// streamOf finds or begins an object's stream. It is nil for a story that is older than what was heard.
-func (r *Relay) streamOf(story Story) *stream {
+// streamFor finds or begins an object's stream. It is nil for a story that is older than what was heard.
+func (r *Relay) streamFor(story Snapshot) *stream {
 	s, known := r.streams[story.Object.UID]
-	if known && story.Record != nil && story.Record.Sequence < s.heard {
-		if !lastTime(story.Record).After(s.heardAt) {
+	if known && story.Record != nil && story.Record.Sequence < s.sequence {
+		if !lastTime(story.Record).After(s.sequenceTime) {
 			return nil
 		}
 		// The record was lost and begun anew.
@@ -91,8 +91,8 @@ func lastTime(record *v1alpha1.Record) time.Time {
 	return record.Transitions[len(record.Transitions)-1].Time.Time
 }
 
-// hear takes what is new in a record into the queue, and what somebody else has delivered out of it.
-func (r *Relay) hear(s *stream, story Story) {
+// updateQueue takes what is new in a record into the queue, and what somebody else has delivered out of it.
+func (r *Relay) updateQueue(s *stream, story Snapshot) {
 	record := story.Record
 	if record == nil {
 		return
@@ -100,29 +100,29 @@ func (r *Relay) hear(s *stream, story Story) {
 	s.rejected = max(s.rejected, record.Rejected)
 	if record.Acknowledged > s.acknowledged {
 		s.acknowledged = record.Acknowledged
-		r.drop(s, func(i *item) bool { return i.transition != nil && i.sequence() <= record.Acknowledged })
+		r.removeQueued(s, func(i *queuedEvent) bool { return i.transition != nil && i.sequence() <= record.Acknowledged })
 	}
-	if record.Sequence > s.heard {
-		r.enqueue(s, untold(story, max(s.heard, s.acknowledged))...)
-		s.heard, s.heardAt = record.Sequence, lastTime(record)
+	if record.Sequence > s.sequence {
+		r.enqueue(s, newTransitions(story, max(s.sequence, s.acknowledged))...)
+		s.sequence, s.sequenceTime = record.Sequence, lastTime(record)
 	}
-	s.settle()
+	s.advanceCursor()
 }
 
-// untold are the transitions after a sequence, in order. Those that the record no longer holds are passed over.
-func untold(story Story, after int64) []*item {
-	var items []*item
+// newTransitions are the transitions after a sequence, in order. Those that the record no longer holds are passed over.
+func newTransitions(story Snapshot, after int64) []*queuedEvent {
+	var items []*queuedEvent
 	for _, t := range story.Record.Transitions {
 		if t.Sequence > after && t.Sequence <= story.Record.Sequence {
-			items = append(items, &item{transition: detached(t), cause: story.Cause, done: make(chan struct{})})
+			items = append(items, &queuedEvent{transition: cloneForEvent(t), span: story.Span, done: make(chan struct{})})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b *item) int { return cmp.Compare(a.sequence(), b.sequence()) })
+	slices.SortStableFunc(items, func(a, b *queuedEvent) int { return cmp.Compare(a.sequence(), b.sequence()) })
 	return items
 }
 
-// detached is a copy of what a transition's event is made from, which the record's owner cannot change.
-func detached(t v1alpha1.Transition) *v1alpha1.Transition {
+// cloneForEvent is a copy of what a transition's event is made from, which the record's owner cannot change.
+func cloneForEvent(t v1alpha1.Transition) *v1alpha1.Transition {
 	t.DriverStatus = nil
 	if t.End != nil {
 		end := *t.End
@@ -131,37 +131,37 @@ func detached(t v1alpha1.Transition) *v1alpha1.Transition {
 	return &t
 }
 
-func (r *Relay) enqueue(s *stream, items ...*item) {
+func (r *Relay) enqueue(s *stream, items ...*queuedEvent) {
 	if !r.HasSink() {
 		return
 	}
 	s.queue = append(s.queue, items...)
-	r.instruments.pending(len(items))
+	r.instruments.addPending(len(items))
 }
 
-// drop takes items out of the queue.
-func (r *Relay) drop(s *stream, needless func(*item) bool) {
+// removeQueued takes items out of the queue.
+func (r *Relay) removeQueued(s *stream, needless func(*queuedEvent) bool) {
 	before := len(s.queue)
-	s.queue = slices.DeleteFunc(s.queue, func(i *item) bool {
+	s.queue = slices.DeleteFunc(s.queue, func(i *queuedEvent) bool {
 		if !needless(i) {
 			return false
 		}
 		close(i.done)
 		return true
 	})
-	r.instruments.pending(len(s.queue) - before)
+	r.instruments.addPending(len(s.queue) - before)
 }
 
-// settle moves the cursor over what is acknowledged because nothing before it waits any more.
-func (s *stream) settle() {
-	if !slices.ContainsFunc(s.queue, func(i *item) bool { return i.transition != nil }) {
-		s.acknowledged = max(s.acknowledged, s.heard)
+// advanceCursor moves the cursor over what is acknowledged because nothing before it waits any more.
+func (s *stream) advanceCursor() {
+	if !slices.ContainsFunc(s.queue, func(i *queuedEvent) bool { return i.transition != nil }) {
+		s.acknowledged = max(s.acknowledged, s.sequence)
 	}
 }
 
-// clocks are the clock events in the queue, the oldest first.
-func (s *stream) clocks() []*item {
-	return slices.DeleteFunc(slices.Clone(s.queue), func(i *item) bool { return i.clock == nil })
+// clockEvents are the clock events in the queue, the oldest first.
+func (s *stream) clockEvents() []*queuedEvent {
+	return slices.DeleteFunc(slices.Clone(s.queue), func(i *queuedEvent) bool { return i.clock == nil })
 }
 
 func (s *stream) progress() Progress {
@@ -169,12 +169,12 @@ func (s *stream) progress() Progress {
 		Acknowledged: s.acknowledged,
 		Rejected:     s.rejected,
 		Pending:      len(s.queue),
-		Undelivered:  s.undelivered,
+		SinkFailure:  s.sinkFailure,
 		LastError:    s.lastError,
 	}
-	if q := s.question; q != nil {
+	if q := s.request; q != nil {
 		if q.overdue {
-			p.Awaits, p.AwaitedSince = q.handler, q.since
+			p.OverdueHandler, p.RequestedAt = q.handler, q.startedAt
 		}
 		if p.LastError == "" {
 			p.LastError = q.lastError

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// span begins the span of one try to bring an event to somebody, as part of what caused the event.
-func (r *Relay) span(
+// startSpan begins the span of one try to bring an event to somebody, as part of what caused the event.
+func (r *Relay) startSpan(
 	ctx context.Context, name string, kind trace.SpanKind, event cloudevents.Event, cause trace.SpanContext,
 ) (context.Context, trace.Span) {
 	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, cause), name, trace.WithSpanKind(kind))

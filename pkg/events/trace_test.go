@@ -28,11 +28,11 @@ func TestRelayTraces(t *testing.T) {
 			}
 			return nil
 		})
-		r := newTeller(t, RelayConfig{Sink: sink, Handlers: here(t, newHandler(nil)), Traces: provider})
+		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil)), TracerProvider: provider})
 		record := recordOf(2, 0)
 		_, cause := provider.Tracer("test").Start(t.Context(), "reconcile")
-		r.Tell(Story{Object: pi, Record: record, Awaiting: awaiting(t, pi, record), Cause: cause.SpanContext()})
-		pass(500 * time.Millisecond)
+		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record), Span: cause.SpanContext()})
+		advance(500 * time.Millisecond)
 		r.Shutdown()
 
 		got := map[string]int{}
@@ -65,7 +65,7 @@ func TestATraceIsNoPartOfTheEvent(t *testing.T) {
 	defer server.Close()
 	sink, err := NewHTTPSink(server.URL)
 	must(t, err)
-	event, err := ForTransition(pi, failed())
+	event, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 	traced, span := sdktrace.NewTracerProvider().Tracer("test").Start(t.Context(), "send")
 

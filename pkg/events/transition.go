@@ -29,19 +29,19 @@ type TransitionData struct {
 	Outcome       string `json:"outcome,omitempty" doc:"The object's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
 }
 
-// TransitionOf reads the data of a received event. What is no transition's event, or has data that is none of it, is a
+// DecodeTransition reads the data of a received event. What is no transition's event, or has data that is none of it, is a
 // Permanent error.
-func TransitionOf(event cloudevents.Event) (TransitionData, error) {
-	return decoded[TransitionData](event, false)
+func DecodeTransition(event cloudevents.Event) (TransitionData, error) {
+	return decode[TransitionData](event, false)
 }
 
-// ClockOf reads the data of a received clock event. What is none, or has data that is none of it, is a Permanent error.
-func ClockOf(event cloudevents.Event) (ClockData, error) {
-	return decoded[ClockData](event, true)
+// DecodeClock reads the data of a received clock event. What is none, or has data that is none of it, is a Permanent error.
+func DecodeClock(event cloudevents.Event) (ClockData, error) {
+	return decode[ClockData](event, true)
 }
 
-func decoded[T any](event cloudevents.Event, clock bool) (data T, err error) {
-	if kind, known := TypeNamed(event.Type()); !known || kind.Clock() != clock {
+func decode[T any](event cloudevents.Event, clock bool) (data T, err error) {
+	if eventType, ok := TypeByName(event.Type()); !ok || eventType.Clock() != clock {
 		return data, Permanent(fmt.Errorf("event %.256q has the type %.256q, and no data of the type %T", event.ID(), event.Type(), data))
 	}
 	if err := event.DataAs(&data); err != nil {
@@ -70,21 +70,21 @@ const (
 	podLimit           = 253
 )
 
-// ForTransition is the event of a transition. It is made from the object's identity and the transition alone:
+// NewTransitionEvent is the event of a transition. It is made from the object's identity and the transition alone:
 // the same transition always gives the same event, to the byte.
-func ForTransition(o Object, t v1alpha1.Transition) (cloudevents.Event, error) {
-	kind, known := TypeOf(o.Kind, t.State)
-	if !known {
+func NewTransitionEvent(o Object, t v1alpha1.Transition) (cloudevents.Event, error) {
+	eventType, ok := TypeForState(o.Kind, t.State)
+	if !ok {
 		return cloudevents.Event{}, fmt.Errorf("no event tells state %.64q of a %s", t.State, o.Kind)
 	}
 	if err := validateTransition(t); err != nil {
 		return cloudevents.Event{}, fmt.Errorf("transition %d: %w", t.Sequence, err)
 	}
-	event, err := newEvent(o, kind, sequenceText(t.Sequence), t.Time.Time)
+	event, err := newEvent(o, eventType, sequenceText(t.Sequence), t.Time.Time)
 	if err != nil {
 		return cloudevents.Event{}, err
 	}
-	extendTransition(&event, t)
+	setTransitionExtensions(&event, t)
 	return withData(event, transitionData(o, t))
 }
 
@@ -93,21 +93,21 @@ func validateTransition(t v1alpha1.Transition) error {
 	switch {
 	case t.Sequence < 1:
 		return errors.New("the sequence starts at 1")
-	case t.End != nil && !isOutcome(t.End.Outcome):
+	case t.End != nil && !isAttemptOutcome(t.End.Outcome):
 		return fmt.Errorf("%.64q is no outcome of an attempt", t.End.Outcome)
-	case t.Final() && !isOutcome(t.Outcome) && t.Outcome != v1alpha1.OutcomeDeleted:
+	case t.Final() && !isAttemptOutcome(t.Outcome) && t.Outcome != v1alpha1.OutcomeDeleted:
 		return fmt.Errorf("%.64q is no outcome of an object", t.Outcome)
 	default:
 		return nil
 	}
 }
 
-// isOutcome says that an attempt can end so. An object can also be deleted before its end.
-func isOutcome(text string) bool {
+// isAttemptOutcome says that an attempt can end so. An object can also be deleted before its end.
+func isAttemptOutcome(text string) bool {
 	return text == v1alpha1.OutcomeSucceeded || text == v1alpha1.OutcomeFailed
 }
 
-func extendTransition(event *cloudevents.Event, t v1alpha1.Transition) {
+func setTransitionExtensions(event *cloudevents.Event, t v1alpha1.Transition) {
 	event.SetExtension(ExtensionSequence, sequenceText(t.Sequence))
 	event.SetExtension(ExtensionState, t.State)
 	event.SetExtension(ExtensionAttempt, strconv.FormatInt(t.Attempt, 10))
@@ -166,11 +166,11 @@ func endData(t v1alpha1.Transition) *End {
 func sequenceText(sequence int64) string { return fmt.Sprintf("%010d", sequence) }
 
 // eventID tells the events of one object apart. The uid makes it differ from those of all other objects, too.
-func eventID(o Object, number string) string { return string(o.UID) + "." + number }
+func eventID(o Object, suffix string) string { return string(o.UID) + "." + suffix }
 
 // newEvent is an event without data. Its time is cut to what a record keeps, microseconds, so that it is the
 // same before and after the record was stored.
-func newEvent(o Object, kind Type, number string, at time.Time) (cloudevents.Event, error) {
+func newEvent(o Object, eventType Type, suffix string, at time.Time) (cloudevents.Event, error) {
 	if err := o.validate(); err != nil {
 		return cloudevents.Event{}, fmt.Errorf("object of the event: %w", err)
 	}
@@ -178,19 +178,19 @@ func newEvent(o Object, kind Type, number string, at time.Time) (cloudevents.Eve
 		return cloudevents.Event{}, errors.New("an event needs a time")
 	}
 	event := cloudevents.NewEvent(cloudevents.VersionV1)
-	event.SetType(kind.Name)
+	event.SetType(eventType.Name)
 	event.SetSource(o.Source())
 	event.SetSubject(o.Key().String())
-	event.SetID(eventID(o, number))
-	event.SetTime(instant(at))
-	event.SetDataSchema(kind.Schema())
+	event.SetID(eventID(o, suffix))
+	event.SetTime(recordTime(at))
+	event.SetDataSchema(eventType.Schema())
 	event.SetExtension(ExtensionKind, o.Kind)
 	event.SetExtension(ExtensionNamespace, o.Namespace)
 	event.SetExtension(ExtensionName, o.Name)
 	return event, nil
 }
 
-func instant(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
+func recordTime(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
 func withData(event cloudevents.Event, data any) (cloudevents.Event, error) {
 	if err := event.SetData(cloudevents.ApplicationJSON, data); err != nil {

@@ -35,7 +35,7 @@ func failed() v1alpha1.Transition {
 }
 
 func TestEventOfAnAttemptsEnd(t *testing.T) {
-	event, err := ForTransition(pi, failed())
+	event, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 	want := `{
 		"specversion": "1.0",
@@ -88,9 +88,9 @@ func TestAnEventSaysNoMoreThanItsTransitionAllows(t *testing.T) {
 	quoting.Message = "Driver failed. java.lang.IllegalStateException: on the card of Mr. Smith"
 	quoting.End.Message = quoting.Message + "\nTermination message: Mr. Smith"
 	quoting.End.EventMessage = "Driver failed."
-	event, err := ForTransition(pi, quoting)
+	event, err := NewTransitionEvent(pi, quoting)
 	must(t, err)
-	data, err := TransitionOf(event)
+	data, err := DecodeTransition(event)
 	must(t, err)
 	if data.Message != "Driver failed." || data.End.Message != "Driver failed." {
 		t.Errorf("the event says %q and %q", data.Message, data.End.Message)
@@ -141,7 +141,7 @@ func TestExtensionsOfTransitions(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.transition.Time = microTime("2026-03-01T08:15:30Z")
-			event, err := ForTransition(pi, tc.transition)
+			event, err := NewTransitionEvent(pi, tc.transition)
 			must(t, err)
 			tc.want["sparkkind"], tc.want["sparknamespace"], tc.want["sparkname"] = "SparkApplication", "team-a", "pi"
 			if diff := cmp.Diff(tc.want, event.Extensions()); diff != "" {
@@ -161,9 +161,9 @@ func TestEventIsTheSameBeforeAndAfterStorage(t *testing.T) {
 	must(t, json.Unmarshal(text, &stored))
 	stored.DriverStatus = nil
 
-	before, err := ForTransition(pi, fresh)
+	before, err := NewTransitionEvent(pi, fresh)
 	must(t, err)
-	after, err := ForTransition(pi, stored)
+	after, err := NewTransitionEvent(pi, stored)
 	must(t, err)
 	if diff := cmp.Diff(wire(t, before), wire(t, after)); diff != "" {
 		t.Errorf("event (-before +after):\n%s", diff)
@@ -186,7 +186,7 @@ func TestEventStaysSmall(t *testing.T) {
 			transition := failed()
 			transition.Message, transition.DriverPod, transition.ApplicationID = text, text, text
 			transition.End.Message, transition.End.Class, transition.End.Reason = text, text, text
-			event, err := ForTransition(object, transition)
+			event, err := NewTransitionEvent(object, transition)
 			must(t, err)
 			if size := len(wire(t, event)); size >= 8<<10 {
 				t.Errorf("event has %d bytes, want less than 8 KiB", size)
@@ -211,7 +211,7 @@ func TestTransitionsThatNoEventTells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object, transition := pi, failed()
 			spoil(&object, &transition)
-			if event, err := ForTransition(object, transition); err == nil {
+			if event, err := NewTransitionEvent(object, transition); err == nil {
 				t.Errorf("ForTransition made %s", wire(t, event))
 			}
 		})
@@ -220,7 +220,7 @@ func TestTransitionsThatNoEventTells(t *testing.T) {
 
 func TestExpired(t *testing.T) {
 	at := time.Date(2026, 3, 1, 9, 15, 30, 123456789, time.FixedZone("CET", 3600))
-	event, err := Expired(pi, at)
+	event, err := NewExpiredEvent(pi, at)
 	must(t, err)
 	want := `{
 		"specversion": "1.0",
@@ -245,13 +245,13 @@ func TestExpired(t *testing.T) {
 	if diff := cmp.Diff(tree(t, want), tree(t, wire(t, event))); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	if _, err := Expired(pi, time.Time{}); err == nil {
+	if _, err := NewExpiredEvent(pi, time.Time{}); err == nil {
 		t.Error("Expired made an event of no instant")
 	}
 }
 
 func TestEventOfACluster(t *testing.T) {
-	event, err := ForTransition(standalone, v1alpha1.Transition{
+	event, err := NewTransitionEvent(testCluster, v1alpha1.Transition{
 		Sequence: 3, Time: microTime("2026-03-01T08:15:30.5Z"), State: "Degraded", Message: "The master is gone.",
 	})
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 // A handler that prints how attempts end.
 func ExampleHandle() {
 	function.Handle(func(_ context.Context, event cloudevents.Event) error {
-		data, err := events.TransitionOf(event)
+		data, err := events.DecodeTransition(event)
 		if err == nil && data.End != nil {
 			fmt.Printf("attempt %d of %s: %s %s\n", data.Attempt, event.Subject(), data.End.Outcome, data.End.Reason)
 		}

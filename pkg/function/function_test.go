@@ -28,7 +28,7 @@ func failed(t *testing.T) cloudevents.Event {
 	t.Helper()
 	end := transition(7, "Failed")
 	end.End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed, RestartAllowed: true, Class: "application"}
-	event, err := events.ForTransition(pi, end)
+	event, err := events.NewTransitionEvent(pi, end)
 	must(t, err)
 	return event
 }

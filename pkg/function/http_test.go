@@ -46,7 +46,7 @@ func TestStoryOverHTTP(t *testing.T) {
 	record := &v1alpha1.Record{Sequence: 3, Transitions: []v1alpha1.Transition{
 		transition(1, "Submitted"), transition(2, "DriverRequested"), transition(3, "DriverStarted"),
 	}}
-	relay.Tell(events.Story{Object: pi, Record: record})
+	relay.Publish(events.Snapshot{Object: pi, Record: record})
 	<-told
 
 	want := []string{

@@ -44,7 +44,7 @@ var page string
 func TestReference(t *testing.T) {
 	provider := &noting{}
 	_, requests := apiserver.CountRequests(provider)
-	_, relay := events.NewRelay(events.RelayConfig{Meters: provider})
+	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
 	_, schedules := scheduledsparkapplication.NewInstruments(provider)
 	_, clusters := sparkcluster.NewInstruments(provider, nil)

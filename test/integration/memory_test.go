@@ -47,7 +47,7 @@ func (h *handler) floods(t *testing.T, about events.Object, count int) {
 	for range 16 {
 		senders.Go(func() {
 			for i := range count / 16 {
-				event, err := events.Expired(about, time.Unix(int64(i), 0))
+				event, err := events.NewExpiredEvent(about, time.Unix(int64(i), 0))
 				if err != nil {
 					t.Error(err)
 					return

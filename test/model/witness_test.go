@@ -52,7 +52,7 @@ func (w *witness) sawApplication(app dialect.Application) {
 	}
 	api := apiOf(app)
 	for _, transition := range record.Transitions {
-		event, err := events.ForTransition(events.Object{
+		event, err := events.NewTransitionEvent(events.Object{
 			Group: api.Group, Resource: api.Resource, Kind: api.Kind,
 			Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
 		}, transition)

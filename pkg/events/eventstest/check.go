@@ -29,24 +29,24 @@ func Check(event cloudevents.Event) error {
 	if err := event.Validate(); err != nil {
 		return err
 	}
-	kind, known := events.TypeNamed(event.Type())
-	if !known {
+	eventType, ok := events.TypeByName(event.Type())
+	if !ok {
 		return fmt.Errorf("%s is no type of the contract", event.Type())
 	}
-	attributes, err := attributesOf(event)
+	attributes, err := structuredAttributes(event)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		checkNames(kind, attributes),
-		checkData(kind, event.Data()),
-		checkAgreement(kind, event, attributes),
+		checkNames(eventType, attributes),
+		checkData(eventType, event.Data()),
+		checkAgreement(eventType, event, attributes),
 		checkSize(event),
 	)
 }
 
-// attributesOf are all attributes of an event, as structured mode has them.
-func attributesOf(event cloudevents.Event) (map[string]any, error) {
+// structuredAttributes are all attributes of an event, as structured mode has them.
+func structuredAttributes(event cloudevents.Event) (map[string]any, error) {
 	text, err := json.Marshal(event)
 	if err != nil {
 		return nil, err
@@ -64,22 +64,22 @@ func attributesOf(event cloudevents.Event) (map[string]any, error) {
 	return attributes, nil
 }
 
-func checkNames(kind events.Type, attributes map[string]any) error {
+func checkNames(eventType events.Type, attributes map[string]any) error {
 	var problems []error
 	possible := map[string]bool{}
 	for _, a := range events.Attributes {
 		value, present := attributes[a.Name]
 		text, isText := value.(string)
-		switch possible[a.Name] = a.Possible(kind); {
-		case !present && a.Always(kind):
-			problems = append(problems, fmt.Errorf("%s has no %s", kind.Name, a.Name))
+		switch possible[a.Name] = a.AllowedOn(eventType); {
+		case !present && a.RequiredOn(eventType):
+			problems = append(problems, fmt.Errorf("%s has no %s", eventType.Name, a.Name))
 		case present && (!isText || !regexp.MustCompile("^("+a.Pattern+")$").MatchString(text)):
 			problems = append(problems, fmt.Errorf("%s is %#v, not like %s", a.Name, value, a.Pattern))
 		}
 	}
 	for name := range attributes {
 		if !possible[name] {
-			problems = append(problems, fmt.Errorf("%s has %s", kind.Name, name))
+			problems = append(problems, fmt.Errorf("%s has %s", eventType.Name, name))
 		}
 	}
 	return errors.Join(problems...)
@@ -88,11 +88,11 @@ func checkNames(kind events.Type, attributes map[string]any) error {
 // schemas are those that were compiled, by the names of their types.
 var schemas sync.Map
 
-func schemaOf(kind events.Type) (*jsonschema.Schema, error) {
-	if schema, known := schemas.Load(kind.Name); known {
+func schemaOf(eventType events.Type) (*jsonschema.Schema, error) {
+	if schema, ok := schemas.Load(eventType.Name); ok {
 		return schema.(*jsonschema.Schema), nil
 	}
-	text, err := reference.Schema(kind)
+	text, err := reference.Schema(eventType)
 	if err != nil {
 		return nil, err
 	}
@@ -102,20 +102,20 @@ func schemaOf(kind events.Type) (*jsonschema.Schema, error) {
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	if err := compiler.AddResource(kind.Schema(), document); err != nil {
+	if err := compiler.AddResource(eventType.Schema(), document); err != nil {
 		return nil, err
 	}
-	schema, err := compiler.Compile(kind.Schema())
+	schema, err := compiler.Compile(eventType.Schema())
 	if err != nil {
 		return nil, err
 	}
-	schemas.Store(kind.Name, schema)
+	schemas.Store(eventType.Name, schema)
 	return schema, nil
 }
 
 // checkData validates data, and knows no field that the schema does not: what is added has to be published.
-func checkData(kind events.Type, data []byte) error {
-	schema, err := schemaOf(kind)
+func checkData(eventType events.Type, data []byte) error {
+	schema, err := schemaOf(eventType)
 	if err != nil {
 		return err
 	}
@@ -126,53 +126,53 @@ func checkData(kind events.Type, data []byte) error {
 	return errors.Join(schema.Validate(document), checkFields("data", schema, document))
 }
 
-func checkFields(where string, schema *jsonschema.Schema, document any) error {
+func checkFields(path string, schema *jsonschema.Schema, document any) error {
 	fields, _ := document.(map[string]any)
 	var problems []error
 	for name, value := range fields {
-		if of := schema.Properties[name]; of != nil {
-			problems = append(problems, checkFields(where+"."+name, of, value))
+		if property := schema.Properties[name]; property != nil {
+			problems = append(problems, checkFields(path+"."+name, property, value))
 		} else {
-			problems = append(problems, fmt.Errorf("%s.%s is not in the schema", where, name))
+			problems = append(problems, fmt.Errorf("%s.%s is not in the schema", path, name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
 // checkAgreement compares what attributes and data say of the same thing.
-func checkAgreement(kind events.Type, event cloudevents.Event, attributes map[string]any) error {
+func checkAgreement(eventType events.Type, event cloudevents.Event, attributes map[string]any) error {
 	object, err := events.Identify(event)
 	if err != nil {
 		return err
 	}
 	want := map[string]any{
-		"specversion": "1.0", "type": kind.Name, "dataschema": kind.Schema(), "datacontenttype": cloudevents.ApplicationJSON,
+		"specversion": "1.0", "type": eventType.Name, "dataschema": eventType.Schema(), "datacontenttype": cloudevents.ApplicationJSON,
 		"source": object.Source(), "subject": object.Key().String(), "time": attributes["time"],
 		events.ExtensionKind: object.Kind, events.ExtensionNamespace: object.Namespace, events.ExtensionName: object.Name,
 	}
-	if object.Resource != kind.Resource() {
-		return fmt.Errorf("%s is about one of %s", kind.Name, object.Resource)
+	if object.Resource != eventType.Resource() {
+		return fmt.Errorf("%s is about one of %s", eventType.Name, object.Resource)
 	}
-	var said events.Object
-	if kind.Clock() {
-		clock, err := events.ClockOf(event)
+	var inData events.Object
+	if eventType.Clock() {
+		clock, err := events.DecodeClock(event)
 		if err != nil {
 			return err
 		}
-		said = events.Object{Namespace: clock.Namespace, Name: clock.Name, Kind: clock.Kind}
+		inData = events.Object{Namespace: clock.Namespace, Name: clock.Name, Kind: clock.Kind}
 		want["id"] = clock.UID + "." + clock.Due.Format(time.RFC3339Nano)
 		want["time"] = clock.Due.Format(time.RFC3339Nano)
 	} else {
-		data, err := events.TransitionOf(event)
+		data, err := events.DecodeTransition(event)
 		if err != nil {
 			return err
 		}
-		said = events.Object{Namespace: data.Namespace, Name: data.Name, Kind: data.Kind}
-		expectTransition(want, data)
+		inData = events.Object{Namespace: data.Namespace, Name: data.Name, Kind: data.Kind}
+		addTransitionAttributes(want, data)
 	}
-	said.Group, said.Resource, said.UID = object.Group, object.Resource, object.UID
-	if said != object || !strings.HasPrefix(fmt.Sprint(want["id"]), string(object.UID)+".") {
-		return fmt.Errorf("the attributes are about %+v, and the data about %+v", object, said)
+	inData.Group, inData.Resource, inData.UID = object.Group, object.Resource, object.UID
+	if inData != object || !strings.HasPrefix(fmt.Sprint(want["id"]), string(object.UID)+".") {
+		return fmt.Errorf("the attributes are about %+v, and the data about %+v", object, inData)
 	}
 	if !reflect.DeepEqual(attributes, want) {
 		return fmt.Errorf("the attributes are %v, and the data says %v", attributes, want)
@@ -180,8 +180,8 @@ func checkAgreement(kind events.Type, event cloudevents.Event, attributes map[st
 	return nil
 }
 
-// expectTransition adds the attributes that follow from a transition's data.
-func expectTransition(want map[string]any, data events.TransitionData) {
+// addTransitionAttributes adds the attributes that follow from a transition's data.
+func addTransitionAttributes(want map[string]any, data events.TransitionData) {
 	want[events.ExtensionSequence] = fmt.Sprintf("%010d", data.Sequence)
 	want["id"] = fmt.Sprintf("%s.%010d", data.UID, data.Sequence)
 	want[events.ExtensionState] = data.State

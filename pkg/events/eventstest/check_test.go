@@ -45,12 +45,12 @@ func fullest(t *testing.T, kind events.Type) cloudevents.Event {
 			transition.End.ExitCode = &code
 		}
 	}
-	event, err := events.ForTransition(about(kind), transition)
+	event, err := events.NewTransitionEvent(about(kind), transition)
 	switch kind.Name {
 	case events.DueType:
-		event, err = events.Due(about(kind), instant)
+		event, err = events.NewDueEvent(about(kind), instant)
 	case events.ExpiredType:
-		event, err = events.Expired(about(kind), instant)
+		event, err = events.NewExpiredEvent(about(kind), instant)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestEventsOfAllTypesKeepTheContract(t *testing.T) {
 		if kind.Clock() {
 			continue
 		}
-		sparse, err := events.ForTransition(about(kind), v1alpha1.Transition{
+		sparse, err := events.NewTransitionEvent(about(kind), v1alpha1.Transition{
 			Sequence: 1, Time: metav1.NewMicroTime(instant), State: kind.State,
 		})
 		if err != nil {
@@ -79,7 +79,7 @@ func TestEventsOfAllTypesKeepTheContract(t *testing.T) {
 }
 
 func TestAnEventThatBreaksTheContractIsFound(t *testing.T) {
-	failed, _ := events.TypeOf("SparkApplication", "Failed")
+	failed, _ := events.TypeForState("SparkApplication", "Failed")
 	extension := func(name string, value any) func(*cloudevents.Event) {
 		return func(e *cloudevents.Event) { e.SetExtension(name, value) }
 	}

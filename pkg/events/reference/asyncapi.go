@@ -44,7 +44,7 @@ func asyncAPI() ([]byte, error) {
 func message(kind events.Type) object {
 	properties, required := object{}, []string{}
 	for _, a := range events.Attributes {
-		if !a.Possible(kind) {
+		if !a.AllowedOn(kind) {
 			continue
 		}
 		name := "ce-" + a.Name
@@ -52,7 +52,7 @@ func message(kind events.Type) object {
 			name = "content-type"
 		}
 		properties[name] = headerOf(kind, a)
-		if a.Always(kind) {
+		if a.RequiredOn(kind) {
 			required = append(required, name)
 		}
 	}

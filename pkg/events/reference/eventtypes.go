@@ -61,10 +61,10 @@ func attributesOf(kind events.Type) []object {
 	}
 	var attributes []object
 	for _, a := range events.Attributes {
-		if !a.Possible(kind) {
+		if !a.AllowedOn(kind) {
 			continue
 		}
-		attribute := object{"name": a.Name, "required": a.Always(kind)}
+		attribute := object{"name": a.Name, "required": a.RequiredOn(kind)}
 		if value := values[a.Name]; value != "" {
 			attribute["value"] = value
 		}

@@ -46,7 +46,7 @@ func example() (string, error) {
 		Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication",
 		Namespace: "team-a", Name: "pi", UID: "5f0a7c9e-6f4b-4d8e-9f57-0c1d5b7e2a31",
 	}
-	event, err := events.ForTransition(object, v1alpha1.Transition{
+	event, err := events.NewTransitionEvent(object, v1alpha1.Transition{
 		Sequence:      8,
 		Time:          metav1.NewMicroTime(time.Date(2026, 3, 1, 8, 15, 30, 123456000, time.UTC)),
 		State:         "Failed",

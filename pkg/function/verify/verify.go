@@ -80,7 +80,7 @@ func (v *Verifier) Holds(ctx context.Context, event cloudevents.Event) (bool, er
 	case found.Metadata.UID != about.UID, found.Kind != about.Kind:
 		return false, nil
 	}
-	if kind, known := events.TypeNamed(event.Type()); !known {
+	if kind, known := events.TypeByName(event.Type()); !known {
 		return false, nil
 	} else if kind.Clock() {
 		return clockHolds(event)
@@ -89,13 +89,13 @@ func (v *Verifier) Holds(ctx context.Context, event cloudevents.Event) (bool, er
 }
 
 func clockHolds(event cloudevents.Event) (bool, error) {
-	clock, err := events.ClockOf(event)
+	clock, err := events.DecodeClock(event)
 	return err == nil && clock.Due.Equal(event.Time()) && !clock.Due.After(time.Now()), err
 }
 
 // has compares what is told with what the record would tell.
 func (o object) has(about events.Object, event cloudevents.Event) (bool, error) {
-	told, err := events.TransitionOf(event)
+	told, err := events.DecodeTransition(event)
 	if err != nil || o.Status.Firesteel == nil {
 		return false, err
 	}
@@ -103,11 +103,11 @@ func (o object) has(about events.Object, event cloudevents.Event) (bool, error) 
 		if transition.Sequence != told.Sequence {
 			continue
 		}
-		want, err := events.ForTransition(about, transition)
+		want, err := events.NewTransitionEvent(about, transition)
 		if err != nil {
 			return false, fmt.Errorf("event of transition %d: %w", told.Sequence, err)
 		}
-		truth, err := events.TransitionOf(want)
+		truth, err := events.DecodeTransition(want)
 		return event.ID() == want.ID() && event.Type() == want.Type() && sameExtensions(event, want) && reflect.DeepEqual(told, truth), err
 	}
 	return false, nil

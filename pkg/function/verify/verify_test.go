@@ -58,14 +58,14 @@ func TestHolds(t *testing.T) {
 	told := func(o events.Object, change func(*v1alpha1.Transition)) cloudevents.Event {
 		transition := *failure.DeepCopy()
 		change(&transition)
-		event, err := events.ForTransition(o, transition)
+		event, err := events.NewTransitionEvent(o, transition)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return event
 	}
 	expired := func(o events.Object, at time.Time) cloudevents.Event {
-		event, err := events.Expired(o, at)
+		event, err := events.NewExpiredEvent(o, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestHolds(t *testing.T) {
 }
 
 func TestHoldsNothingThatIsNoEventOfFiresteels(t *testing.T) {
-	event, err := events.ForTransition(pi, failure)
+	event, err := events.NewTransitionEvent(pi, failure)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestHoldsNothingThatIsNoEventOfFiresteels(t *testing.T) {
 }
 
 func TestAnAPIServerThatIsAwayIsAnError(t *testing.T) {
-	event, err := events.ForTransition(pi, failure)
+	event, err := events.NewTransitionEvent(pi, failure)
 	if err != nil {
 		t.Fatal(err)
 	}

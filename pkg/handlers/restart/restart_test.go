@@ -66,7 +66,7 @@ var pi = events.Object{
 // told is the event that asks for the verdict.
 func told(t *testing.T, object events.Object) cloudevents.Event {
 	t.Helper()
-	event, err := events.ForTransition(object, failed().app.Status.Firesteel.Transitions[1])
+	event, err := events.NewTransitionEvent(object, failed().app.Status.Firesteel.Transitions[1])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func newServer(t *testing.T, b *builder, runs ...*sparkv1.SparkApplication) *ser
 // tell tells the handler of a schedule.
 func (s *server) tell(t *testing.T, object events.Object) error {
 	t.Helper()
-	event, err := events.Due(object, due)
+	event, err := events.NewDueEvent(object, due)
 	if err != nil {
 		t.Fatal(err)
 	}

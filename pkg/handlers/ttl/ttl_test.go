@@ -65,7 +65,7 @@ var pi = events.Object{
 
 func told(t *testing.T, object events.Object) cloudevents.Event {
 	t.Helper()
-	event, err := events.Expired(object, due)
+	event, err := events.NewExpiredEvent(object, due)
 	if err != nil {
 		t.Fatal(err)
 	}

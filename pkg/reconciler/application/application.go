@@ -230,21 +230,21 @@ func (r *Reconciler) withProgress(app dialect.Application) *v1alpha1.Record {
 
 // tell hands the persisted record to the relay, with what awaits a handler.
 func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision lifecycle.Decision) {
-	story := events.Story{Object: r.objectOf(app), Record: app.GetRecord(), Cause: trace.SpanContextFromContext(ctx)}
+	story := events.Snapshot{Object: r.objectOf(app), Record: app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
 	var err error
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:
-		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
-		story.Awaiting.Event, err = events.ForTransition(story.Object, *outbox.LastEnd(app.GetRecord()))
+		story.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
+		story.Request.Event, err = events.NewTransitionEvent(story.Object, *outbox.LastEnd(app.GetRecord()))
 	case lifecycle.AwaitsDeletion:
-		story.Awaiting = &events.Awaiting{Handler: string(decision.Awaits)}
-		story.Awaiting.Event, err = events.Expired(story.Object, decision.AwaitsSince)
+		story.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
+		story.Request.Event, err = events.NewExpiredEvent(story.Object, decision.AwaitsSince)
 	}
 	if err != nil {
 		logging.FromContext(ctx).Errorw("An event cannot be made, so its handler is not asked", zap.Error(err))
-		story.Awaiting = nil
+		story.Request = nil
 	}
-	r.relay.Tell(story)
+	r.relay.Publish(story)
 }
 
 // lookAgain has the application looked at when its next deadline is due, or its cursor, or when the event of its driver is

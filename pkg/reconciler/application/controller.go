@@ -106,7 +106,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 			SkipStatusUpdates: true,
 			PromoteFilterFunc: func(object any) bool { return unfinished(object, speak()) },
 			DemoteFunc: func(bucket reconciler.Bucket) {
-				r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 				r.relabelled.forgetWhere(bucket.Has)
 			},
 		}
@@ -257,7 +257,7 @@ func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool
 // that leave it, and all that are served where the defaults changed.
 func (r *Reconciler) follow(before, after *config.Config) {
 	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
-		r.relay.HandlersMoved()
+		r.relay.HandlerSettingsChanged()
 	}
 	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
 	r.resync(func(object any) bool {

@@ -41,7 +41,7 @@ type listener struct {
 }
 
 func (l *listener) Forget(uid types.UID)               { l.forgot = append(l.forgot, uid) }
-func (l *listener) HandlersMoved()                     { l.moved++ }
+func (l *listener) HandlerSettingsChanged()            { l.moved++ }
 func (l *listener) Progress(types.UID) events.Progress { return events.Progress{} }
 
 // behind stands for the generated reconciler.

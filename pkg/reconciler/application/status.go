@@ -138,9 +138,9 @@ func (r *Reconciler) facts(
 		}
 	}
 	progress := r.relay.Progress(app.GetUID())
-	if decision.Awaits != lifecycle.AwaitsNothing && !progress.AwaitedSince.IsZero() &&
-		r.clock.Since(progress.AwaitedSince) >= silentAfter {
-		facts.SilentHandler = progress.Awaits
+	if decision.Awaits != lifecycle.AwaitsNothing && !progress.RequestedAt.IsZero() &&
+		r.clock.Since(progress.RequestedAt) >= silentAfter {
+		facts.SilentHandler = progress.OverdueHandler
 	}
 	facts.Delivery = telling.Delivery(app.GetRecord(), progress)
 	if hasDriver(record) {

@@ -92,7 +92,7 @@ func newController(
 		store := process.Settings(ctx, cmw, setup.Follower{
 			Settings: func(before, after *config.Config) {
 				if !reflect.DeepEqual(before.Handlers, after.Handlers) {
-					r.relay.HandlersMoved()
+					r.relay.HandlerSettingsChanged()
 				}
 				if !reflect.DeepEqual(before.Scope, after.Scope) {
 					resync(func(any) bool { return true })
@@ -109,7 +109,7 @@ func newController(
 			return controller.Options{
 				ConfigStore: store, SkipStatusUpdates: true,
 				DemoteFunc: func(bucket reconciler.Bucket) {
-					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
 						if s, is := object.(variant.Schedule); is && bucket.Has(keyOf(s)) {
 							r.rush.Note(s.GetUID(), false)

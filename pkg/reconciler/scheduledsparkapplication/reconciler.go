@@ -110,7 +110,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	r.rush.Note(s.GetUID(), asks && !decision.Due.IsZero())
 	silent := ""
 	if asks {
-		silent = r.relay.Progress(s.GetUID()).Awaits
+		silent = r.relay.Progress(s.GetUID()).OverdueHandler
 	}
 	schedule.Project(s, policy, decision, silent, now)
 	if worthWriting(before, s.GetScheduleStatus()) {
@@ -282,10 +282,10 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule) (variant.Sch
 
 // tell has the handler asked, or asked no more.
 func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
-	story := events.Story{Object: r.kind.Object(s), Cause: trace.SpanContextFromContext(ctx)}
+	story := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
 	if !asks {
 		if r.asked.any(s.GetUID()) {
-			r.relay.Tell(story)
+			r.relay.Publish(story)
 			if r.relay.Progress(s.GetUID()).Pending == 0 {
 				r.relay.Forget(s.GetUID())
 				r.asked.forget(s.GetUID())
@@ -293,13 +293,13 @@ func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.
 		}
 		return nil
 	}
-	event, err := events.Due(story.Object, instant)
+	event, err := events.NewDueEvent(story.Object, instant)
 	if err != nil {
 		return fmt.Errorf("make the event of %s: %w", instant, err)
 	}
-	story.Awaiting = &events.Awaiting{Handler: schedule.Handler, Event: event}
+	story.Request = &events.PendingRequest{Handler: schedule.Handler, Event: event}
 	r.asked.note(s.GetUID())
-	r.relay.Tell(story)
+	r.relay.Publish(story)
 	return nil
 }
 

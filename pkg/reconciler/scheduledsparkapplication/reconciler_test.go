@@ -35,17 +35,17 @@ type teller struct {
 	told  int
 }
 
-func (l *teller) Tell(story events.Story) {
+func (l *teller) Publish(story events.Snapshot) {
 	l.told++
-	if story.Awaiting != nil {
-		l.asked = append(l.asked, story.Awaiting.Handler+" "+story.Awaiting.Event.ID())
+	if story.Request != nil {
+		l.asked = append(l.asked, story.Request.Handler+" "+story.Request.Event.ID())
 	}
 }
-func (l *teller) Progress(types.UID) events.Progress   { return events.Progress{} }
-func (l *teller) Forget(types.UID)                     {}
-func (l *teller) ForgetWhere(func(events.Object) bool) {}
-func (l *teller) HandlersMoved()                       {}
-func (l *teller) HasSink() bool                        { return true }
+func (l *teller) Progress(types.UID) events.Progress      { return events.Progress{} }
+func (l *teller) Forget(types.UID)                        {}
+func (l *teller) ForgetMatching(func(events.Object) bool) {}
+func (l *teller) HandlerSettingsChanged()                 {}
+func (l *teller) HasSink() bool                           { return true }
 
 // stage is a reconciler with a schedule, and what it does.
 type stage struct {

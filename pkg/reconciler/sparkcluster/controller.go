@@ -54,7 +54,7 @@ func NewController(process *setup.Process, read masterui.Read) func(context.Cont
 				FinalizerName: status.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
 				PromoteFilterFunc: unfinished,
 				DemoteFunc: func(bucket reconciler.Bucket) {
-					r.relay.ForgetWhere(func(object events.Object) bool { return bucket.Has(object.Key()) })
+					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					r.masters.ForgetWhere(bucket.Has)
 				},
 			}

@@ -137,7 +137,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		if decision.SpecAdopted {
 			telling.SpecAdopted(ctx, c, record)
 		}
-		r.relay.Tell(events.Story{Object: objectOf(c), Record: c.Status.Firesteel, Cause: trace.SpanContextFromContext(ctx)})
+		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
 			r.lookAgain(c, decision)

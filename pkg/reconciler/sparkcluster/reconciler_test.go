@@ -444,8 +444,8 @@ func TestASinkThatTakesNothingIsTold(t *testing.T) {
 	}
 	const write = "update sparkclusters/status c"
 	w.wantAsked("at first")
-	expect("while it takes nothing", events.Progress{Pending: 2, Undelivered: "it is down"}, "SinkUnavailable", write)
-	expect("with another reason", events.Progress{Pending: 2, Undelivered: "it is away"}, "SinkUnavailable")
+	expect("while it takes nothing", events.Progress{Pending: 2, SinkFailure: "it is down"}, "SinkUnavailable", write)
+	expect("with another reason", events.Progress{Pending: 2, SinkFailure: "it is away"}, "SinkUnavailable")
 	expect("after a restart", events.Progress{Pending: 2}, "SinkUnavailable")
 	expect("when it takes one", events.Progress{Pending: 1, Acknowledged: 1}, "Pending", write)
 }

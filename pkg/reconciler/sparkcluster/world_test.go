@@ -245,16 +245,16 @@ func (m *fakeMasters) Forget(types.UID)               { m.gone++ }
 func (m *fakeMasters) ForgetWhere(func(types.NamespacedName) bool) {}
 
 type fakeTeller struct {
-	told     []events.Story
+	told     []events.Snapshot
 	progress events.Progress
 	gone     int
 }
 
-func (r *fakeTeller) Tell(story events.Story)              { r.told = append(r.told, story) }
-func (r *fakeTeller) Progress(types.UID) events.Progress   { return r.progress }
-func (r *fakeTeller) Forget(types.UID)                     { r.gone++ }
-func (r *fakeTeller) ForgetWhere(func(events.Object) bool) {}
-func (r *fakeTeller) HandlersMoved()                       {}
-func (r *fakeTeller) HasSink() bool                        { return true }
+func (r *fakeTeller) Publish(story events.Snapshot)           { r.told = append(r.told, story) }
+func (r *fakeTeller) Progress(types.UID) events.Progress      { return r.progress }
+func (r *fakeTeller) Forget(types.UID)                        { r.gone++ }
+func (r *fakeTeller) ForgetMatching(func(events.Object) bool) {}
+func (r *fakeTeller) HandlerSettingsChanged()                 {}
+func (r *fakeTeller) HasSink() bool                           { return true }
 
 var errAway = errors.New("connection refused")

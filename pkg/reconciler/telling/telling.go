@@ -27,11 +27,11 @@ const RestAfter = 30 * time.Second
 
 // Teller takes what is to be told of objects; the relay of pkg/events is one.
 type Teller interface {
-	Tell(story events.Story)
+	Publish(story events.Snapshot)
 	Progress(uid types.UID) events.Progress
 	Forget(uid types.UID)
-	ForgetWhere(gone func(events.Object) bool)
-	HandlersMoved()
+	ForgetMatching(gone func(events.Object) bool)
+	HandlerSettingsChanged()
 	HasSink() bool
 }
 
@@ -46,7 +46,7 @@ func Caught(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record 
 // Delivery is how the sink does, of which written is what was recorded last; nil where nothing was.
 func Delivery(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
 	return dialect.Delivery{
-		Undelivered: progress.Undelivered,
+		Undelivered: progress.SinkFailure,
 		Delivering:  written != nil && progress.Acknowledged > written.Acknowledged,
 	}
 }

@@ -391,7 +391,7 @@ func (c *Case) compare(s *step) {
 
 // told is the event of a transition as the sink hears it.
 func told(object events.Object, transition v1alpha1.Transition) (string, error) {
-	event, err := events.ForTransition(object, transition)
+	event, err := events.NewTransitionEvent(object, transition)
 	if err != nil {
 		return "", err
 	}

@@ -80,7 +80,7 @@ func (l *life) event(sequence int64) journal.Entry {
 		Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication",
 		Namespace: l.app.Namespace, Name: l.app.Name, UID: l.app.UID,
 	}
-	event, err := events.ForTransition(object, l.record().Transitions[sequence-1])
+	event, err := events.NewTransitionEvent(object, l.record().Transitions[sequence-1])
 	if err != nil {
 		l.Fatal(err)
 	}
