@@ -75,7 +75,7 @@ type ScheduleStatus struct {
 	// scheduleState is Scheduled or FailedValidation. It is absent in a new schedule.
 	// +optional
 	ScheduleState ScheduleState `json:"scheduleState,omitempty"`
-	// reason says why the schedule is in that state.
+	// reason says why the schedule is in its state.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 	// missedRuns is at how many times a run was due and none was started.
@@ -110,7 +110,7 @@ type ScheduleRecord struct {
 	// read. If the spec has another one, the count begins anew.
 	// +optional
 	Clock string `json:"clock,omitempty"`
-	// since is when the record began to count by that clock. @every counts from it.
+	// since is when the record began to count by its clock. @every counts from it.
 	// +optional
 	// +nullable
 	Since metav1.Time `json:"since,omitempty"`

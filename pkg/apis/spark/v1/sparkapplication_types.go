@@ -271,8 +271,8 @@ type ApplicationTolerations struct {
 	// resourceRetentionPolicy is an older spelling of resourceRetainPolicy, which wins if both are set.
 	// +optional
 	ResourceRetentionPolicy RetainPolicy `json:"resourceRetentionPolicy,omitempty"`
-	// resourceRetainDurationMillis is how long resources are kept that resourceRetainPolicy keeps. Default: -1, no limit. Unit:
-	// milliseconds. A shorter ttlAfterStopMillis ends the retention earlier.
+	// resourceRetainDurationMillis is how long resourceRetainPolicy keeps resources. Default: -1, no limit. Unit: milliseconds.
+	// A shorter ttlAfterStopMillis ends the retention earlier.
 	// +optional
 	// +kubebuilder:default=-1
 	ResourceRetainDurationMillis *int64 `json:"resourceRetainDurationMillis,omitempty"`

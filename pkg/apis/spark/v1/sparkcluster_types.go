@@ -105,7 +105,7 @@ type MasterSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetSpec *appsv1.StatefulSetSpec `json:"statefulSetSpec,omitempty"`
-	// statefulSetMetadata are the labels and annotations of that StatefulSet.
+	// statefulSetMetadata are labels and annotations of the StatefulSet NAME-master.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -117,7 +117,7 @@ type MasterSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	ServiceSpec *corev1.ServiceSpec `json:"serviceSpec,omitempty"`
-	// serviceMetadata are the labels and annotations of that Service.
+	// serviceMetadata are labels and annotations of the Service NAME-master-svc.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -134,7 +134,7 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	StatefulSetSpec *appsv1.StatefulSetSpec `json:"statefulSetSpec,omitempty"`
-	// statefulSetMetadata are the labels and annotations of that StatefulSet.
+	// statefulSetMetadata are labels and annotations of the StatefulSet NAME-worker.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object
@@ -146,7 +146,7 @@ type WorkerSpec struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	ServiceSpec *corev1.ServiceSpec `json:"serviceSpec,omitempty"`
-	// serviceMetadata are the labels and annotations of that Service.
+	// serviceMetadata are labels and annotations of the Service NAME-worker-svc.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:Type=object

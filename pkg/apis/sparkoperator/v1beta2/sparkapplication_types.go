@@ -91,7 +91,7 @@ type SparkApplicationSpec struct {
 	// +optional
 	Type SparkApplicationType `json:"type,omitempty"`
 	// sparkVersion is the version of Spark in the image, such as 4.1.0. It decides how the application is submitted. If it is
-	// not known, the newest known version decides, and the condition Warning says so.
+	// not known, one that is known decides, and the condition Warning names that.
 	// +optional
 	SparkVersion string `json:"sparkVersion,omitempty"`
 	// mode is where the driver runs, spark-submit's --deploy-mode. Default: cluster. An application with client fails.
@@ -103,7 +103,8 @@ type SparkApplicationSpec struct {
 	// proxyUser is the Hadoop user that the application acts as, spark-submit's --proxy-user.
 	// +optional
 	ProxyUser string `json:"proxyUser,omitempty"`
-	// image is the container image of driver and executors. The image of a role wins. An application without any image fails.
+	// image is the container image of driver and executors. The image of a role wins. If a role has no image at all, the
+	// application fails.
 	// +optional
 	Image string `json:"image,omitempty"`
 	// initContainerImage is the image of the init container of Spark 2.3. It has no effect with newer versions: the condition
@@ -310,7 +311,7 @@ type SparkUIConfiguration struct {
 	// servicePort is the port of the Service. Default: 4040.
 	// +optional
 	ServicePort *int32 `json:"servicePort,omitempty"`
-	// servicePortName is the name of that port. Default: spark-driver-ui-port.
+	// servicePortName is the name of the port of the Service. Default: spark-driver-ui-port.
 	// +optional
 	ServicePortName string `json:"servicePortName,omitempty"`
 	// serviceType is the type of the Service. Default: ClusterIP.
@@ -334,7 +335,7 @@ type SparkUIConfiguration struct {
 type DriverIngressConfiguration struct {
 	// servicePort is the port of the driver, and of the Service NAME-driver-PORT.
 	ServicePort int32 `json:"servicePort"`
-	// servicePortName is the name of that port. Default: driver-ing-PORT.
+	// servicePortName is the name of the port of the Service. Default: driver-ing-PORT.
 	// +optional
 	ServicePortName string `json:"servicePortName,omitempty"`
 	// serviceType is the type of the Service. Default: ClusterIP.
@@ -414,7 +415,7 @@ type SparkPodSpec struct {
 	// envSecretKeyRefs are keys of Secrets by the name of the environment variable that gets the value. Deprecated: write env.
 	// +optional
 	EnvSecretKeyRefs map[string]NameKey `json:"envSecretKeyRefs,omitempty"`
-	// labels are labels of the Pod. They win over those that the application hands on, but not over sparkoperator.k8s.io/*.
+	// labels are labels of the Pod. They win over the labels of the application, but not over sparkoperator.k8s.io/*.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// annotations are annotations of the Pod.
@@ -595,7 +596,7 @@ type MonitoringSpec struct {
 	// metricsProperties is the content of Spark's metrics.properties. Default: the metrics of Spark and of the JVM, over JMX.
 	// +optional
 	MetricsProperties string `json:"metricsProperties,omitempty"`
-	// metricsPropertiesFile is the path of such a file in the image. It wins over metricsProperties.
+	// metricsPropertiesFile is the path of a metrics.properties in the image. It wins over metricsProperties.
 	// +optional
 	MetricsPropertiesFile string `json:"metricsPropertiesFile,omitempty"`
 	// prometheus exposes the metrics to Prometheus, by its JMX exporter.
@@ -612,7 +613,7 @@ type PrometheusSpec struct {
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=49151
 	Port *int32 `json:"port,omitempty"`
-	// portName is the name of that port of the container. Default: jmx-exporter.
+	// portName is the name of the exporter's port in the container. Default: jmx-exporter.
 	// +optional
 	PortName string `json:"portName,omitempty"`
 	// configFile is the path of the exporter's configuration in the image. It wins over configuration.
@@ -747,16 +748,16 @@ type DriverInfo struct {
 	// webUIServiceName is the name of the Service of Spark's UI.
 	// +optional
 	WebUIServiceName string `json:"webUIServiceName,omitempty"`
-	// webUIAddress are IP and port of that Service.
+	// webUIAddress are IP and port of the Service of Spark's UI.
 	// +optional
 	WebUIAddress string `json:"webUIAddress,omitempty"`
-	// webUIPort is the port of that Service.
+	// webUIPort is the port of the Service of Spark's UI.
 	// +optional
 	WebUIPort int32 `json:"webUIPort,omitempty"`
 	// webUIIngressName is the name of the Ingress of Spark's UI.
 	// +optional
 	WebUIIngressName string `json:"webUIIngressName,omitempty"`
-	// webUIIngressAddress is the URL of that Ingress.
+	// webUIIngressAddress is the URL of Spark's UI.
 	// +optional
 	WebUIIngressAddress string `json:"webUIIngressAddress,omitempty"`
 	// podName is the name of the driver Pod.
