@@ -72,7 +72,7 @@ func (t apiTypes) add(file *ast.File, pkg string) {
 	})
 }
 
-// of returns the type of the stored version of a CRD.
+// of returns the type of the stored version of a CRD. The folder of a group has the first label of its name.
 func (t apiTypes) of(crd *apiextensionsv1.CustomResourceDefinition) apiType {
 	folder, _, _ := strings.Cut(crd.Spec.Group, ".")
 	return t[path.Join(module, "pkg/apis", folder, crd.Spec.Versions[0].Name)+"."+crd.Spec.Names.Kind]

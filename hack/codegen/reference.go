@@ -122,7 +122,7 @@ func (p *kindPage) write(page *strings.Builder, s *section) {
 		fmt.Fprintf(page, "\nAlso `%s`.\n", strings.Join(others, "`, `"))
 	}
 	status := strings.HasPrefix(s.paths[0], p.kind+".status")
-	if status { // nobody but Firesteel writes it
+	if status { // which has no defaults
 		page.WriteString("\n| field | type | description |\n|---|---|---|\n")
 	} else {
 		page.WriteString("\n| field | type | default | description |\n|---|---|---|---|\n")
@@ -172,7 +172,7 @@ func limits(schema *apiextensionsv1.JSONSchemaProps) string {
 		}
 	}
 	text := ""
-	if len(values) > 0 {
+	if len(values) > 1 {
 		text = " One of " + strings.Join(values, ", ") + "."
 	}
 	if least := schema.Minimum; least != nil && *least != math.MinInt32 {

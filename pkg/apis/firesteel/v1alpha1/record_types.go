@@ -75,8 +75,8 @@ type Attempt struct {
 	// between attempts and while suspended.
 	// +optional
 	ActiveSince *metav1.MicroTime `json:"activeSince,omitempty"`
-	// activeMillis is the time before activeSince that counts against the active deadline, over all attempts since an edit of
-	// the spec last began the application anew. Unit: milliseconds.
+	// activeMillis is the time before activeSince that counts against the active deadline. Unit: milliseconds. It is that of
+	// all attempts since an edit of the spec last began the application anew.
 	// +optional
 	ActiveMillis int64 `json:"activeMillis,omitempty"`
 }

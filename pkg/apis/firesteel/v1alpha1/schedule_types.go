@@ -17,7 +17,9 @@ type ScheduleSpec struct {
 	// suspend holds further runs while it is true. Default: false. It does nothing to runs that were started.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
-	// concurrencyPolicy is what happens to a run that is due while another one runs. Default: Allow.
+	// concurrencyPolicy is what happens to a run that is due while another one runs. Default: Allow. Allow starts it at once.
+	// Forbid starts it after the other one ended. Replace deletes the other one first. A run that waits is missed if the next
+	// one is due before it starts.
 	// +optional
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 	// successfulRunHistoryLimit is how many successful runs are kept. Default: 1. Older ones are deleted.

@@ -300,7 +300,8 @@ const (
 
 // RestartConfig is when and how often an application is restarted.
 type RestartConfig struct {
-	// restartPolicy is after which ends of an attempt another one is started. Default: Never.
+	// restartPolicy is after which ends of an attempt another one is started. Default: Never. OnInfrastructureFailure is after
+	// DriverStartTimedOut, ExecutorsStartTimedOut and SchedulingFailure. Always is after success, too.
 	// +optional
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitempty"`
 	// maxRestartAttempts is how many restarts there may be: 3 allows four attempts. Default: 3.
@@ -345,8 +346,8 @@ type ApplicationTimeoutConfig struct {
 	// Default: 300000. Unit: milliseconds. Zero or less is no limit. Later the attempt ends as ExecutorsStartTimedOut.
 	// +optional
 	ExecutorStartTimeoutMillis *int64 `json:"executorStartTimeoutMillis,omitempty"`
-	// forceTerminationGracePeriodMillis is how long a deleted driver Pod may take to go, before it is deleted by force, but
-	// never within the Pod's own grace period. Default: 300000. Unit: milliseconds. Zero or less is no limit.
+	// forceTerminationGracePeriodMillis is how long a deleted driver Pod may take to go. Default: 300000. Unit: milliseconds.
+	// Zero or less is no limit. Later it is deleted by force, but never within the Pod's own grace period.
 	// +optional
 	ForceTerminationGracePeriodMillis *int64 `json:"forceTerminationGracePeriodMillis,omitempty"`
 	// terminationRequeuePeriodMillis is how often the Apache operator looks at a driver that is deleted. It has no effect:
@@ -408,8 +409,8 @@ type ApplicationStatus struct {
 	// observedGeneration is the metadata.generation that the conditions are about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// conditions are Succeeded, which is Unknown until the end, and others such as Warning, ResourcesReleased and
-	// EventsDelivered. Reason and message say why.
+	// conditions are Succeeded, which is Unknown until the end, DriverReady, ExecutorsReady, ResourcesReleased,
+	// EventsDelivered, Warning and others. Reason and message say why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

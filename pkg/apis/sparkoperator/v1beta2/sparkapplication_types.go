@@ -267,7 +267,7 @@ const (
 
 // RestartPolicy is when and how often an application is submitted again.
 type RestartPolicy struct {
-	// type is after which ends of a run another one follows. Default: Never.
+	// type is after which ends of a run another one follows. Default: Never. Always is after success, too.
 	// +optional
 	Type RestartPolicyType `json:"type,omitempty"`
 	// onSubmissionFailureRetries is how many submissions may follow consecutive failed ones. Default: 0. It has an effect with
@@ -686,8 +686,8 @@ type SparkApplicationStatus struct {
 	// observedGeneration is the metadata.generation that the conditions are about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// conditions are Succeeded, which is Unknown until the end, and others such as Warning, ResourcesReleased and
-	// EventsDelivered. Reason and message say why.
+	// conditions are Succeeded, which is Unknown until the end, DriverReady, ExecutorsReady, ResourcesReleased,
+	// EventsDelivered, Warning and others. Reason and message say why.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
