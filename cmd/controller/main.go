@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"log"
+	"slices"
 
 	"github.com/kelseyhightower/envconfig"
 	"go.opentelemetry.io/otel"
@@ -25,6 +26,7 @@ import (
 	"knative.dev/pkg/signals"
 	"knative.dev/pkg/system"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	apacheinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/spark/v1/sparkapplication"
@@ -33,8 +35,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
@@ -63,7 +63,8 @@ func main() {
 	if err := envconfig.Process("", &env); err != nil {
 		log.Fatal(err)
 	}
-	ctx := filteredfactory.WithSelectors(signals.NewContext(), selectors()...)
+	drivers, executors := applications.PodSelectors()
+	ctx := filteredfactory.WithSelectors(signals.NewContext(), slices.Concat(drivers, executors)...)
 	tuneCollector()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
@@ -147,13 +148,6 @@ func readerOfMasters(cluster *rest.Config) (masterui.Reader, error) {
 	return masterui.ThroughAPIServer(cluster)
 }
 
-// selectors select the Pods to watch.
-func selectors() []string {
-	return []string{
-		apache.API.DriverSelector, apache.API.ExecutorSelector, kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector,
-	}
-}
-
 // checkKnatives checks what Knative is about to read.
 func checkKnatives(ctx context.Context, cluster *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cluster)
@@ -170,8 +164,10 @@ func (e environment) probed(construct injection.ControllerConstructor) injection
 		known := []cache.InformerSynced{
 			apacheinformer.Get(ctx).Informer().HasSynced, kubeflowinformer.Get(ctx).Informer().HasSynced,
 			clusterinformer.Get(ctx).Informer().HasSynced,
-			podinformer.Get(ctx, apache.API.DriverSelector).Informer().HasSynced,
-			podinformer.Get(ctx, kubeflow.API.DriverSelector).Informer().HasSynced,
+		}
+		drivers, _ := applications.PodSelectors()
+		for _, selector := range drivers {
+			known = append(known, podinformer.Get(ctx, selector).Informer().HasSynced)
 		}
 		go func() {
 			if !cache.WaitForCacheSync(ctx.Done(), known...) {

@@ -31,7 +31,7 @@ type API struct {
 func Apache(clients kube.Clients) *API {
 	return &API{
 		API:     apache.API,
-		Dialect: func(settings *config.Config) dialect.Dialect { return apache.Dialect{Defaults: *settings.Defaults} },
+		Dialect: func(settings *config.Config) dialect.Dialect { return apache.New(*settings.Defaults) },
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
 		},
@@ -42,20 +42,33 @@ func Apache(clients kube.Clients) *API {
 func Kubeflow(clients kube.Clients) *API {
 	return &API{
 		API:     kubeflow.API,
-		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.Dialect{Defaults: *settings.Kubeflow} },
+		Dialect: func(settings *config.Config) dialect.Dialect { return kubeflow.New(settings.Kubeflow.Defaults) },
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
 		},
 	}
 }
 
-// All are the APIs by their groups.
+// served lists the APIs. Whatever serves all of them, such as a handler or the watches of Pods, goes by this list.
+var served = []func(kube.Clients) *API{Apache, Kubeflow}
+
+// All returns the APIs by their groups.
 func All(clients kube.Clients) map[string]*API {
 	apis := map[string]*API{}
-	for _, api := range []*API{Apache(clients), Kubeflow(clients)} {
+	for _, api := range served {
+		api := api(clients)
 		apis[api.Group] = api
 	}
 	return apis
+}
+
+// PodSelectors returns the label selectors of the Pods to watch, of all APIs.
+func PodSelectors() (drivers, executors []string) {
+	for _, api := range served {
+		api := api(nil)
+		drivers, executors = append(drivers, api.DriverSelector), append(executors, api.ExecutorSelector)
+	}
+	return drivers, executors
 }
 
 // Get reads an application.

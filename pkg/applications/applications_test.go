@@ -111,7 +111,7 @@ func TestEachAPISpeaksWithAnySettings(t *testing.T) {
 	for group, app := range examples() {
 		t.Run(group, func(t *testing.T) {
 			api := applications.All(fake.NewSimpleClientset())[group]
-			if state := api.Dialect(config.Default()).ShownState(app); state != "" {
+			if state := api.Dialect(config.Default()).VisibleState(app); state != "" {
 				t.Errorf("an application that nobody has looked at shows %q", state)
 			}
 			if name := api.CustomResourceDefinition(); name != "sparkapplications."+group {

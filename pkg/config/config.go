@@ -13,7 +13,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -33,7 +32,7 @@ type Config struct {
 	Defaults *apache.Defaults
 	Handlers *Handlers
 	Events   *Events
-	Kubeflow *kubeflow.Defaults
+	Kubeflow *Kubeflow
 	Clusters *Clusters
 }
 

@@ -19,10 +19,16 @@ import (
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
+// Kubeflow is the content of config-kubeflow.
+type Kubeflow struct {
+	kubeflow.Defaults
+	Metrics kubeflowmetrics.Settings
+}
+
 // NewKubeflow reads config-kubeflow.
-func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
-	defaults := kubeflow.NewDefaults()
-	ingress, shown := &defaults.Ingress, &defaults.Metrics
+func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
+	defaults := Kubeflow{Defaults: kubeflow.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	ingress, metrics := &defaults.Ingress, &defaults.Metrics
 	err := Keys{
 		"spark-defaults.conf": func(key, value string) (err error) {
 			defaults.Properties, err = sparkProperties(key, value)
@@ -59,10 +65,10 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*kubeflow.Defaults, error) {
 		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
 		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
-		"metrics-prefix":                 prefix(&shown.Prefix),
-		"metrics-labels":                 metricsLabels(&shown.Labels),
-		"metrics-submit-latency-buckets": buckets(&shown.SubmitLatencyBuckets),
-		"metrics-start-latency-buckets":  buckets(&shown.StartLatencyBuckets),
+		"metrics-prefix":                 prefix(&metrics.Prefix),
+		"metrics-labels":                 metricsLabels(&metrics.Labels),
+		"metrics-submit-latency-buckets": buckets(&metrics.SubmitLatencyBuckets),
+		"metrics-start-latency-buckets":  buckets(&metrics.StartLatencyBuckets),
 	}.Read(KubeflowName, configMap)
 	if err != nil {
 		return nil, err

@@ -12,48 +12,50 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 func TestKubeflow(t *testing.T) {
-	changed := func(change func(*kubeflow.Defaults)) kubeflow.Defaults {
-		defaults := kubeflow.NewDefaults()
-		change(&defaults)
-		return defaults
+	unchanged := config.Kubeflow{Defaults: kubeflow.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	changed := func(change func(*config.Kubeflow)) config.Kubeflow {
+		changed := unchanged
+		change(&changed)
+		return changed
 	}
 	for name, test := range map[string]struct {
 		given *corev1.ConfigMap
-		want  kubeflow.Defaults
+		want  config.Kubeflow
 	}{
-		"the Kubeflow operator's where nothing is said": {data(), kubeflow.NewDefaults()},
+		"the Kubeflow operator's where nothing is said": {data(), unchanged},
 		"Spark properties": {
 			data("spark-defaults.conf", "spark.eventLog.enabled true"),
-			changed(func(d *kubeflow.Defaults) { d.Properties = map[string]string{"spark.eventLog.enabled": "true"} }),
+			changed(func(d *config.Kubeflow) { d.Properties = map[string]string{"spark.eventLog.enabled": "true"} }),
 		},
 		"other denied properties": {
 			data("denied-spark-properties", "spark.master,\n  spark.kubernetes.driver.volumes.*\n"),
-			changed(func(d *kubeflow.Defaults) {
+			changed(func(d *config.Kubeflow) {
 				d.DeniedProperties = []string{"spark.master", "spark.kubernetes.driver.volumes.*"}
 			}),
 		},
 		"no denied and no discouraged properties": {
 			data("denied-spark-properties", "", "discouraged-spark-properties", " "),
-			changed(func(d *kubeflow.Defaults) { d.DeniedProperties, d.DiscouragedProperties = []string{}, []string{} }),
+			changed(func(d *config.Kubeflow) { d.DeniedProperties, d.DiscouragedProperties = []string{}, []string{} }),
 		},
-		"a time to live":     {data("default-time-to-live", "24h\n"), changed(func(d *kubeflow.Defaults) { d.TimeToLive = 24 * time.Hour })},
-		"no time to live":    {data("default-time-to-live", "0s"), kubeflow.NewDefaults()},
-		"a few executors":    {data("max-tracked-executors", "10"), changed(func(d *kubeflow.Defaults) { d.MaxTrackedExecutors = 10 })},
-		"protected drivers":  {data("driver-pod-disruption-budget", "enabled"), changed(func(d *kubeflow.Defaults) { d.DriverPodDisruptionBudget = true })},
-		"no Service of a UI": {data("ui-service", "disabled"), changed(func(d *kubeflow.Defaults) { d.UIService = false })},
+		"a time to live":     {data("default-time-to-live", "24h\n"), changed(func(d *config.Kubeflow) { d.TimeToLive = 24 * time.Hour })},
+		"no time to live":    {data("default-time-to-live", "0s"), unchanged},
+		"a few executors":    {data("max-tracked-executors", "10"), changed(func(d *config.Kubeflow) { d.MaxTrackedExecutors = 10 })},
+		"protected drivers":  {data("driver-pod-disruption-budget", "enabled"), changed(func(d *config.Kubeflow) { d.DriverPodDisruptionBudget = true })},
+		"no Service of a UI": {data("ui-service", "disabled"), changed(func(d *config.Kubeflow) { d.UIService = false })},
 		"batch schedulers": {
 			data("batch-schedulers", "volcano, ours", "default-batch-scheduler", "ours"),
-			changed(func(d *kubeflow.Defaults) {
+			changed(func(d *config.Kubeflow) {
 				d.BatchSchedulers, d.DefaultBatchScheduler = []string{"volcano", "ours"}, "ours"
 			}),
 		},
 		"an Ingress": {
 			data("ingress-url-format", "https://example.com/{{ $appNamespace }}/{{$appName}}/{{$appId}}", "ingress-class-name", "nginx",
 				"ingress-tls", `[{"hosts":["example.com"],"secretName":"tls"}]`, "ingress-annotations", "example.com/a: b"),
-			changed(func(d *kubeflow.Defaults) {
+			changed(func(d *config.Kubeflow) {
 				d.Ingress = kubeflow.Ingress{
 					URLFormat: "https://example.com/{{ $appNamespace }}/{{$appName}}/{{$appId}}", ClassName: "nginx",
 					TLS:         []networkingv1.IngressTLS{{Hosts: []string{"example.com"}, SecretName: "tls"}},
@@ -63,20 +65,20 @@ func TestKubeflow(t *testing.T) {
 		},
 		"time limits": {
 			data("driver-start-timeout", "10m", "executors-start-timeout", "1h30m", "active-deadline", " 24h\n"),
-			changed(func(d *kubeflow.Defaults) {
+			changed(func(d *config.Kubeflow) {
 				d.DriverStartTimeout, d.ExecutorsStartTimeout, d.ActiveDeadline = 10*time.Minute, 90*time.Minute, 24*time.Hour
 			}),
 		},
-		"no time limits": {data("driver-start-timeout", "0s", "executors-start-timeout", "0s", "active-deadline", "0s"), kubeflow.NewDefaults()},
+		"no time limits": {data("driver-start-timeout", "0s", "executors-start-timeout", "0s", "active-deadline", "0s"), unchanged},
 		"no Ingress": {
-			data("ingress-url-format", "", "ingress-class-name", "", "ingress-tls", "", "ingress-annotations", ""), kubeflow.NewDefaults(),
+			data("ingress-url-format", "", "ingress-class-name", "", "ingress-tls", "", "ingress-annotations", ""), unchanged,
 		},
-		"lines of logs": {data("driver-log-lines", "20"), changed(func(d *kubeflow.Defaults) { d.DriverLogLines = 20 })},
+		"lines of logs": {data("driver-log-lines", "20"), changed(func(d *config.Kubeflow) { d.DriverLogLines = 20 })},
 		"metrics": {
 			data("metrics-prefix", "ours_", "metrics-labels", "team, namespace",
 				"metrics-submit-latency-buckets", "0.5, 1", "metrics-start-latency-buckets", "30"),
-			changed(func(d *kubeflow.Defaults) {
-				d.Metrics = kubeflow.Metrics{
+			changed(func(d *config.Kubeflow) {
+				d.Metrics = kubeflowmetrics.Settings{
 					Prefix: "ours_", Labels: []string{"team", "namespace"},
 					SubmitLatencyBuckets: []float64{.5, 1}, StartLatencyBuckets: []float64{30},
 				}

@@ -52,24 +52,24 @@ func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
 
 // BoundWarnings name annotations for time limits that have no effect: values that are none, and names that there are not.
 func BoundWarnings(app metav1.Object) []string {
-	var said []string
+	var messages []string
 	annotations := app.GetAnnotations()
 	for _, name := range BoundAnnotations {
 		value, set := annotations[name]
 		if _, ok := ParseBound(value); set && !ok {
-			said = append(said, fmt.Sprintf("metadata.annotations %s %q has no effect, it is no time from 0s to %s: write one such as 10m, or 0s for no limit.",
+			messages = append(messages, fmt.Sprintf("metadata.annotations %s %q has no effect, it is no time from 0s to %s: write one such as 10m, or 0s for no limit.",
 				name, clippedValue(value), MaxBound))
 		}
 	}
 	for name := range annotations {
 		ours := strings.HasPrefix(name, "firesteel.dev/") && (strings.HasSuffix(name, "-timeout") || strings.HasSuffix(name, "-deadline"))
 		if ours && !slices.Contains(BoundAnnotations, name) {
-			said = append(said, fmt.Sprintf("metadata.annotations %s has no effect, there is no such annotation: write one of %s.",
+			messages = append(messages, fmt.Sprintf("metadata.annotations %s has no effect, there is no such annotation: write one of %s.",
 				name, strings.Join(BoundAnnotations, ", ")))
 		}
 	}
-	slices.Sort(said)
-	return said
+	slices.Sort(messages)
+	return messages
 }
 
 // clippedValue keeps a message readable.

@@ -42,8 +42,8 @@ const (
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
 
-// Words are what an API says in its own terms. None is empty.
-type Words struct {
+// Wording are what an API says in its own terms. None is empty.
+type Wording struct {
 	// ReadLog says how to learn why a driver failed that left nothing but its log.
 	ReadLog string
 	// NeverForced says what to do about a driver Pod that does not go, where the policy has nobody force it.
@@ -52,10 +52,10 @@ type Words struct {
 	Retained string
 }
 
-// Conclude sets the conditions that the applications of all APIs have. Warnings that have nothing to say are absent. But
+// SetConditions sets the conditions that the applications of all APIs have. Warnings that have nothing to say are absent. But
 // for those, and for what holds the application up, conditions change with the record alone, so that they cost no write
 // of their own. observed is the generation of the spec that they speak of.
-func Conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts, words Words) {
+func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts, words Wording) {
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration = observed
 		condition.LastTransitionTime = metav1.NewTime(facts.Now)
@@ -98,14 +98,14 @@ var waitsFor = map[lifecycle.Held]string{
 	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
 }
 
-func succeeded(record *v1alpha1.Record, facts Facts, words Words, before *metav1.Condition) metav1.Condition {
+func succeeded(record *v1alpha1.Record, facts Facts, words Wording, before *metav1.Condition) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
 	current := outbox.Current(record)
 	condition.Reason, condition.Message = current.State, current.Message
 	ended, terminated := outbox.LastEnd(record), lifecycle.State(current.State).Terminated()
 	switch {
-	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !runsAnew(current):
-		conclude(&condition, ended, words)
+	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !isRestart(current):
+		describeEnd(&condition, ended, words)
 	case terminated:
 		condition.Status = metav1.ConditionFalse // deleted before its end
 	case facts.Obstacle != nil:
@@ -146,7 +146,7 @@ func nextStart(record *v1alpha1.Record, facts Facts) string {
 	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID)
 }
 
-func conclude(condition *metav1.Condition, ended *v1alpha1.Transition, words Words) {
+func describeEnd(condition *metav1.Condition, ended *v1alpha1.Transition, words Wording) {
 	condition.Status = metav1.ConditionFalse
 	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
 		condition.Status = metav1.ConditionTrue
@@ -182,8 +182,8 @@ func Clipped(message string) string {
 	return text.Clip(redact.Text(message), maxMessage)
 }
 
-// runsAnew says that what has ended is to run again, since its spec was edited.
-func runsAnew(current v1alpha1.Transition) bool {
+// isRestart says that what has ended is to run again, since its spec was edited.
+func isRestart(current v1alpha1.Transition) bool {
 	return current.State == string(lifecycle.Invalidating)
 }
 

@@ -19,18 +19,18 @@ func driverReady(record *v1alpha1.Record) metav1.Condition {
 	state := lifecycle.CurrentState(record)
 	switch {
 	case driverIsReady(state):
-		return yes(ConditionDriverReady, "DriverReady", "The driver is ready.")
+		return conditionTrue(ConditionDriverReady, "DriverReady", "The driver is ready.")
 	case state.Initializing():
-		return no(ConditionDriverReady, string(state), "No driver is requested yet.")
+		return conditionFalse(ConditionDriverReady, string(state), "No driver is requested yet.")
 	case state.Starting():
-		return no(ConditionDriverReady, string(state), "The driver is not ready yet.")
+		return conditionFalse(ConditionDriverReady, string(state), "The driver is not ready yet.")
 	case state == lifecycle.Unknown:
 		return metav1.Condition{Type: ConditionDriverReady, Status: metav1.ConditionUnknown, Reason: string(state),
 			Message: "The driver's node does not tell what the driver does."}
 	case state == lifecycle.Suspending, state == lifecycle.Invalidating:
-		return no(ConditionDriverReady, string(state), "The driver, if there is one, is being stopped.")
+		return conditionFalse(ConditionDriverReady, string(state), "The driver, if there is one, is being stopped.")
 	default:
-		return no(ConditionDriverReady, string(state), "No driver runs any more.")
+		return conditionFalse(ConditionDriverReady, string(state), "No driver runs any more.")
 	}
 }
 
@@ -39,36 +39,36 @@ func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Con
 	state, asked := lifecycle.CurrentState(record), policy.Executors
 	switch {
 	case !driverIsReady(state):
-		return no(kind, string(state), "There is no driver that is ready for executors.")
+		return conditionFalse(kind, string(state), "There is no driver that is ready for executors.")
 	case !asked.Asked():
-		return yes(kind, "NoMinimum", "No number of executors is asked for.")
+		return conditionTrue(kind, "NoMinimum", "No number of executors is asked for.")
 	case state == lifecycle.RunningHealthy:
-		return yes(kind, "Sufficient", "As many executors are ready as are asked for.")
+		return conditionTrue(kind, "Sufficient", "As many executors are ready as are asked for.")
 	case state == lifecycle.RunningWithPartialCapacity:
-		return yes(kind, "PartialCapacity", fmt.Sprintf("Executors are ready, and fewer than the %d of maxExecutors.", asked.Max))
+		return conditionTrue(kind, "PartialCapacity", fmt.Sprintf("Executors are ready, and fewer than the %d of maxExecutors.", asked.Max))
 	case state == lifecycle.RunningWithBelowThresholdExecutors:
-		return no(kind, "BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
+		return conditionFalse(kind, "BelowMinimum", fmt.Sprintf("Fewer executors are ready than the %d of minExecutors.", asked.Min))
 	default:
-		return no(kind, "BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d that are waited for.", asked.Init))
+		return conditionFalse(kind, "BelowInitial", fmt.Sprintf("Fewer executors are ready than the %d that are waited for.", asked.Init))
 	}
 }
 
-func resourcesReleased(record *v1alpha1.Record, words Words) metav1.Condition {
+func resourcesReleased(record *v1alpha1.Record, words Wording) metav1.Condition {
 	const kind = ConditionResourcesReleased
 	current := outbox.Current(record)
 	switch state := lifecycle.State(current.State); {
 	case state == lifecycle.ResourceReleased && driverIsLeft(record):
-		return no(kind, "LeftTerminating", fmt.Sprintf("Driver Pod %s was deleted and is not gone.", current.DriverPod))
+		return conditionFalse(kind, "LeftTerminating", fmt.Sprintf("Driver Pod %s was deleted and is not gone.", current.DriverPod))
 	case state == lifecycle.ResourceReleased:
-		return yes(kind, "Released", "No driver is left.")
+		return conditionTrue(kind, "Released", "No driver is left.")
 	case state == lifecycle.TerminatedWithoutReleaseResources && !driverIsLeft(record):
-		return yes(kind, "NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
+		return conditionTrue(kind, "NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
 	case state == lifecycle.TerminatedWithoutReleaseResources:
-		return no(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
+		return conditionFalse(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
 	case state.Stopping():
-		return no(kind, "AttemptEnded", "The attempt has ended, and the application is not over yet.")
+		return conditionFalse(kind, "AttemptEnded", "The attempt has ended, and the application is not over yet.")
 	default:
-		return no(kind, "InUse", "The application is not over.")
+		return conditionFalse(kind, "InUse", "The application is not over.")
 	}
 }
 
@@ -97,22 +97,22 @@ func EventsDelivered(record *v1alpha1.Record, delivery Delivery, before *metav1.
 	case unavailable && !delivery.Delivering && record.Acknowledged < record.Sequence:
 		return *before
 	case delivery.Undelivered != "":
-		return no(kind, reasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
+		return conditionFalse(kind, reasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
 	case record.Rejected > 0:
-		return no(kind, "Rejected", fmt.Sprintf(
+		return conditionFalse(kind, "Rejected", fmt.Sprintf(
 			"The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
 	case record.Acknowledged < record.Sequence:
 		return metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: "Pending",
 			Message: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
 	default:
-		return yes(kind, "Delivered", "No event waits to be delivered.")
+		return conditionTrue(kind, "Delivered", "No event waits to be delivered.")
 	}
 }
 
-func yes(kind, reason, message string) metav1.Condition {
+func conditionTrue(kind, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }
 
-func no(kind, reason, message string) metav1.Condition {
+func conditionFalse(kind, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message}
 }

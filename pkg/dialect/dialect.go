@@ -10,97 +10,103 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Dialect translates for one API, with the operator's settings of the moment. Each question is pure: an answer follows
-// from the arguments and the settings. Applications are never nil, and always of that API.
+// Dialect translates for one API, with the operator's settings of the moment. Every method is pure: the result follows from
+// the arguments and the settings. Applications are never nil, and always of that API. Of makes a Dialect.
 type Dialect interface {
 	Specs
 	Submissions
 	Statuses
 	Adoptions
-	Settings
+	// Settings returns the operator's settings that more than the translation needs.
+	Settings() Settings
 }
 
-// Specs are questions about what an application asks for.
+// Specs reads what an application asks for.
 type Specs interface {
-	// Policy is what the spec says about the lifecycle.
+	// Policy returns what the spec says about the lifecycle.
 	Policy(app Application) lifecycle.Policy
-	// Spec is what the application asks an attempt to run with: the fields whose edit matters.
+	// Spec returns what the application asks an attempt to run with: the fields whose edit matters.
 	Spec(app Application) spec.Spec
-	// Warnings are sentences about what is not done as the application asks: fields that are neglected, that contradict
-	// each other, or that were edited too late.
+	// Warnings returns sentences about what is not done as the application asks: fields that are not supported, that
+	// contradict each other, or that were edited too late.
 	Warnings(app Application) []string
 }
 
-// Submissions are questions about what an attempt consists of. They are asked in this order.
+// Submissions makes the objects of an attempt. The methods are called in this order.
 type Submissions interface {
-	// Plan is what an attempt submits. It fails with what cannot be done, by the field's name.
+	// Plan returns what an attempt submits. Its error names the field that cannot be done.
 	Plan(app Application, attempt v1alpha1.Attempt) (submission.Plan, error)
-	// Ingredients are what, besides the plan, decides what the objects of an attempt look like, to be encoded as JSON:
-	// the launch id is a hash of both.
+	// Ingredients returns what, besides the plan, decides what the objects of an attempt look like. The launch ID is a hash
+	// of both, encoded as JSON.
 	Ingredients(app Application) any
-	// Sign has the Pods of a launch carry what the API derives from the launch id. The label firesteel.dev/launch-id is
-	// on all objects anyway.
-	Sign(plan *submission.Plan, launchID string)
-	// Complete does to the objects of an attempt what the API asks for beyond what Spark makes: it changes them, and adds
-	// to Before what must exist before the driver Pod, and to Owned what goes with it. Owners, namespaces of Owned, the
-	// label of the launch and LabelApplication are set afterwards.
+	// AddLaunchLabels adds to the Pods of a launch the labels that the API derives from the launch ID. All objects have the
+	// label firesteel.dev/launch-id anyway.
+	AddLaunchLabels(plan *submission.Plan, launchID string)
+	// Complete changes the objects of an attempt as the API asks for beyond what Spark makes. It adds to Before what must
+	// exist before the driver Pod, and to Owned what the driver Pod owns. The caller sets owners, namespaces of Owned, the
+	// label of the launch and LabelApplication afterwards.
 	Complete(app Application, objects *submission.Objects) error
-	// NotInstalled are sentences about kinds of objects of Owned that were not made, since the cluster does not have them;
-	// empty strings don't count. Where one of Before is missing, the attempt has failed.
+	// NotInstalled returns sentences about kinds of Owned that were not created because the cluster does not have them.
+	// Empty strings don't count. If one of Before is missing, the attempt fails.
 	NotInstalled(kinds []string) []string
-	// Spent are objects of Before, by their kinds and names, that are of no use once no Pod of an attempt is to come. They
-	// are deleted then; the others stay until the next attempt or the application's deletion.
-	Spent(app Application) []submission.Object
-	// Refusal says in terms of the spec, or of the settings, why an attempt cannot be submitted: err is one of Plan's, of
+	// ObsoleteObjects returns objects of Before, by their kinds and names, that nobody needs once no Pod of an attempt will
+	// be created. They are deleted then. The others stay until the next attempt or the application's deletion.
+	ObsoleteObjects(app Application) []submission.Object
+	// Refusal says in terms of the spec, or of the settings, why an attempt cannot be submitted. err is one of Plan's, of
 	// submission.Build's or of Complete's.
 	Refusal(app Application, err error) string
 }
 
-// Statuses are questions about what the clients of the API read.
+// Statuses writes and reads what the clients of the API see.
 type Statuses interface {
-	// Project writes a record and what is said beyond it into the status, conditions included. What the status shows of
-	// the same attempt, and facts don't know of, stays.
+	// Project writes a record and the facts beyond it into the status, conditions included. It leaves what the status shows
+	// of the same attempt, and the facts do not know.
 	Project(app Application, record *v1alpha1.Record, facts Facts)
-	// Restore returns an application with the status of another.
+	// Restore returns a copy of an application with the status of another.
 	Restore(app, last Application) Application
-	// ShowsExecutors says that the status tells of an executor of the present run, or did.
+	// ShowsExecutors reports whether the status shows an executor of the present run.
 	ShowsExecutors(app Application) bool
-	// ShownState is the state that the status shows; empty where it shows none.
-	ShownState(app Application) string
-	// Announcements are the Kubernetes Events of what a write brought: at most 4 an attempt. before may have no record.
+	// VisibleState returns the state that the status shows; empty if it shows none.
+	VisibleState(app Application) string
+	// Announcements returns the Kubernetes Events for what a write changed: at most 4 an attempt. before may have no record.
 	Announcements(before, after Application) []Announcement
 }
 
-// Adoptions are questions about what another operator left.
+// Adoptions takes over what another operator left.
 type Adoptions interface {
-	// Begun says that somebody took care of an application without record: its status tells of it.
-	Begun(app Application) bool
-	// History says that an application without record has ended for good, and that nothing of it is left to come.
-	History(app Application) bool
-	// SameShown says that two statuses show the same to the clients of the operator that Firesteel replaces.
-	SameShown(a, b Application) bool
-	// Inherit makes a record of what that operator left, without a launch, all of it told. Of a status that says nothing
-	// it makes the record of an application that was just created. It fails where the status cannot be understood.
+	// HasForeignStatus reports whether an application without record has the status of another operator.
+	HasForeignStatus(app Application) bool
+	// FinishedElsewhere reports whether an application without record has ended for good under another operator, and
+	// nothing is left to be done for it.
+	FinishedElsewhere(app Application) bool
+	// SameVisibleStatus reports whether two statuses are equal for the clients of the operator that Firesteel replaces.
+	SameVisibleStatus(a, b Application) bool
+	// Inherit makes a record of the status that the other operator left. The record has no launch, and all its transitions
+	// count as delivered. An empty status becomes the record of an application that was just created. Inherit fails if it
+	// cannot understand the status.
 	Inherit(app Application) (*v1alpha1.Record, error)
-	// DriverLabels select the driver Pods of an application, whoever made them.
+	// DriverLabels returns the label selector of an application's driver Pods, whichever operator created them.
 	DriverLabels(app Application) string
-	// PickDriver finds the driver of an inherited record's attempt among driver Pods that the application owns. The others
-	// have to go before the application goes on.
+	// PickDriver returns the driver of an inherited record's attempt among driver Pods that the application owns. The
+	// others must be gone before the application continues.
 	PickDriver(app Application, record *v1alpha1.Record, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod)
-	// Adopt gives an inherited record its launch. driver is nil where there is none.
+	// Adopt adds the launch to an inherited record. driver is nil if there is none.
 	Adopt(app Application, record *v1alpha1.Record, driver *corev1.Pod) (*v1alpha1.Record, error)
 }
 
-// Settings are the operator's settings that more than the translation needs.
-type Settings interface {
-	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
-	DriverLogLines() int
-	// PodTemplates are where pod templates may be that properties name by a URL.
-	PodTemplates() podtemplate.Allowed
-	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's
-	// default account.
-	DriverServiceAccount() string
+// Settings are the operator's settings that all APIs have. The settings of each API embed them.
+type Settings struct {
+	// DriverLogLines is how many of the last lines of a failed driver's log its end shows; 0 for none.
+	DriverLogLines int
+	// DriverServiceAccount is the service account of drivers for which an application names none; empty for the
+	// namespace's default account.
+	DriverServiceAccount string
+	// PodTemplates are the URLs that properties may name pod templates by.
+	PodTemplates podtemplate.Allowed
 }
+
+// Common returns s. Whatever embeds Settings has this method, and so can be the settings of Functions.
+func (s Settings) Common() Settings { return s }
 
 // Announcement is a Kubernetes Event on an application.
 type Announcement struct {

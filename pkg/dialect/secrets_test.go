@@ -34,7 +34,7 @@ var kinds = map[string]struct {
 	conf    func(dialect.Application) map[string]string
 }{
 	"spark.apache.org": {
-		dialect: apache.Dialect{},
+		dialect: apache.New(apache.Defaults{}),
 		app: func() dialect.Application {
 			return &sparkv1.SparkApplication{ObjectMeta: named(), Spec: sparkv1.ApplicationSpec{
 				MainClass: "Main", Jars: "local:///a.jar", RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.1"},
@@ -45,7 +45,7 @@ var kinds = map[string]struct {
 		conf: func(app dialect.Application) map[string]string { return app.(*sparkv1.SparkApplication).Spec.SparkConf },
 	},
 	"sparkoperator.k8s.io": {
-		dialect: kubeflow.Dialect{},
+		dialect: kubeflow.New(kubeflow.Defaults{}),
 		app: func() dialect.Application {
 			return &v1beta2.SparkApplication{ObjectMeta: named(), Spec: v1beta2.SparkApplicationSpec{
 				MainClass: "Main", MainApplicationFile: "local:///a.jar", SparkVersion: "4.1.1", Image: "spark:4.1.1",
@@ -245,7 +245,7 @@ func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
 		SparkConf: map[string]string{"spark.kubernetes.driverEnv.PASSWORD": secret + "a"},
 	}}
 	app.Spec.Driver.EnvVars = map[string]string{"PASSWORD": secret + "b"}
-	text := strings.Join(kubeflow.Dialect{}.Warnings(app), " ")
+	text := strings.Join(kubeflow.New(kubeflow.Defaults{}).Warnings(app), " ")
 	want := fmt.Sprintf("spec.sparkConf spark.kubernetes.driverEnv.PASSWORD %[1]q has no effect, spec.driver.envVars.PASSWORD says %[1]q: "+
 		"leave one of them out", redact.Mark)
 	if strings.Contains(text, secret) || !strings.Contains(text, want) {

@@ -11,9 +11,9 @@ import (
 
 const serviceAccountKey = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
-// GiveServiceAccount makes the driver of a plan run as an account of the operator's settings, unless a property or the
+// SetServiceAccount makes the driver of a plan run as an account of the operator's settings, unless a property or the
 // driver's template names one. It is set as the property, so that executors run as they do when a user sets it.
-func GiveServiceAccount(plan *submission.Plan, account string) {
+func SetServiceAccount(plan *submission.Plan, account string) {
 	template := plan.DriverTemplate
 	if account == "" || plan.Properties[serviceAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
 		return

@@ -31,7 +31,7 @@ func TestTheServiceAccountOfTheSettingsIsForDriversThatNameNone(t *testing.T) {
 			if plan.Properties == nil {
 				plan.Properties = map[string]string{}
 			}
-			dialect.GiveServiceAccount(&plan, test.setting)
+			dialect.SetServiceAccount(&plan, test.setting)
 			if got := plan.Properties[key]; got != test.want {
 				t.Errorf("the property is %q, want %q", got, test.want)
 			}

@@ -30,8 +30,8 @@ func RemoteTemplates(plan submission.Plan, fields Fields) []RemoteTemplate {
 	return remote
 }
 
-// Give puts the template into the plan, as if the spec held it.
-func (r RemoteTemplate) Give(plan *submission.Plan, template *corev1.PodTemplateSpec) {
+// ApplyTo puts the template into the plan, as if the spec held it.
+func (r RemoteTemplate) ApplyTo(plan *submission.Plan, template *corev1.PodTemplateSpec) {
 	delete(plan.Properties, templateKey(r.role))
 	if r.role == "driver" {
 		plan.DriverTemplate = template
@@ -50,9 +50,9 @@ func (r RemoteTemplate) Refuse(problem, remedy string) *submission.FieldError {
 
 func templateKey(role string) string { return fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role) }
 
-// SettleTemplates has templates in the spec win over those that properties name, and refuses those that are files of
+// CheckTemplates has templates in the spec win over those that properties name, and refuses those that are files of
 // the operator: to run without one would run something else.
-func SettleTemplates(plan submission.Plan, fields Fields) error {
+func CheckTemplates(plan submission.Plan, fields Fields) error {
 	inline := map[string]*corev1.PodTemplateSpec{"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate}
 	var errs []error
 	for _, role := range roles {

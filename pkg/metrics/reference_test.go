@@ -21,7 +21,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
@@ -101,7 +100,7 @@ func kubeflows(t *testing.T) []family {
 			lifecycle.Succeeded, lifecycle.ResourceReleased),
 		ended(lifecycle.DriverRequested, lifecycle.Failed, lifecycle.ResourceReleased),
 	}
-	m, err := kubeflowmetrics.New(slices.Values(apps), kubeflow.NewDefaults().Metrics)
+	m, err := kubeflowmetrics.New(slices.Values(apps), kubeflowmetrics.DefaultSettings())
 	if err != nil {
 		t.Fatal(err)
 	}

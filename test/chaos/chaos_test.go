@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/test/chaos/gateway"
 )
 
@@ -292,11 +292,17 @@ func (r *run) until(what string, obstacles func() ([]string, error)) {
 }
 
 // made are the kinds of objects that an application or Firesteel makes.
-var made = []schema.GroupVersionResource{
-	apache.API.GroupVersionResource(), kubeflow.API.GroupVersionResource(),
+var made = slices.Concat(applicationKinds(), []schema.GroupVersionResource{
 	{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"}, {Version: "v1", Resource: "configmaps"},
 	{Version: "v1", Resource: "secrets"}, {Version: "v1", Resource: "persistentvolumeclaims"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+})
+
+func applicationKinds() (kinds []schema.GroupVersionResource) {
+	for _, api := range applications.All(nil) {
+		kinds = append(kinds, api.GroupVersionResource())
+	}
+	return kinds
 }
 
 // left is what exists of the applications.

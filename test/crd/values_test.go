@@ -296,7 +296,7 @@ func tell(t *testing.T, spec string) telling {
 		Policy lifecycle.Policy
 		Plan   submission.Plan
 	}{policy, plan}
-	if warnings := append(apache.Neglected(app), apache.Contradictions(app, apache.Defaults{})...); len(warnings) > 0 {
+	if warnings := append(apache.UnsupportedFields(app), apache.Contradictions(app, apache.Defaults{})...); len(warnings) > 0 {
 		return telling{place: byWarning, text: strings.Join(warnings, " "), meaning: meaning}
 	}
 	return telling{place: byMeaning, meaning: meaning}

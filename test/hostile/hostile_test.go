@@ -144,9 +144,9 @@ func heap() uint64 {
 func stepsOf(k hostile.Kind, data []byte) []step {
 	switch k.APIVersion + " " + k.Kind {
 	case "spark.apache.org/v1 SparkApplication":
-		return stepsOfApplication(data, &sparkv1.SparkApplication{}, apache.Dialect{})
+		return stepsOfApplication(data, &sparkv1.SparkApplication{}, apache.New(apache.Defaults{}))
 	case "sparkoperator.k8s.io/v1beta2 SparkApplication":
-		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.Dialect{Defaults: kubeflow.NewDefaults()})
+		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.New(kubeflow.NewDefaults()))
 	case "spark.apache.org/v1 SparkCluster":
 		return stepsOfCluster(data)
 	case "firesteel.dev/v1alpha1 ScheduledSparkApplication":
@@ -212,7 +212,7 @@ func build(app dialect.Application, d dialect.Dialect) (*submission.Objects, err
 	}
 	d.Ingredients(app)
 	plan.Labels = map[string]string{"firesteel.dev/launch-id": "x"}
-	d.Sign(&plan, strings.Repeat("0", 32))
+	d.AddLaunchLabels(&plan, strings.Repeat("0", 32))
 	objects, err := submission.Build(plan)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 )
 
 // witness sees every revision of every driver Pod, and remembers where two of one application were alive at once.
@@ -65,7 +64,10 @@ func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
 	defer w.mutex.Unlock()
 	application, known := w.applications[pod.UID]
 	if !known {
-		application = pod.Namespace + "/" + cmp.Or(pod.Labels[apache.LabelApplication], pod.Labels[kubeflow.LabelApplication])
+		for _, api := range applications.All(nil) {
+			application = cmp.Or(application, pod.Labels[api.LabelApplication])
+		}
+		application = pod.Namespace + "/" + application
 		w.applications[pod.UID] = application
 	}
 	if w.alive[application] == nil {

@@ -117,7 +117,7 @@ func (c ExecutorCase) Missing(executor Fields) ([]string, error) {
 
 // Warned says that the condition Warning of the application names the field.
 func (c ExecutorCase) Warned(app *v1beta2.SparkApplication) bool {
-	return slices.ContainsFunc(kubeflow.Neglected(app, kubeflowDefaults()), func(sentence string) bool {
+	return slices.ContainsFunc(kubeflow.UnsupportedFields(app, kubeflowDefaults()), func(sentence string) bool {
 		return strings.HasPrefix(sentence, "spec."+c.Field)
 	})
 }

@@ -76,7 +76,7 @@ func Adopt(
 		record.Launch.DriverPod, record.Launch.DriverUID = driver.Name, driver.UID
 		record.Launch.ApplicationID = cmp.Or(driver.Labels[submission.LabelApplicationID], names.AppID)
 	}
-	sign(record)
+	addLaunch(record)
 	if initializing {
 		requested := driver.CreationTimestamp.Time
 		if since := outbox.Current(record).Time.Time; requested.Before(since) {
@@ -87,8 +87,8 @@ func Adopt(
 	return record, nil
 }
 
-// sign names the launch in the transitions that came of it.
-func sign(record *v1alpha1.Record) {
+// addLaunch names the launch in the transitions that came of it.
+func addLaunch(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && !lifecycle.State(t.State).Initializing() {
 			t.DriverPod, t.ApplicationID = record.Launch.DriverPod, record.Launch.ApplicationID

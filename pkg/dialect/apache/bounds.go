@@ -44,7 +44,7 @@ func timeoutConfig(tolerations *sparkv1.ApplicationTolerations) sparkv1.Applicat
 func boundContradictions(app *sparkv1.SparkApplication) []string {
 	const in = "spec.applicationTolerations.applicationTimeoutConfig."
 	given := timeoutConfig(app.Spec.ApplicationTolerations)
-	var said sentences
+	var messages messageList
 	for _, own := range []struct {
 		annotation, field string
 		millis            *int64
@@ -54,9 +54,9 @@ func boundContradictions(app *sparkv1.SparkApplication) []string {
 	} {
 		limit, ok := dialect.ParseBound(app.Annotations[own.annotation])
 		if ok && own.millis != nil && limit != time.Duration(max(*own.millis, 0))*time.Millisecond {
-			said.say("metadata.annotations %s %q has no effect, %s says %d: leave one of them out",
+			messages.add("metadata.annotations %s %q has no effect, %s says %d: leave one of them out",
 				own.annotation, app.Annotations[own.annotation], in+own.field, *own.millis)
 		}
 	}
-	return append(said, dialect.BoundWarnings(app)...)
+	return append(messages, dialect.BoundWarnings(app)...)
 }

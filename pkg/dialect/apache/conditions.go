@@ -6,7 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-var words = dialect.Words{
+var wording = dialect.Wording{
 	ReadLog: "Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
 		"FallbackToLogsOnError in the driver's template its last lines are told here.",
 	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
@@ -14,11 +14,11 @@ var words = dialect.Words{
 	Retained: "is kept, as resourceRetainPolicy asks.",
 }
 
-// Conclude sets the conditions of an application.
-func Conclude(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
+// SetConditions sets the conditions of an application.
+func SetConditions(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
 	status := &app.Status
 	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
 		status.ObservedGeneration = app.Generation
 	}
-	dialect.Conclude(&status.Conditions, status.ObservedGeneration, record, facts, words)
+	dialect.SetConditions(&status.Conditions, status.ObservedGeneration, record, facts, wording)
 }

@@ -43,7 +43,7 @@ func concluded(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dia
 		facts.Now = start
 	}
 	facts.Policy = apache.Policy(app, apache.Defaults{})
-	apache.Conclude(app, record, facts)
+	apache.SetConditions(app, record, facts)
 	return app.Status.Conditions
 }
 
@@ -317,7 +317,7 @@ func TestSetAsidePatch(t *testing.T) {
 		app.ResourceVersion, app.Generation = "17", 4
 		app.Undecodable = "json: cannot unmarshal string into Go struct field"
 	}).Obj()
-	patch, err := dialect.SetAsidePatch(app, setAside(app), start)
+	patch, err := dialect.BlockedPatch(app, setAside(app), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestSetAsidePatch(t *testing.T) {
 
 func TestSetAsidePatchIsBounded(t *testing.T) {
 	app := pi().With(func(app *sparkv1.SparkApplication) { app.Undecodable = strings.Repeat("x", 40_000) }).Obj()
-	patch, err := dialect.SetAsidePatch(app, setAside(app), start)
+	patch, err := dialect.BlockedPatch(app, setAside(app), start)
 	if err != nil || len(patch) > 8<<10 {
 		t.Errorf("the patch has %d bytes, %v", len(patch), err)
 	}

@@ -114,7 +114,7 @@ func TestNoPropertyIsOverruledWithoutAWord(t *testing.T) {
 	keys := slices.Sorted(maps.Keys(driverProperties(t, pi())))
 	for _, key := range append(keys, "spark.app.name", "spark.driver.bindAddress", "spark.kubernetes.executor.deleteOnTermination") {
 		odd := pi().Conf(key, "odd")
-		said := strings.Join(append(apache.Neglected(odd.Obj()), apache.Contradictions(odd.Obj(), apache.Defaults{})...), " ")
+		said := strings.Join(append(apache.UnsupportedFields(odd.Obj()), apache.Contradictions(odd.Obj(), apache.Defaults{})...), " ")
 		if got := driverProperties(t, odd); got != nil && got[key] != "odd" && !strings.Contains(said, key+` "odd" has no effect`) {
 			t.Errorf("%s became %q, and all that is said is %q", key, got[key], said)
 		}

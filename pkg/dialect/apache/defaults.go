@@ -5,12 +5,13 @@ import (
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // Defaults are the operator's settings for what applications leave out. They are not the application's spec: a change
 // of them is no edit of any application.
 type Defaults struct {
+	dialect.Settings
 	// Image is used by applications that name none; {{SPARK_VERSION}} stands for the application's. Empty for
 	// apache/spark:<sparkVersion>.
 	Image string
@@ -20,13 +21,6 @@ type Defaults struct {
 	Tolerations sparkv1.ApplicationTolerations
 	// ActiveDeadline bounds the time that all attempts of an application may take together; zero for no bound.
 	ActiveDeadline time.Duration
-	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
-	DriverLogLines int
-	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's
-	// default account.
-	DriverServiceAccount string
-	// PodTemplates are where pod templates may be that properties name by a URL.
-	PodTemplates podtemplate.Allowed
 }
 
 // tolerationsOf are the application's tolerations over the operator's defaults.
@@ -40,8 +34,8 @@ func tolerationsOf(app *sparkv1.SparkApplication, defaults Defaults) sparkv1.App
 		ApplicationTimeoutConfig:     timeoutsOver(given.ApplicationTimeoutConfig, base.ApplicationTimeoutConfig),
 		InstanceConfig:               cmp.Or(given.InstanceConfig, base.InstanceConfig), // its fields mean nothing alone
 		ResourceRetainPolicy:         cmp.Or(given.ResourceRetainPolicy, given.ResourceRetentionPolicy, base.ResourceRetainPolicy),
-		ResourceRetainDurationMillis: cmp.Or(said(given.ResourceRetainDurationMillis), base.ResourceRetainDurationMillis),
-		TTLAfterStopMillis:           cmp.Or(said(given.TTLAfterStopMillis), base.TTLAfterStopMillis),
+		ResourceRetainDurationMillis: cmp.Or(nilIfDefault(given.ResourceRetainDurationMillis), base.ResourceRetainDurationMillis),
+		TTLAfterStopMillis:           cmp.Or(nilIfDefault(given.TTLAfterStopMillis), base.TTLAfterStopMillis),
 	}
 }
 
@@ -53,7 +47,7 @@ func restartOver(given, base *sparkv1.RestartConfig) *sparkv1.RestartConfig {
 		RestartPolicy:                  cmp.Or(given.RestartPolicy, base.RestartPolicy),
 		MaxRestartAttempts:             cmp.Or(given.MaxRestartAttempts, base.MaxRestartAttempts),
 		RestartBackoffMillis:           cmp.Or(given.RestartBackoffMillis, base.RestartBackoffMillis),
-		RestartCounterResetMillis:      cmp.Or(said(given.RestartCounterResetMillis), base.RestartCounterResetMillis),
+		RestartCounterResetMillis:      cmp.Or(nilIfDefault(given.RestartCounterResetMillis), base.RestartCounterResetMillis),
 		MaxRestartOnFailure:            cmp.Or(given.MaxRestartOnFailure, base.MaxRestartOnFailure),
 		RestartBackoffMillisForFailure: cmp.Or(given.RestartBackoffMillisForFailure, base.RestartBackoffMillisForFailure),
 		MaxRestartOnSchedulingFailure:  cmp.Or(given.MaxRestartOnSchedulingFailure, base.MaxRestartOnSchedulingFailure),
@@ -76,9 +70,9 @@ func timeoutsOver(given, base *sparkv1.ApplicationTimeoutConfig) *sparkv1.Applic
 	}
 }
 
-// said is a value that the application's author may have written. The API server writes -1 into what he left out, so
+// nilIfDefault is a value that the application's author may have written. The API server writes -1 into what he left out, so
 // that -1 says nothing; what is further below zero says never.
-func said(millis *int64) *int64 {
+func nilIfDefault(millis *int64) *int64 {
 	if millis != nil && *millis == never {
 		return nil
 	}

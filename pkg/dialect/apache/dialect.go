@@ -1,127 +1,51 @@
 package apache
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
-	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Dialect answers what the reconciler asks of any API with this package's functions.
-type Dialect struct{ Defaults Defaults }
+// New returns the dialect of spark.apache.org, with the operator's settings.
+var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
+	Policy:   Policy,
+	Spec:     SpecOf,
+	Warnings: Warnings,
 
-var _ dialect.Dialect = Dialect{}
+	Plan:        Plan,
+	Ingredients: func(app *sparkv1.SparkApplication, _ Defaults) any { return Ingredients(app) },
+	// The Apache operator's Pods have no label of an attempt but Spark's own.
+	AddLaunchLabels: func(*submission.Plan, string) {},
+	Complete: func(app *sparkv1.SparkApplication, _ Defaults, objects *submission.Objects) error {
+		return Complete(app, objects)
+	},
+	NotInstalled: NotInstalled,
+	// An application's config maps are needed as long as its driver is retained.
+	ObsoleteObjects: func(*sparkv1.SparkApplication, Defaults) []submission.Object { return nil },
+	Refusal:         Refusal,
 
-func typed(app dialect.Application) *sparkv1.SparkApplication { return app.(*sparkv1.SparkApplication) }
+	Project: func(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, _ Defaults) {
+		Project(&app.Status, record)
+		SetConditions(app, record, facts)
+	},
+	Restore: func(app, last *sparkv1.SparkApplication) *sparkv1.SparkApplication {
+		restored := app.DeepCopy()
+		last.Status.DeepCopyInto(&restored.Status)
+		return restored
+	},
+	// The Apache operator's status shows no executors.
+	ShowsExecutors: func(*sparkv1.SparkApplication) bool { return false },
+	VisibleState:   VisibleState,
+	Announcements: func(before, after *sparkv1.SparkApplication) []dialect.Announcement {
+		return Announcements(before.GetRecord(), after.GetRecord())
+	},
 
-// Policy is what a spec says about the lifecycle.
-func (d Dialect) Policy(app dialect.Application) lifecycle.Policy {
-	return Policy(typed(app), d.Defaults)
-}
-
-// Spec is what an application asks an attempt to run with.
-func (d Dialect) Spec(app dialect.Application) spec.Spec { return SpecOf(typed(app)) }
-
-// Warnings name what is not done as the spec asks.
-func (d Dialect) Warnings(app dialect.Application) []string { return Warnings(typed(app), d.Defaults) }
-
-// Plan is what an attempt submits.
-func (d Dialect) Plan(app dialect.Application, attempt v1alpha1.Attempt) (submission.Plan, error) {
-	return Plan(typed(app), attempt, d.Defaults)
-}
-
-// Ingredients decide, with the plan, what the objects of an attempt look like.
-func (d Dialect) Ingredients(app dialect.Application) any { return Ingredients(typed(app)) }
-
-// Sign has nothing to do: the Apache operator's Pods carry nothing that tells attempts apart but Spark's own labels.
-func (d Dialect) Sign(*submission.Plan, string) {}
-
-// Complete adds what the Apache operator adds to what Spark makes.
-func (d Dialect) Complete(app dialect.Application, objects *submission.Objects) error {
-	return Complete(typed(app), objects)
-}
-
-// NotInstalled says which routes were not made.
-func (d Dialect) NotInstalled(kinds []string) []string { return NotInstalled(kinds) }
-
-// Spent is nothing: an application's config maps are kept with its driver.
-func (d Dialect) Spent(dialect.Application) []submission.Object { return nil }
-
-// Refusal says why an attempt cannot be submitted.
-func (d Dialect) Refusal(app dialect.Application, err error) string {
-	return Refusal(err, typed(app), d.Defaults)
-}
-
-// Project writes a record and its conditions into the status.
-func (d Dialect) Project(app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) {
-	Project(&typed(app).Status, record)
-	Conclude(typed(app), record, facts)
-}
-
-// Restore returns an application with the status of another.
-func (d Dialect) Restore(app, last dialect.Application) dialect.Application {
-	restored := typed(app).DeepCopy()
-	typed(last).Status.DeepCopyInto(&restored.Status)
-	return restored
-}
-
-// ShowsExecutors says no: the Apache operator's status tells of no executor.
-func (d Dialect) ShowsExecutors(dialect.Application) bool { return false }
-
-// ShownState is the state that the status shows.
-func (d Dialect) ShownState(app dialect.Application) string {
-	if state := typed(app).Status.CurrentState; state != nil {
-		return state.CurrentStateSummary
-	}
-	return ""
-}
-
-// Announcements are the Kubernetes Events of the transitions that people look for.
-func (d Dialect) Announcements(before, after dialect.Application) []dialect.Announcement {
-	return Announcements(before.GetRecord(), after.GetRecord())
-}
-
-// Begun says that somebody took care of an application.
-func (d Dialect) Begun(app dialect.Application) bool { return Begun(typed(app).Status) }
-
-// History says that an application has ended for good under another operator.
-func (d Dialect) History(app dialect.Application) bool { return History(typed(app), d.Defaults) }
-
-// SameShown says that two statuses show the same to the Apache operator's clients.
-func (d Dialect) SameShown(a, b dialect.Application) bool {
-	return SameShown(typed(a).Status, typed(b).Status)
-}
-
-// Inherit makes a record of the status that the Apache operator left.
-func (d Dialect) Inherit(app dialect.Application) (*v1alpha1.Record, error) {
-	return Inherit(typed(app), d.Defaults)
-}
-
-// DriverLabels select the driver Pods of an application.
-func (d Dialect) DriverLabels(app dialect.Application) string { return DriverLabels(typed(app)) }
-
-// PickDriver finds the driver of an inherited record's attempt.
-func (d Dialect) PickDriver(
-	app dialect.Application, record *v1alpha1.Record, pods []corev1.Pod,
-) (driver *corev1.Pod, others []corev1.Pod) {
-	return PickDriver(typed(app), record, pods)
-}
-
-// Adopt gives an inherited record its launch.
-func (d Dialect) Adopt(app dialect.Application, record *v1alpha1.Record, driver *corev1.Pod) (*v1alpha1.Record, error) {
-	return Adopt(typed(app), d.Defaults, record, driver)
-}
-
-// DriverLogLines is how many lines of a failed driver's log are told.
-func (d Dialect) DriverLogLines() int { return d.Defaults.DriverLogLines }
-
-// PodTemplates are where pod templates may be.
-func (d Dialect) PodTemplates() podtemplate.Allowed { return d.Defaults.PodTemplates }
-
-// DriverServiceAccount is the account of drivers for which an application names none.
-func (d Dialect) DriverServiceAccount() string { return d.Defaults.DriverServiceAccount }
+	HasForeignStatus:  func(app *sparkv1.SparkApplication) bool { return HasForeignStatus(app.Status) },
+	FinishedElsewhere: FinishedElsewhere,
+	SameVisibleStatus: func(a, b *sparkv1.SparkApplication) bool { return SameVisibleStatus(a.Status, b.Status) },
+	Inherit:           Inherit,
+	DriverLabels:      DriverLabels,
+	PickDriver:        PickDriver,
+	Adopt:             Adopt,
+})

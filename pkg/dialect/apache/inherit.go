@@ -17,25 +17,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Begun says that somebody took care of an application: its status tells of it.
-func Begun(status sparkv1.ApplicationStatus) bool {
+// HasForeignStatus says that somebody took care of an application: its status tells of it.
+func HasForeignStatus(status sparkv1.ApplicationStatus) bool {
 	return status.CurrentState != nil || len(status.StateTransitionHistory) > 0 ||
 		status.CurrentAttemptSummary != nil || status.PreviousAttemptSummary != nil
 }
 
-// History says that an application has ended for good under another operator, and that nothing of it is left to come.
-func History(app *sparkv1.SparkApplication, defaults Defaults) bool {
+// FinishedElsewhere says that an application has ended for good under another operator, and that nothing of it is left to come.
+func FinishedElsewhere(app *sparkv1.SparkApplication, defaults Defaults) bool {
 	current := app.Status.CurrentState
 	return app.Status.Firesteel == nil && current != nil &&
 		current.CurrentStateSummary == string(lifecycle.ResourceReleased) && (Policy(app, defaults).TTL < 0 || app.DeletionTimestamp != nil)
 }
 
-// SameShown says that two statuses show the same to the Apache operator's clients.
-func SameShown(a, b sparkv1.ApplicationStatus) bool {
-	return equality.Semantic.DeepEqual(shown(a), shown(b))
+// SameVisibleStatus says that two statuses show the same to the Apache operator's clients.
+func SameVisibleStatus(a, b sparkv1.ApplicationStatus) bool {
+	return equality.Semantic.DeepEqual(visible(a), visible(b))
 }
 
-func shown(status sparkv1.ApplicationStatus) sparkv1.ApplicationStatus {
+func visible(status sparkv1.ApplicationStatus) sparkv1.ApplicationStatus {
 	status.Conditions, status.ObservedGeneration, status.Firesteel = nil, 0, nil
 	return status
 }
@@ -44,7 +44,7 @@ func shown(status sparkv1.ApplicationStatus) sparkv1.ApplicationStatus {
 // a status that says nothing it makes the record of an application that was just created. It fails where the status
 // cannot be understood; to guess might run something twice.
 func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record, error) {
-	if !Begun(app.Status) {
+	if !HasForeignStatus(app.Status) {
 		created, _ := lifecycle.Decide(nil, lifecycle.Policy{Suspend: true}, lifecycle.Observation{}, app.CreationTimestamp.Time)
 		return created, nil
 	}

@@ -55,7 +55,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, errors.Join(unfitID(app), checkVolumes(app), dialect.SettleTemplates(plan, API.Fields))
+	return plan, errors.Join(unfitID(app), checkVolumes(app), dialect.CheckTemplates(plan, API.Fields))
 }
 
 // checkVolumes refuses volumes of the templates whose source is misspelt.
@@ -115,7 +115,7 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string
 }
 
 // fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
-// the Apache operator does; Neglected says that it has no effect.
+// the Apache operator does; UnsupportedFields says that it has no effect.
 func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
 	fixed := map[string]string{
 		"spark.kubernetes.namespace": app.Namespace,

@@ -12,7 +12,7 @@ import (
 
 // Refusal says why a plan cannot be submitted, in the terms of the spec, or of the operator's defaults, that it came from.
 func Refusal(err error, app *sparkv1.SparkApplication, defaults Defaults) string {
-	return dialect.Refused(err, func(part error) string { return inTermsOfSource(part, app, defaults) })
+	return dialect.JoinRefusals(err, func(part error) string { return inTermsOfSource(part, app, defaults) })
 }
 
 func inTermsOfSource(err error, app *sparkv1.SparkApplication, defaults Defaults) string {

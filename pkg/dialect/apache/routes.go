@@ -85,7 +85,7 @@ func missingInRoutes(spec sparkv1.ApplicationSpec) string {
 }
 
 // Routes are the objects by which the driver is reached from outside: the driver will own them. A name that is given
-// twice stands for one object, the first; Neglected says so where they differ.
+// twice stands for one object, the first; UnsupportedFields says so where they differ.
 func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submission.Object, error) {
 	var made []submission.Object
 	taken := map[string]bool{}
@@ -111,8 +111,8 @@ func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submi
 	return made, nil
 }
 
-// neglectedInRoutes says what of the routes is not done as they ask.
-func neglectedInRoutes(app *sparkv1.SparkApplication) []string {
+// unsupportedInRoutes says what of the routes is not done as they ask.
+func unsupportedInRoutes(app *sparkv1.SparkApplication) []string {
 	var sentences []string
 	first := map[string]route{}
 	for _, r := range routesOf(app.Spec) {

@@ -273,7 +273,7 @@ func TestRoutesThatShareAName(t *testing.T) {
 			if port := routes[0].(*corev1.Service).Spec.Ports[0].Port; port != 80 {
 				t.Errorf("the Service has port %d, and is not the first", port)
 			}
-			if diff := cmp.Diff(test.want, apache.Neglected(test.app.Obj())); diff != "" {
+			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj())); diff != "" {
 				t.Errorf("Neglected (-want +got):\n%s", diff)
 			}
 		})

@@ -53,3 +53,11 @@ func info(attempt v1alpha1.Attempt) *sparkv1.AttemptInfo {
 		SchedulingFailureRestartCounter: attempt.SchedulingFailureRestarts,
 	}
 }
+
+// VisibleState returns the state that the status shows; empty if it shows none.
+func VisibleState(app *sparkv1.SparkApplication) string {
+	if state := app.Status.CurrentState; state != nil {
+		return state.CurrentStateSummary
+	}
+	return ""
+}

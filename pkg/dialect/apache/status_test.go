@@ -18,17 +18,17 @@ import (
 
 const accepted = "Spark application has been created on Kubernetes Cluster."
 
-func shown(state lifecycle.State, time, message string) sparkv1.ApplicationState {
+func visible(state lifecycle.State, time, message string) sparkv1.ApplicationState {
 	return sparkv1.ApplicationState{CurrentStateSummary: string(state), LastTransitionTime: time, Message: message}
 }
 
 func TestProjectTheFirstAttempt(t *testing.T) {
 	record := submitted().Requested().Obj()
-	requested := shown(lifecycle.DriverRequested, "2026-03-01T12:00:01Z", "Requested driver from resource scheduler.")
+	requested := visible(lifecycle.DriverRequested, "2026-03-01T12:00:01Z", "Requested driver from resource scheduler.")
 	want := sparkv1.ApplicationStatus{
 		CurrentState: &requested,
 		StateTransitionHistory: map[string]sparkv1.ApplicationState{
-			"0": shown(lifecycle.Submitted, "2026-03-01T12:00:00Z", accepted), "1": requested,
+			"0": visible(lifecycle.Submitted, "2026-03-01T12:00:00Z", accepted), "1": requested,
 		},
 		CurrentAttemptSummary: &sparkv1.AttemptSummary{AttemptInfo: &sparkv1.AttemptInfo{}},
 		Firesteel:             record,
@@ -48,9 +48,9 @@ func TestProjectARestart(t *testing.T) {
 		Restarting().
 		With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts, r.Attempt.SchedulingFailureRestarts = 2, 3 }).
 		Obj()
-	failed := shown(lifecycle.Failed, "2026-03-01T12:00:02Z", "exited with 1")
+	failed := visible(lifecycle.Failed, "2026-03-01T12:00:02Z", "exited with 1")
 	failed.LastObservedDriverStatus = last
-	scheduled := shown(lifecycle.ScheduledToRestart, "2026-03-01T12:00:03Z", "")
+	scheduled := visible(lifecycle.ScheduledToRestart, "2026-03-01T12:00:03Z", "")
 	want := sparkv1.ApplicationStatus{
 		CurrentState:           &scheduled,
 		StateTransitionHistory: map[string]sparkv1.ApplicationState{"3": scheduled},
@@ -60,8 +60,8 @@ func TestProjectARestart(t *testing.T) {
 		PreviousAttemptSummary: &sparkv1.AttemptSummary{
 			AttemptInfo: &sparkv1.AttemptInfo{},
 			StateTransitionHistory: map[string]sparkv1.ApplicationState{
-				"0": shown(lifecycle.Submitted, "2026-03-01T12:00:00Z", accepted),
-				"1": shown(lifecycle.DriverRequested, "2026-03-01T12:00:01Z", "Requested driver from resource scheduler."),
+				"0": visible(lifecycle.Submitted, "2026-03-01T12:00:00Z", accepted),
+				"1": visible(lifecycle.DriverRequested, "2026-03-01T12:00:01Z", "Requested driver from resource scheduler."),
 				"2": failed,
 			},
 		},

@@ -96,7 +96,7 @@ func TestARemoteTemplateThatIsGivenStandsForOneInTheSpec(t *testing.T) {
 	}
 	got := plan(t, pi().Conf(driverTemplateKey, "s3://b/driver").Conf(executorTemplateKey, "s3://b/executor"))
 	for i, remote := range dialect.RemoteTemplates(got, apache.API.Fields) {
-		remote.Give(&got, template([]string{"driver", "executor"}[i]))
+		remote.ApplyTo(&got, template([]string{"driver", "executor"}[i]))
 	}
 	want := plan(t, pi().Driver(template("driver")).Executor(template("executor")))
 	if diff := cmp.Diff(want, got); diff != "" {

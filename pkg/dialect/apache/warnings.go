@@ -9,7 +9,7 @@ import (
 
 // Warnings name what is not done as the spec asks, one sentence each.
 func Warnings(app *sparkv1.SparkApplication, defaults Defaults) []string {
-	warnings := slices.Concat(Neglected(app), Contradictions(app, defaults))
+	warnings := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults))
 	if edited(app) {
 		warnings = append(warnings, "The spec was edited after the launch: only another attempt runs with the edit. "+
 			"Delete the application and apply it again where none is to come.")

@@ -96,7 +96,7 @@ func Adopt(
 	if driver != nil && unsubmitted {
 		return requested(record, policy, driver)
 	}
-	sign(record)
+	addLaunch(record)
 	return record
 }
 
@@ -114,8 +114,8 @@ func requested(record *v1alpha1.Record, policy lifecycle.Policy, driver *corev1.
 	return record
 }
 
-// sign names the launch in the transitions that came of it.
-func sign(record *v1alpha1.Record) {
+// addLaunch names the launch in the transitions that came of it.
+func addLaunch(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; !lifecycle.State(t.State).Initializing() {
 			t.DriverPod, t.ApplicationID = record.Launch.DriverPod, record.Launch.ApplicationID

@@ -99,7 +99,7 @@ func build(app *v1beta2.SparkApplication, defaults kubeflow.Defaults) (*submissi
 	if err != nil {
 		return nil, err
 	}
-	kubeflow.Sign(&plan, "launch-of-this-attempt")
+	kubeflow.AddLaunchLabels(&plan, "launch-of-this-attempt")
 	objects, err := submission.Build(plan)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func Ingredients(app *v1beta2.SparkApplication, defaults Defaults) any {
 		BatchSchedulers           []string
 		DefaultBatchScheduler     string
 	}{
-		hashed(app.Spec), defaults.UIService, defaults.Ingress, defaults.DriverPodDisruptionBudget,
+		runSpec(app.Spec), defaults.UIService, defaults.Ingress, defaults.DriverPodDisruptionBudget,
 		defaults.BatchSchedulers, defaults.DefaultBatchScheduler,
 	}
 }
@@ -27,7 +27,7 @@ func Ingredients(app *v1beta2.SparkApplication, defaults Defaults) any {
 // Complete does to the objects of an attempt what the Kubeflow operator and its webhook do, and adds theirs.
 func Complete(app *v1beta2.SparkApplication, defaults Defaults, objects *submission.Objects) error {
 	driverFirst(objects.Driver)
-	dress(app, driverRole, &objects.Driver.Spec, 0)
+	mutate(app, driverRole, &objects.Driver.Spec, 0)
 	if err := checkDriver(app, objects); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func Complete(app *v1beta2.SparkApplication, defaults Defaults, objects *submiss
 			objects.Owned = append(objects.Owned, object)
 		}
 	}
-	return addFronts(app, defaults, objects)
+	return addEndpoints(app, defaults, objects)
 }
 
 // driverFirst moves Spark's container, which comes last, before those of a template: kubectl logs shows the first.

@@ -35,7 +35,7 @@ func TestTheConditionSucceededFollowsTheLife(t *testing.T) {
 			tt.live(l)
 			app := &v1beta2.SparkApplication{}
 			app.Generation = 3
-			kubeflow.Conclude(app, l.record, dialect.Facts{Now: l.now, Policy: l.policy})
+			kubeflow.SetConditions(app, l.record, dialect.Facts{Now: l.now, Policy: l.policy})
 			got := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 			if got == nil || got.Status != tt.want || got.ObservedGeneration != 3 || app.Status.ObservedGeneration != 3 {
 				t.Errorf("condition %+v, want %s", got, tt.want)

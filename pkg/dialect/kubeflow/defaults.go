@@ -7,12 +7,13 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 // Defaults are the operator's settings for the applications of this API. They are not the application's spec: a change
 // of them is no edit of any application.
 type Defaults struct {
+	dialect.Settings
 	// Properties are Spark properties, below those of the application.
 	Properties map[string]string
 	// DeniedProperties are keys of Spark properties with which an application's sparkConf is refused. One that ends with
@@ -41,15 +42,6 @@ type Defaults struct {
 	UIService bool
 	// Ingress is what is in front of that Service.
 	Ingress Ingress
-	// DriverLogLines is how many of the last lines of a failed driver's log are told with its end; 0 for none.
-	DriverLogLines int
-	// DriverServiceAccount is the account of drivers for which an application names none; empty for the namespace's
-	// default account.
-	DriverServiceAccount string
-	// PodTemplates are where pod templates may be that properties name by a URL.
-	PodTemplates podtemplate.Allowed
-	// Metrics are the settings of the metrics.
-	Metrics Metrics
 }
 
 // Ingress is how Spark's UI is reached from outside of the cluster.
@@ -77,7 +69,6 @@ func NewDefaults() Defaults {
 		DiscouragedProperties: slices.Clone(discouragedProperties),
 		MaxTrackedExecutors:   1000,
 		UIService:             true,
-		Metrics:               newMetrics(),
 	}
 }
 

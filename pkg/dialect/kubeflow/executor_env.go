@@ -68,22 +68,22 @@ func referred(reference string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(reference, "$("), ")")
 }
 
-// neglectedEnv speaks of variables that executors get otherwise.
-func neglectedEnv(environment []corev1.EnvVar, p properties) sentences {
-	var said sentences
+// unsupportedVariables speaks of variables that executors get otherwise.
+func unsupportedVariables(environment []corev1.EnvVar, p properties) messageList {
+	var messages messageList
 	for i, variable := range environment {
 		if variable.ValueFrom != nil && slices.Contains(executorVariables, variable.Name) {
-			said.say("spec.executor.env[%d] %s has no effect, Spark sets it after what comes from elsewhere: write its value", i, variable.Name)
+			messages.add("spec.executor.env[%d] %s has no effect, Spark sets it after what comes from elsewhere: write its value", i, variable.Name)
 		}
 		if p.setsLast(variable.Name) {
-			said.say("spec.executor.env[%d] %s has no effect, Spark sets it after all others: leave it out", i, variable.Name)
+			messages.add("spec.executor.env[%d] %s has no effect, Spark sets it after all others: leave it out", i, variable.Name)
 		}
 		for _, reference := range variableReference.FindAllString(variable.Value, -1) {
 			if p.setsLast(referred(reference)) {
-				said.say("spec.executor.env[%d] %s gets no value for %s, which Spark sets after all others: "+
+				messages.add("spec.executor.env[%d] %s gets no value for %s, which Spark sets after all others: "+
 					"refer to a variable of spec.executor.env that has it from where Spark has it", i, variable.Name, reference)
 			}
 		}
 	}
-	return said
+	return messages
 }

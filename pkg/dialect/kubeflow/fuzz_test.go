@@ -48,7 +48,7 @@ func FuzzSpec(f *testing.F) {
 		}
 		before := app.DeepCopy()
 		kubeflow.Policy(&app, defaults)
-		kubeflow.Neglected(&app, defaults)
+		kubeflow.UnsupportedFields(&app, defaults)
 		objects, err := build(&app, defaults)
 		if err != nil && kubeflow.Refusal(err, &app, defaults) == "" {
 			t.Error("refused without a word")

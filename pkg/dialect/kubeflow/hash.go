@@ -8,11 +8,11 @@ import (
 // SpecOf is what an application asks for, of which the Kubeflow operator runs it anew when it is edited: all of the spec but
 // what acts on the run that is.
 func SpecOf(app *v1beta2.SparkApplication) spec.Spec {
-	return spec.Of(app, app.Status.ObservedGeneration, func() any { return hashed(app.Spec) })
+	return spec.Of(app, app.Status.ObservedGeneration, func() any { return runSpec(app.Spec) })
 }
 
-// hashed is a spec without what an edit of runs nothing anew.
-func hashed(spec v1beta2.SparkApplicationSpec) v1beta2.SparkApplicationSpec {
+// runSpec is a spec without what an edit of runs nothing anew.
+func runSpec(spec v1beta2.SparkApplicationSpec) v1beta2.SparkApplicationSpec {
 	spec.Suspend, spec.TimeToLiveSeconds = false, nil
 	return spec
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Begun says that somebody took care of an application: its status tells of it.
-func Begun(status v1beta2.SparkApplicationStatus) bool {
-	return !SameShown(status, v1beta2.SparkApplicationStatus{})
+// HasForeignStatus says that somebody took care of an application: its status tells of it.
+func HasForeignStatus(status v1beta2.SparkApplicationStatus) bool {
+	return !SameVisibleStatus(status, v1beta2.SparkApplicationStatus{})
 }
 
-// History says that an application has ended for good under another operator, and that nothing of it is left to come.
-func History(app *v1beta2.SparkApplication, policy lifecycle.Policy) bool {
+// FinishedElsewhere says that an application has ended for good under another operator, and that nothing of it is left to come.
+func FinishedElsewhere(app *v1beta2.SparkApplication, policy lifecycle.Policy) bool {
 	state := app.Status.AppState.State
 	ended := state == v1beta2.CompletedState || state == v1beta2.FailedState
 	return app.Status.Firesteel == nil && ended && (policy.TTL < 0 || app.DeletionTimestamp != nil)
 }
 
-// SameShown says that two statuses show the same to the Kubeflow operator's clients.
-func SameShown(a, b v1beta2.SparkApplicationStatus) bool {
-	return equality.Semantic.DeepEqual(byOthers(a), byOthers(b))
+// SameVisibleStatus says that two statuses show the same to the Kubeflow operator's clients.
+func SameVisibleStatus(a, b v1beta2.SparkApplicationStatus) bool {
+	return equality.Semantic.DeepEqual(visible(a), visible(b))
 }
 
-// byOthers is what the Kubeflow operator writes of a status.
-func byOthers(status v1beta2.SparkApplicationStatus) v1beta2.SparkApplicationStatus {
+// visible is what the Kubeflow operator writes of a status.
+func visible(status v1beta2.SparkApplicationStatus) v1beta2.SparkApplicationStatus {
 	status.Conditions, status.ObservedGeneration, status.Firesteel = nil, 0, nil
 	return status
 }
@@ -61,7 +61,7 @@ func Inherit(app *v1beta2.SparkApplication, policy lifecycle.Policy) (*v1alpha1.
 	for i, step := range past {
 		record.Transitions = append(record.Transitions, v1alpha1.Transition{
 			Sequence: int64(i + 1), Time: moments[step.at], Attempt: record.Attempt.ID, State: string(step.state),
-			Message: said(step.state, status.AppState.ErrorMessage),
+			Message: message(step.state, status.AppState.ErrorMessage),
 		})
 	}
 	record.Attempt.Since = record.Transitions[0].Time
@@ -168,8 +168,8 @@ func attemptOf(status v1beta2.SparkApplicationStatus) v1alpha1.Attempt {
 	return attempt
 }
 
-// said is what the message of a status says of a state that the application went through.
-func said(state lifecycle.State, message string) string {
+// message is what the message of a status says of a state that the application went through.
+func message(state lifecycle.State, message string) string {
 	if !state.Failure() {
 		return ""
 	}

@@ -188,7 +188,7 @@ func TestAStatusThatCannotBeUnderstoodIsNotInherited(t *testing.T) {
 func TestAnApplicationIsHistoryWhereNothingIsToCome(t *testing.T) {
 	var history []string
 	for name, app := range left(t) {
-		if kubeflow.History(app, policyOf(app)) {
+		if kubeflow.FinishedElsewhere(app, policyOf(app)) {
 			history = append(history, name)
 		}
 	}
@@ -198,24 +198,24 @@ func TestAnApplicationIsHistoryWhereNothingIsToCome(t *testing.T) {
 	}
 	app := leftIn(t, "completed-ttl")
 	app.DeletionTimestamp = &metav1.Time{Time: beginning}
-	if !kubeflow.History(app, policyOf(app)) {
+	if !kubeflow.FinishedElsewhere(app, policyOf(app)) {
 		t.Error("what is deleted already needs no time to live")
 	}
 	app.Status.Firesteel = submitted().Obj()
-	if kubeflow.History(app, policyOf(app)) {
+	if kubeflow.FinishedElsewhere(app, policyOf(app)) {
 		t.Error("what has a record is no other operator's history")
 	}
 }
 
 func TestSomebodyHasBegunWithAnApplicationWhoseStatusTellsOfIt(t *testing.T) {
 	for name, app := range left(t) {
-		if got := kubeflow.Begun(app.Status); got != (name != "new") {
+		if got := kubeflow.HasForeignStatus(app.Status); got != (name != "new") {
 			t.Errorf("%s: begun is %t", name, got)
 		}
 	}
 	var status v1beta2.SparkApplicationStatus
 	status.Conditions, status.ObservedGeneration = []metav1.Condition{{Type: "Succeeded"}}, 1
-	if kubeflow.Begun(status) {
+	if kubeflow.HasForeignStatus(status) {
 		t.Error("a condition is Firesteel's own")
 	}
 }
@@ -224,11 +224,11 @@ func TestStatusesThatDifferInWhatFiresteelAddsShowTheSame(t *testing.T) {
 	a := leftIn(t, "running").Status
 	b := *a.DeepCopy()
 	b.Firesteel, b.ObservedGeneration, b.Conditions = submitted().Obj(), 2, []metav1.Condition{{Type: "Succeeded"}}
-	if !kubeflow.SameShown(a, b) {
+	if !kubeflow.SameVisibleStatus(a, b) {
 		t.Error("they show the same")
 	}
 	b.ExecutorState["running-0b9a1c2d3e4f5a6b-exec-2"] = v1beta2.ExecutorRunningState
-	if kubeflow.SameShown(a, b) {
+	if kubeflow.SameVisibleStatus(a, b) {
 		t.Error("an executor runs in one of them")
 	}
 }

@@ -40,8 +40,8 @@ func ownLabels(app *v1beta2.SparkApplication, r role) map[string]string {
 	return labels
 }
 
-// Sign has the Pods of a launch carry its submission id.
-func Sign(plan *submission.Plan, launchID string) {
+// AddLaunchLabels has the Pods of a launch carry its submission id.
+func AddLaunchLabels(plan *submission.Plan, launchID string) {
 	for _, r := range []role{driverRole, executorRole} {
 		plan.Properties[r.property("label."+LabelSubmission)] = SubmissionID(launchID)
 	}

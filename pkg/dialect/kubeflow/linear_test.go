@@ -102,7 +102,7 @@ func costOf(t *testing.T, spec string, driver *submission.Objects) cost.Cost {
 		_, _ = kubeflow.Plan(app, v1alpha1.Attempt{Since: after(0)}, defaults)
 		_ = kubeflow.Ingredients(app, defaults)
 		_ = kubeflow.Complete(app, defaults, &submission.Objects{Driver: driver.Driver.DeepCopy()})
-		_ = kubeflow.Neglected(app, defaults)
+		_ = kubeflow.UnsupportedFields(app, defaults)
 	})
 }
 

@@ -26,7 +26,7 @@ type life struct {
 	now    time.Time
 	// refusals is the number of launches that are refused from now on.
 	refusals int
-	// shown are the states that clients saw, or would have seen of each transition of its own.
+	// visibleStates are the states that clients saw, or would have seen of each transition of its own.
 	shown []v1beta2.ApplicationStateType
 	// statuses are those that were written.
 	statuses []v1beta2.SparkApplicationStatus
@@ -41,7 +41,7 @@ func newborn(t *testing.T) *life {
 // modest is the policy of an application that asks for nothing.
 func modest() lifecycle.Policy {
 	return lifecycle.Policy{
-		Interrupts: true, ShowsEach: true, TellsUnknown: true, Spec: hashed("of the spec"),
+		Interrupts: true, ShowsEach: true, TellsUnknown: true, Spec: runSpec("of the spec"),
 		Retain: lifecycle.RetainAlways, RetainFor: -1, TTL: -1, MainContainer: "spark-kubernetes-driver",
 	}
 }
@@ -187,7 +187,7 @@ func (l *life) Suspended(suspend bool) *life {
 
 // Edited is another spec than before.
 func (l *life) Edited() *life {
-	l.policy.Spec = hashed(l.policy.Spec.Hash(spec.HashVersion) + ", edited")
+	l.policy.Spec = runSpec(l.policy.Spec.Hash(spec.HashVersion) + ", edited")
 	return l
 }
 
@@ -349,5 +349,5 @@ func retry(l *life, failures int) {
 	}
 }
 
-// hashed is a spec with a hash.
-func hashed(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }
+// runSpec is a spec with a hash.
+func runSpec(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }

@@ -355,7 +355,7 @@ func TestDisruptionBudget(t *testing.T) {
 
 func TestSignedPodsHaveTheSubmissionID(t *testing.T) {
 	plan := planned(t, pi().Obj(), kubeflow.NewDefaults())
-	kubeflow.Sign(&plan, "launch")
+	kubeflow.AddLaunchLabels(&plan, "launch")
 	for _, role := range []string{"driver", "executor"} {
 		key := "spark.kubernetes." + role + ".label.sparkoperator.k8s.io/submission-id"
 		if got := plan.Properties[key]; got != kubeflow.SubmissionID("launch") {

@@ -40,7 +40,7 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 			plan.Properties[r.property("podTemplateContainerName")] = r.container()
 		}
 	}
-	return plan, errors.Join(checkSpec(app), besideRemoteTemplates(app, plan), dialect.SettleTemplates(plan, fields))
+	return plan, errors.Join(checkSpec(app), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, fields))
 }
 
 // mainResource is what runs. Its suffix says in which language: Spark goes by that, too.

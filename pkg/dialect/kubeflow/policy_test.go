@@ -144,7 +144,7 @@ func TestTimeLimits(t *testing.T) {
 	if kubeflow.SpecOf(app).Hash(spec.HashVersion) != kubeflow.SpecOf(pi().Obj()).Hash(spec.HashVersion) {
 		t.Error("an annotation has the application run anew")
 	}
-	wantSaid(t, kubeflow.Neglected(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded), `firesteel.dev/active-deadline "soon" has no effect`)
+	wantSaid(t, kubeflow.UnsupportedFields(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded), `firesteel.dev/active-deadline "soon" has no effect`)
 }
 
 func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {

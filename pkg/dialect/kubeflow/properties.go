@@ -244,7 +244,7 @@ func (p properties) setInstances() {
 }
 
 // fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted;
-// Neglected says that it has no effect.
+// UnsupportedFields says that it has no effect.
 func fixedProperties(app *v1beta2.SparkApplication) map[string]string {
 	return map[string]string{namespaceKey: app.Namespace, deployModeKey: "cluster", appNameKey: app.Name}
 }

@@ -13,7 +13,7 @@ import (
 // from.
 func Refusal(err error, app *v1beta2.SparkApplication, defaults Defaults) string {
 	p := propertiesOf(app, defaults)
-	return dialect.Refused(err, func(part error) string { return inTermsOfSource(part, p) })
+	return dialect.JoinRefusals(err, func(part error) string { return inTermsOfSource(part, p) })
 }
 
 func inTermsOfSource(err error, p properties) string {

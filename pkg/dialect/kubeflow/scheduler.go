@@ -22,8 +22,8 @@ func batchScheduler(app *v1beta2.SparkApplication, defaults Defaults) string {
 	return cmp.Or(app.Spec.BatchScheduler, defaults.DefaultBatchScheduler)
 }
 
-// toldScheduler is the batch scheduler that is told what an application needs; empty where none is.
-func toldScheduler(app *v1beta2.SparkApplication, defaults Defaults) string {
+// configuredScheduler is the batch scheduler that is told what an application needs; empty where none is.
+func configuredScheduler(app *v1beta2.SparkApplication, defaults Defaults) string {
 	name := batchScheduler(app, defaults)
 	if !slices.Contains(defaults.BatchSchedulers, name) {
 		return ""
@@ -37,7 +37,7 @@ func (p properties) setScheduler(app *v1beta2.SparkApplication, defaults Default
 		p.set(r.property("scheduler.name"), r.pods(&app.Spec).SchedulerName, r.field("schedulerName"))
 		p.set(r.property("scheduler.name"), batchScheduler(app, defaults), schedulerField)
 	}
-	switch name := toldScheduler(app, defaults); name {
+	switch name := configuredScheduler(app, defaults); name {
 	case "":
 	case Volcano:
 		p.setVolcano(app)

@@ -77,7 +77,7 @@ func podGroup(app *v1beta2.SparkApplication, defaults Defaults, objects *submiss
 // namedGroup is the group without what it asks for; nil where there is none.
 func namedGroup(app *v1beta2.SparkApplication, defaults Defaults) *unstructured.Unstructured {
 	group := &unstructured.Unstructured{Object: map[string]any{}}
-	switch scheduler := toldScheduler(app, defaults); {
+	switch scheduler := configuredScheduler(app, defaults); {
 	case scheduler == "", scheduler == YuniKorn, scheduler == Volcano && hasOwnGroup(app):
 		return nil
 	case scheduler == Volcano:
@@ -90,8 +90,8 @@ func namedGroup(app *v1beta2.SparkApplication, defaults Defaults) *unstructured.
 	return group
 }
 
-// spent is the group of an application none of whose Pods is to come: to the scheduler it would ask for room for ever.
-func spent(app *v1beta2.SparkApplication, defaults Defaults) []submission.Object {
+// obsoleteObjects is the group of an application none of whose Pods is to come: to the scheduler it would ask for room for ever.
+func obsoleteObjects(app *v1beta2.SparkApplication, defaults Defaults) []submission.Object {
 	if group := namedGroup(app, defaults); group != nil {
 		return []submission.Object{group}
 	}

@@ -39,7 +39,7 @@ func (p properties) setYuniKorn(app *v1beta2.SparkApplication) {
 
 // addTaskGroups tells YuniKorn, by an annotation of the first Pod, what Pods are to come.
 func addTaskGroups(app *v1beta2.SparkApplication, defaults Defaults, objects *submission.Objects) error {
-	if toldScheduler(app, defaults) != YuniKorn {
+	if configuredScheduler(app, defaults) != YuniKorn {
 		return nil
 	}
 	begins, err := gangOf(app, defaults, objects)

@@ -7,9 +7,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// shown is what the Kubeflow operator calls each state, where that does not depend on more: the state before a restart
+// visibleStates is what the Kubeflow operator calls each state, where that does not depend on more: the state before a restart
 // is due, and the end, are in State.
-var shown = map[lifecycle.State]v1beta2.ApplicationStateType{
+var visibleStates = map[lifecycle.State]v1beta2.ApplicationStateType{
 	lifecycle.Submitted:                          v1beta2.NewState,
 	lifecycle.ScheduledToRestart:                 v1beta2.PendingRerunState,
 	lifecycle.DriverRequested:                    v1beta2.SubmittedState,
@@ -46,7 +46,7 @@ func State(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	case state.Terminated():
 		return over(record)
 	default:
-		return shown[state]
+		return visibleStates[state]
 	}
 }
 
@@ -57,7 +57,7 @@ func waitsAfter(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	case end.End == nil:
 		return "" // the spec was edited
 	case end.State == string(lifecycle.SchedulingFailure), record.Launch == nil:
-		return shown[lifecycle.State(end.State)]
+		return visibleStates[lifecycle.State(end.State)]
 	default:
 		return ""
 	}

@@ -48,7 +48,7 @@ func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 	}
 	status.AppState = v1beta2.ApplicationState{State: state, ErrorMessage: errorMessage(record, state)}
 	status.TerminationTime = terminationTime(record, state)
-	noteSubmission(status, record)
+	setSubmission(status, record)
 	status.ExecutionAttempts = number(lifecycle.Executions(record))
 	if submissions := lifecycle.Submissions(record); submissions > 0 || nothingRuns(state) { // not while an end is shown
 		status.SubmissionAttempts = number(submissions)
@@ -59,7 +59,7 @@ func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 func shows(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) bool {
 	before := status.Firesteel
 	if before == nil {
-		return Begun(*status) && record.Acknowledged == record.Sequence // all of it was read off the status
+		return HasForeignStatus(*status) && record.Acknowledged == record.Sequence // all of it was read off the status
 	}
 	return before.Sequence == record.Sequence && equality.Semantic.DeepEqual(before.Launch, record.Launch)
 }
@@ -74,8 +74,8 @@ func nothingRuns(state v1beta2.ApplicationStateType) bool {
 	}
 }
 
-// noteSubmission writes when the current attempt was submitted, once it was. An edit of the spec has that forgotten.
-func noteSubmission(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
+// setSubmission writes when the current attempt was submitted, once it was. An edit of the spec has that forgotten.
+func setSubmission(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
 	if lifecycle.CurrentState(record) == lifecycle.ScheduledToRestart && before(record).State == string(lifecycle.Invalidating) {
 		status.LastSubmissionAttemptTime = metav1.Time{}
 	}
@@ -96,7 +96,7 @@ func terminationTime(record *v1alpha1.Record, state v1beta2.ApplicationStateType
 	case end == nil:
 		return metav1.Time{}
 	case state == v1beta2.FailedState && end.State == string(lifecycle.SchedulingFailure):
-		return seconds(givenUp(record).Time)
+		return seconds(firstTerminated(record).Time)
 	case state == v1beta2.SucceedingState, state == v1beta2.FailingState, state == v1beta2.CompletedState, state == v1beta2.FailedState:
 		return seconds(end.Time)
 	default:
@@ -115,8 +115,8 @@ func lastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	return nil
 }
 
-// givenUp is the first transition into a terminated state, of an application that is in one.
-func givenUp(record *v1alpha1.Record) v1alpha1.Transition {
+// firstTerminated is the first transition into a terminated state, of an application that is in one.
+func firstTerminated(record *v1alpha1.Record) v1alpha1.Transition {
 	for _, t := range record.Transitions {
 		if t.Attempt == record.Attempt.ID && lifecycle.State(t.State).Terminated() {
 			return t

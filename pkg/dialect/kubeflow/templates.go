@@ -20,7 +20,7 @@ func executorTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	at := sparkContainer(&template.Spec, executorRole)
 	plain := template.DeepCopy()
 	addLocalDirs(app, executorRole, &template.Spec, at)
-	dress(app, executorRole, &template.Spec, at)
+	mutate(app, executorRole, &template.Spec, at)
 	if equality.Semantic.DeepEqual(template, plain) {
 		return given.DeepCopy()
 	}

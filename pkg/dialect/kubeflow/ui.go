@@ -18,8 +18,8 @@ const (
 	defaultUIPortName = "spark-driver-ui-port"
 )
 
-// front is a Service for a port of the driver, and what is in front of that.
-type front struct {
+// endpoint is a Service for a port of the driver, and what is in front of that.
+type endpoint struct {
 	service, ingress string // their names
 	portName         string
 	port, target     int32
@@ -31,11 +31,11 @@ type front struct {
 	settings  Ingress
 }
 
-// fronts are those of an application: its UI's, where the operator's settings have one, and those that it asks for.
-func fronts(app *v1beta2.SparkApplication, defaults Defaults) []front {
-	var all []front
+// endpoints are those of an application: its UI's, where the operator's settings have one, and those that it asks for.
+func endpoints(app *v1beta2.SparkApplication, defaults Defaults) []endpoint {
+	var all []endpoint
 	if defaults.UIService {
-		all = append(all, uiFront(app, defaults))
+		all = append(all, uiEndpoint(app, defaults))
 	}
 	for _, given := range app.Spec.DriverIngressOptions {
 		port, settings := given.ServicePort, defaults.Ingress
@@ -45,7 +45,7 @@ func fronts(app *v1beta2.SparkApplication, defaults Defaults) []front {
 		if len(given.IngressAnnotations) > 0 {
 			settings.Annotations = given.IngressAnnotations
 		}
-		all = append(all, front{
+		all = append(all, endpoint{
 			service: driverServiceName(app, port), ingress: driverIngressName(app, port),
 			portName: cmp.Or(given.ServicePortName, "driver-ing-"+strconv.Itoa(int(port))), port: port, target: port,
 			kind: given.ServiceType, annotations: given.ServiceAnnotations, labels: given.ServiceLabels,
@@ -55,9 +55,9 @@ func fronts(app *v1beta2.SparkApplication, defaults Defaults) []front {
 	return all
 }
 
-func uiFront(app *v1beta2.SparkApplication, defaults Defaults) front {
+func uiEndpoint(app *v1beta2.SparkApplication, defaults Defaults) endpoint {
 	target := uiPort(app, defaults)
-	ui := front{
+	ui := endpoint{
 		service: UIServiceName(app), ingress: UIIngressName(app), portName: defaultUIPortName,
 		port: target, target: target, urlFormat: defaults.Ingress.URLFormat, settings: defaults.Ingress,
 	}
@@ -92,7 +92,7 @@ func uiPort(app *v1beta2.SparkApplication, defaults Defaults) int32 {
 
 // serviceOf is the Service of a front. It has not Spark's label of the application: the driver deletes in the end all
 // Services that do.
-func (f front) serviceOf(app *v1beta2.SparkApplication, objects *submission.Objects) *corev1.Service {
+func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.Objects) *corev1.Service {
 	labels := objectLabels(objects)
 	if len(f.labels) > 0 {
 		labels = map[string]string{LabelCreated: "true"}
@@ -113,10 +113,10 @@ func (f front) serviceOf(app *v1beta2.SparkApplication, objects *submission.Obje
 	}
 }
 
-// addFronts adds the Services and Ingresses of an application to what the driver owns.
-func addFronts(app *v1beta2.SparkApplication, defaults Defaults, objects *submission.Objects) error {
+// addEndpoints adds the Services and Ingresses of an application to what the driver owns.
+func addEndpoints(app *v1beta2.SparkApplication, defaults Defaults, objects *submission.Objects) error {
 	id := objects.Driver.Labels[submission.LabelApplicationID]
-	for _, f := range fronts(app, defaults) {
+	for _, f := range endpoints(app, defaults) {
 		objects.Owned = append(objects.Owned, f.serviceOf(app, objects))
 		if f.urlFormat == "" {
 			continue

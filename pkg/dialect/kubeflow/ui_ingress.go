@@ -40,7 +40,7 @@ func addressOf(format string, app *v1beta2.SparkApplication, id string) (*url.UR
 func hasPath(address *url.URL) bool { return address.Path != "" && address.Path != "/" }
 
 // ingressOf leads from an address to the Service of a front.
-func (f front) ingressOf(app *v1beta2.SparkApplication, objects *submission.Objects, address *url.URL) *networkingv1.Ingress {
+func (f endpoint) ingressOf(app *v1beta2.SparkApplication, objects *submission.Objects, address *url.URL) *networkingv1.Ingress {
 	path, annotations := address.Path, maps.Clone(f.settings.Annotations)
 	if hasPath(address) {
 		path += "(/|$)(.*)"

@@ -104,10 +104,10 @@ type cluster struct {
 
 // newCluster makes metrics with labels and one bucket each.
 func newCluster(t *testing.T, labels ...string) *cluster {
-	return newClusterWith(t, kubeflow.Metrics{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
+	return newClusterWith(t, kubeflowmetrics.Settings{Labels: labels, SubmitLatencyBuckets: []float64{1}, StartLatencyBuckets: []float64{30}})
 }
 
-func newClusterWith(t *testing.T, settings kubeflow.Metrics) *cluster {
+func newClusterWith(t *testing.T, settings kubeflowmetrics.Settings) *cluster {
 	t.Helper()
 	c := &cluster{T: t, registry: prometheus.NewRegistry()}
 	var err error

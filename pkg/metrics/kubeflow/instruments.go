@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // The names of the metrics, without prefix.
@@ -46,7 +45,7 @@ type latency struct {
 }
 
 // newInstruments makes the metrics of settings that were checked.
-func newInstruments(settings kubeflow.Metrics, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
+func newInstruments(settings Settings, cached iter.Seq[*v1beta2.SparkApplication]) *instruments {
 	m := maker{registry: prometheus.NewRegistry(), prefix: settings.Prefix, labels: newLabels(settings.Labels)}
 	m.registry.MustRegister(&gauges{
 		labels: m.labels, applications: cached, counts: map[string]*running{},

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
 // Metrics are the metrics of the applications that this process works for. They are those of a prometheus.Collector, and
@@ -22,13 +21,13 @@ type Metrics struct {
 	applications iter.Seq[*v1beta2.SparkApplication]
 
 	mutex    sync.Mutex
-	settings kubeflow.Metrics
+	settings Settings
 	current  atomic.Pointer[instruments]
 }
 
 // New makes the metrics. applications are those that the process works for, as its cache has them; the gauges count them
 // whenever they are read.
-func New(applications iter.Seq[*v1beta2.SparkApplication], settings kubeflow.Metrics) (*Metrics, error) {
+func New(applications iter.Seq[*v1beta2.SparkApplication], settings Settings) (*Metrics, error) {
 	m := &Metrics{applications: applications}
 	_, err := m.Configure(settings)
 	return m, err
@@ -36,7 +35,7 @@ func New(applications iter.Seq[*v1beta2.SparkApplication], settings kubeflow.Met
 
 // Configure has the metrics follow the settings, and says whether these are others than before: then all counters begin
 // anew at zero. Where they cannot be used, everything stays as it was.
-func (m *Metrics) Configure(settings kubeflow.Metrics) (changed bool, err error) {
+func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.current.Load() != nil && reflect.DeepEqual(m.settings, settings) {

@@ -8,11 +8,30 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 )
 
-func check(settings kubeflow.Metrics) error {
+// Settings are the settings of the metrics.
+type Settings struct {
+	// Prefix begins the name of each metric. Empty by default.
+	Prefix string
+	// Labels are keys of labels of applications. The metrics have labels of these names, with the application's values.
+	Labels []string
+	// SubmitLatencyBuckets are the upper bounds of the buckets of the time to the submission, in seconds.
+	SubmitLatencyBuckets []float64
+	// StartLatencyBuckets are those of the time to the start of the driver.
+	StartLatencyBuckets []float64
+}
+
+// DefaultSettings returns the settings of the Kubeflow operator's chart.
+func DefaultSettings() Settings {
+	return Settings{
+		Labels:               []string{"app_type"},
+		SubmitLatencyBuckets: []float64{.5, 1, 2, 4, 8, 16, 32, 64, 128, 256},
+		StartLatencyBuckets:  []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 300},
+	}
+}
+
+func check(settings Settings) error {
 	return errors.Join(CheckPrefix(settings.Prefix), CheckLabels(settings.Labels),
 		CheckBuckets(settings.SubmitLatencyBuckets), CheckBuckets(settings.StartLatencyBuckets))
 }

@@ -32,10 +32,10 @@ func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (d
 	case record != nil && app.GetUndecodable() == "", record != nil && deleted:
 		return app, true, nil // to stop the driver of a deleted one takes its record only
 	}
-	begun := d.Begun(app)
+	begun := d.HasForeignStatus(app)
 	loss := r.written.lossOf(app)
 	lost := loss.last != nil
-	contested := lost && begun && !loss.pruned && !d.SameShown(app, loss.last)
+	contested := lost && begun && !loss.pruned && !d.SameVisibleStatus(app, loss.last)
 	switch {
 	case app.GetUndecodable() != "":
 		return app, false, r.setAside(ctx, app, "Undecodable", "Correct the field and apply the application again: "+app.GetUndecodable())
@@ -51,7 +51,7 @@ func (r *Reconciler) withRecord(ctx context.Context, app dialect.Application) (d
 		return r.restore(ctx, app, loss)
 	case !begun && r.sightings.newcomer(app.GetUID()):
 		return app, !deleted, nil
-	case d.History(app):
+	case d.FinishedElsewhere(app):
 		return app, false, nil
 	default:
 		return r.adopt(ctx, app)

@@ -88,7 +88,7 @@ func TestClear(t *testing.T) {
 			var again []string
 			r := &Reconciler{
 				kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
-				clock: clocktesting.NewFakePassiveClock(start), written: newWritten(apache.Dialect{}.SameShown),
+				clock: clocktesting.NewFakePassiveClock(start), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus),
 				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
@@ -109,7 +109,7 @@ func TestClear(t *testing.T) {
 // A cache that is behind shows another replica's drivers as those of other attempts.
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
-	r := &Reconciler{kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), written: newWritten(apache.Dialect{}.SameShown)}
+	r := &Reconciler{kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)}
 	cleared, err := r.clear(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod})
 	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
@@ -196,7 +196,7 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(start.Add(test.at))
-			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, written: newWritten(apache.Dialect{}.SameShown), sightings: newSightings(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelled: noneRelabelled(t)}
+			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus), sightings: newSightings(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelled: noneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}

@@ -98,7 +98,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		Moved: func(namespace string) { r.lookInto(namespace) },
 	})
 	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
-	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameShown(a, b) })
+	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameVisibleStatus(a, b) })
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{
 			FinalizerName:     kind.API.Finalizer,
@@ -130,7 +130,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	known := shelf{kind.Informer.GetIndexer()}
 	census := newCensus(known,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
-		func(app dialect.Application) string { return speak().ShownState(app) })
+		func(app dialect.Application) string { return speak().VisibleState(app) })
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
 	setup.Must(ctx, err)
@@ -278,7 +278,7 @@ func unfinished(object any, d dialect.Dialect) bool {
 	}
 	record := app.GetRecord()
 	if record == nil {
-		return !d.History(app)
+		return !d.FinishedElsewhere(app)
 	}
 	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
 	return !done || d.Policy(app).TTL >= 0

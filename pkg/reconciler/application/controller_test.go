@@ -10,14 +10,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
-	for _, api := range []*dialect.API{apache.API, kubeflow.API} {
+	for _, api := range applications.All(nil) {
 		t.Run(api.Group, func(t *testing.T) {
 			kept := metav1.ObjectMeta{
 				Namespace: "team-a", Name: "pi-0-driver", UID: "driver", ResourceVersion: "7",
@@ -30,7 +29,7 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
 			pod.Annotations["large"], pod.Labels["team"] = "text", "a"
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-			object, err := keepDriver(api)(pod)
+			object, err := keepDriver(api.API)(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +97,7 @@ func TestUnfinished(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := unfinished(test.app, apache.Dialect{Defaults: test.defaults}); got != test.want {
+			if got := unfinished(test.app, apache.New(test.defaults)); got != test.want {
 				t.Errorf("unfinished: %t, want %t", got, test.want)
 			}
 		})

@@ -202,7 +202,7 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
-			if got := countsExecutors(shelf{applications}, name, apache.Dialect{Defaults: test.defaults}); got != test.want {
+			if got := countsExecutors(shelf{applications}, name, apache.New(test.defaults)); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)
 			}
 		})

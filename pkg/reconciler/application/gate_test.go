@@ -93,7 +93,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 	e.gate = &gate{
 		Generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)), relabelled: noneRelabelled(t),
 		forgetWrite: func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
-		census:      newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.Dialect{}.ShownState),
+		census:      newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState),
 		tracer:      sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		retries:     setup.NewRetries(),
 		yields:      func(dialect.Application) bool { return false },

@@ -156,7 +156,7 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
-	dialect.GiveServiceAccount(&plan, d.DriverServiceAccount())
+	dialect.SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
 	// The id is made as the previous version of Firesteel makes it: either version goes on with what the other has begun, in an
 	// upgrade, in a rollback and side by side. The next version may write the other id, which this one reads.
 	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
@@ -173,7 +173,7 @@ func (r *Reconciler) build(
 		}
 	}
 	plan.Labels = map[string]string{labelLaunch: id}
-	d.Sign(&plan, id)
+	d.AddLaunchLabels(&plan, id)
 	objects, err := submission.Build(plan)
 	if err != nil {
 		return nil, nil, err

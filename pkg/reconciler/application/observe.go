@@ -68,7 +68,7 @@ func (r *Reconciler) observe(
 func (r *Reconciler) addLog(
 	ctx context.Context, app dialect.Application, record *v1alpha1.Record, policy lifecycle.Policy, seen *lifecycle.Observation,
 ) error {
-	lines, state := r.dialect(ctx).DriverLogLines(), lifecycle.CurrentState(record)
+	lines, state := r.dialect(ctx).Settings().DriverLogLines, lifecycle.CurrentState(record)
 	driver := seen.Driver
 	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
 		!state.Starting() && !state.Running() {

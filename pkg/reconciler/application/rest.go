@@ -30,7 +30,7 @@ func (r *Reconciler) atRest(ctx context.Context, app dialect.Application) bool {
 	}
 	d, record := r.dialect(ctx), app.GetRecord()
 	if record == nil {
-		return app.GetUndecodable() == "" && d.History(app)
+		return app.GetUndecodable() == "" && d.FinishedElsewhere(app)
 	}
 	return lifecycle.Over(record, r.policy(d, app))
 }

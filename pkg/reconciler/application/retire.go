@@ -22,7 +22,7 @@ func (r *Reconciler) retire(ctx context.Context, d dialect.Dialect, app dialect.
 	if !needsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || needsNoPods(before) {
 		return nil
 	}
-	for _, object := range d.Spent(app) {
+	for _, object := range d.ObsoleteObjects(app) {
 		object.SetNamespace(app.GetNamespace())
 		if err := r.removeOf(ctx, record.Launch.ID, object); err != nil {
 			return err

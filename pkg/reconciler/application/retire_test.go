@@ -15,15 +15,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // spending is a dialect whose launches leave a config map.
-type spending struct{ apache.Dialect }
+type spending struct{ dialect.Dialect }
 
-func (spending) Spent(dialect.Application) []submission.Object {
+func (spending) ObsoleteObjects(dialect.Application) []submission.Object {
 	return []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "group"}}}
 }
 

@@ -68,7 +68,7 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 	message = r.secrets.Of(app).Text(message)
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
 	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
-	patch, err := dialect.SetAsidePatch(app, metav1.Condition{
+	patch, err := dialect.BlockedPatch(app, metav1.Condition{
 		Type: dialect.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: message,
 	}, r.clock.Now())
 	if err != nil {

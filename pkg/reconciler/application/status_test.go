@@ -65,7 +65,7 @@ func (a *application) In(state lifecycle.State, sequence, acknowledged int64) *a
 	}
 	record.Transitions[sequence-1].State = string(state)
 	apache.Project(&a.app.Status, record)
-	apache.Conclude(&a.app, record, dialect.Facts{Now: start})
+	apache.SetConditions(&a.app, record, dialect.Facts{Now: start})
 	return a
 }
 
@@ -133,9 +133,9 @@ func TestWorthWriting(t *testing.T) {
 				test.change(after, record, &facts)
 			}
 			r := &Reconciler{
-				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), written: newWritten(apache.Dialect{}.SameShown),
+				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus),
 			}
-			if got := r.worthWriting(apache.Dialect{}, after, record, facts); got != test.want {
+			if got := r.worthWriting(apache.New(apache.Defaults{}), after, record, facts); got != test.want {
 				t.Errorf("worth writing: %t, want %t", got, test.want)
 			}
 		})
@@ -148,13 +148,13 @@ func acknowledge(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialec
 
 func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 	r := &Reconciler{clock: clocktesting.NewFakePassiveClock(start)}
-	if !r.worthWriting(apache.Dialect{}, pi().Obj(), pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: start}) {
+	if !r.worthWriting(apache.New(apache.Defaults{}), pi().Obj(), pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: start}) {
 		t.Error("an application gets no record")
 	}
 }
 
 func TestReportsAreMadeOncePerGeneration(t *testing.T) {
-	w := newWritten(apache.Dialect{}.SameShown)
+	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
 	for i, test := range []struct {
 		generation int64
 		want       bool
@@ -174,7 +174,7 @@ func TestReportsAreMadeOncePerGeneration(t *testing.T) {
 }
 
 func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
-	w := newWritten(apache.Dialect{}.SameShown)
+	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
 	if wait := w.prunedFor(pi().Obj(), start); wait > 0 {
 		t.Errorf("an application that was never pruned waits for %s", wait)
 	}
@@ -220,7 +220,7 @@ func TestLossesAreSeen(t *testing.T) {
 		"another of the same name":        {updates: []update{{record(), pi().UID("another")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWritten(apache.Dialect{}.SameShown)
+			w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
 			for i, u := range test.updates {
 				w.compare(u.before.Obj(), u.after.Obj(), start.Add(time.Duration(i)*time.Second))
 			}
@@ -246,7 +246,7 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWritten(apache.Dialect{}.SameShown)
+			w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
 			w.compare(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
 			w.sawPruned(pi().Obj(), start)
 			w.reports.First(pi().Obj())
@@ -263,7 +263,7 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 
 // The news of a write may be here before the write's answer, and with it that of a loss.
 func TestALossThatCameAfterAWriteIsKnownOnceTheWriteIsRemembered(t *testing.T) {
-	w := newWritten(apache.Dialect{}.SameShown)
+	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
 	own := pi().In(lifecycle.RunningHealthy, 4, 4).Version("17")
 	w.compare(own.Obj(), pi().Version("18").Obj(), start)
 	w.remember(own.Obj())

@@ -64,11 +64,11 @@ func (r *Reconciler) giveTemplates(
 	var refused []error
 	var absent *absentTemplate
 	for _, remote := range dialect.RemoteTemplates(*plan, r.api.Fields) {
-		template, dropped, err := r.template(asks, d.PodTemplates(), remote.URL)
+		template, dropped, err := r.template(asks, d.Settings().PodTemplates, remote.URL)
 		var refusal *podtemplate.Refusal
 		switch {
 		case err == nil:
-			remote.Give(plan, template)
+			remote.ApplyTo(plan, template)
 		case errors.As(err, &refusal):
 			refused = append(refused, remote.Refuse(refusal.Problem, refusal.Remedy))
 		default:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -70,7 +71,7 @@ func TestGiveTemplates(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &Reconciler{api: applications.Apache(nil), templates: podtemplate.NewKeeper(t.Context(), fetched, func(types.NamespacedName) {})}
 				allowed, _ := podtemplate.ParseAllowed("https://example.com")
-				allowing := apache.Dialect{Defaults: apache.Defaults{PodTemplates: allowed}}
+				allowing := apache.New(apache.Defaults{Settings: dialect.Settings{PodTemplates: allowed}})
 				plan := func() *submission.Plan {
 					return &submission.Plan{Properties: map[string]string{
 						driver: "https://example.com" + test.driver, executor: "https://example.com" + test.executor,

@@ -159,7 +159,7 @@ func (r *Reconciler) setAside(ctx context.Context, c *sparkv1.SparkCluster) erro
 	const reason = "Undecodable"
 	message := "The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable
 	controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, reason, message)
-	patch, err := dialect.SetAsidePatch(c, metav1.Condition{
+	patch, err := dialect.BlockedPatch(c, metav1.Condition{
 		Type: status.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 	}, r.clock.Now())
 	if err != nil {

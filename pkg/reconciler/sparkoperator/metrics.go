@@ -15,7 +15,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
@@ -40,7 +39,7 @@ func newMetrics(
 		cache: applications, namespaces: namespaces, clock: clock, logger: logging.FromContext(ctx).Named("metrics"),
 	}
 	var err error
-	if m.metrics, err = kubeflowmetrics.New(m.led, kubeflow.NewDefaults().Metrics); err != nil {
+	if m.metrics, err = kubeflowmetrics.New(m.led, kubeflowmetrics.DefaultSettings()); err != nil {
 		m.logger.Fatalw("The metrics of the Kubeflow operator cannot be made", "error", err)
 	}
 	return m

@@ -116,7 +116,7 @@ func TestNeglected(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSaid(t, kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults()), test.want...)
+			wantSaid(t, kubeflow.UnsupportedFields(test.app.Obj(), kubeflow.NewDefaults()), test.want...)
 		})
 	}
 }
@@ -159,7 +159,7 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			said := kubeflow.Neglected(test.app.Obj(), kubeflow.NewDefaults())
+			said := kubeflow.UnsupportedFields(test.app.Obj(), kubeflow.NewDefaults())
 			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses ") {
 				t.Errorf("said %q", said)
 			}
@@ -170,13 +170,13 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
 	defaults := kubeflow.NewDefaults()
 	defaults.UIService = false
-	wantSaid(t, kubeflow.Neglected(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults), "spec.sparkUIOptions has no effect")
+	wantSaid(t, kubeflow.UnsupportedFields(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults), "spec.sparkUIOptions has no effect")
 }
 
 func TestNeglectedNamesUnknownFields(t *testing.T) {
 	app := pi().Obj()
 	app.UnknownFields = []string{`unknown field "spec.drivers"`}
-	wantSaid(t, kubeflow.Neglected(app, kubeflow.NewDefaults()), `unknown field "spec.drivers" is dropped`)
+	wantSaid(t, kubeflow.UnsupportedFields(app, kubeflow.NewDefaults()), `unknown field "spec.drivers" is dropped`)
 }
 
 // wantSaid wants a sentence of each part, and no more.

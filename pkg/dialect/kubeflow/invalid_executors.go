@@ -11,12 +11,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-// refusedOfExecutors speaks of what the API server refuses of every executor: none ever comes then, and nothing but the
+// invalidForExecutors speaks of what the API server refuses of every executor: none ever comes then, and nothing but the
 // driver's log says so. What depends on the cluster, as whether there is a priority class of a name, is not known here.
-func refusedOfExecutors(app *v1beta2.SparkApplication) []string {
-	var said sentences
+func invalidForExecutors(app *v1beta2.SparkApplication) []string {
+	var messages messageList
 	refuse := func(field, value, problem string) {
-		said.say("no executor will come, the API server refuses %s %q: %s", field, value, problem)
+		messages.add("no executor will come, the API server refuses %s %q: %s", field, value, problem)
 	}
 	spec, template := app.Spec.Executor, corev1.PodSpec{}
 	if spec.Template != nil {
@@ -52,7 +52,7 @@ func refusedOfExecutors(app *v1beta2.SparkApplication) []string {
 			}
 		}
 	}
-	return said
+	return messages
 }
 
 // isDevice reports whether a name is an extended resource's, or one of Kubernetes' own that a container may limit.

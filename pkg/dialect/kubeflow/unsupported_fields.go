@@ -13,63 +13,63 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// sentences are what is said of an application.
-type sentences []string
+// messageList are what is said of an application.
+type messageList []string
 
-// maxSentences is how many are said. Nobody reads more, and a condition holds fewer.
-const maxSentences = 64
+// maxMessages is how many are said. Nobody reads more, and a condition holds fewer.
+const maxMessages = 64
 
-func (s *sentences) say(format string, values ...any) {
-	if len(*s) < maxSentences {
+func (s *messageList) add(format string, values ...any) {
+	if len(*s) < maxMessages {
 		*s = append(*s, text.Format(format, values...)+".")
 	}
 }
 
-// Neglected names what the spec asks for and does not get, one sentence each. The application runs all the same; what
+// UnsupportedFields names what the spec asks for and does not get, one sentence each. The application runs all the same; what
 // would run the wrong code is refused by Plan instead.
-func Neglected(app *v1beta2.SparkApplication, defaults Defaults) []string {
-	var said sentences
+func UnsupportedFields(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var messages messageList
 	version := app.Spec.SparkVersion
 	if rules, known := submission.RulesFor(version); !known {
-		said.say("spec.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0",
+		messages.add("spec.sparkVersion %q is not known, and submitted as Spark %d.%d submits: write the image's, such as 4.1.0",
 			version, rules.Major, rules.Minor)
 	}
-	said = slices.Concat(said, overruled(app, defaults), neglectedOfExecutors(app, defaults), refusedOfExecutors(app))
+	messages = slices.Concat(messages, overruled(app, defaults), unsupportedForExecutors(app, defaults), invalidForExecutors(app))
 	for _, r := range []role{driverRole, executorRole} {
-		said = append(said, neglectedOfPods(app, r)...)
+		messages = append(messages, unsupportedInPods(app, r)...)
 	}
-	said = append(said, neglectedOfApplication(app, defaults)...)
-	said = append(said, dialect.BoundWarnings(app)...)
+	messages = append(messages, unsupportedInApplication(app, defaults)...)
+	messages = append(messages, dialect.BoundWarnings(app)...)
 	for _, unknown := range app.UnknownFields {
-		said.say("%s is dropped: correct its spelling", unknown)
+		messages.add("%s is dropped: correct its spelling", unknown)
 	}
-	return said
+	return messages
 }
 
 // overruled speaks of properties whose value another gets: a field's, or the operator's.
 func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
-	var said sentences
+	var messages messageList
 	p := propertiesOf(app, defaults)
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
-		if len(said) >= maxSentences {
-			return said
+		if len(messages) >= maxMessages {
+			return messages
 		}
 		given := app.Spec.SparkConf[key]
 		effective, set := p[key]
 		shown := func(value string) string { return redact.Value(key, value) }
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			said.say("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
+			messages.add("spec.sparkConf %q is dropped, Spark reads only what begins with spark.: leave it out, or write it into spec.hadoopConf "+
 				"if it is a property of Hadoop's", key)
 		case defaults.Discourages(key):
-			said.say("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, shown(given), insteadOf(key))
+			messages.add("spec.sparkConf %s %q works here, though newer versions of the Kubeflow operator refuse it: %s", key, shown(given), insteadOf(key))
 		case !set:
-			said.say("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, shown(given))
+			messages.add("spec.sparkConf %s %q has no effect, another field gives executors that variable: leave one of them out", key, shown(given))
 		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
 		case effective.field == "metadata":
-			said.say("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, shown(given), shown(effective.value))
+			messages.add("spec.sparkConf %s %q has no effect, it is always %q: leave it out", key, shown(given), shown(effective.value))
 		default:
-			said.say("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, shown(given), effective.field, shown(effective.value))
+			messages.add("spec.sparkConf %s %q has no effect, %s says %q: leave one of them out", key, shown(given), effective.field, shown(effective.value))
 		}
 	}
 	for _, labelled := range []struct {
@@ -84,31 +84,31 @@ func overruled(app *v1beta2.SparkApplication, defaults Defaults) []string {
 		own := ownLabels(app, labelled.role)
 		for _, key := range sortedKeys(labelled.labels) {
 			if value := own[key]; value != "" && labelled.labels[key] != value {
-				said.say("%s %s %q has no effect, it is always %q: leave it out", labelled.field, key, labelled.labels[key], value)
+				messages.add("%s %s %q has no effect, it is always %q: leave it out", labelled.field, key, labelled.labels[key], value)
 			}
 		}
 	}
-	return said
+	return messages
 }
 
-// neglectedOfExecutors speaks of what Spark gives to no executor, whatever a template says.
-func neglectedOfExecutors(app *v1beta2.SparkApplication, defaults Defaults) []string {
-	var said sentences
+// unsupportedForExecutors speaks of what Spark gives to no executor, whatever a template says.
+func unsupportedForExecutors(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var messages messageList
 	spec, p := app.Spec.Executor, propertiesOf(app, defaults)
 	executors, err := submission.PlannedExecutors(submission.Plan{
 		SparkVersion: app.Spec.SparkVersion, Properties: p.values(), Resource: mainResource(app.Spec),
 	})
 	if err != nil {
-		said.say("the driver will fail to make executors: %s", Refusal(err, app, defaults))
+		messages.add("the driver will fail to make executors: %s", Refusal(err, app, defaults))
 	}
 	if given := spec.MemoryLimit; given != "" && !isExecutorMemory(executors, given) {
-		said.say("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
+		messages.add("spec.executor.memoryLimit %q has no effect, Spark limits executors to the memory that they request: "+
 			"raise spec.executor.memoryOverhead instead", given)
 	}
 	if spec.Lifecycle != nil && strings.EqualFold(p[decommissionKey].value, "true") {
-		said.say("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
+		messages.add("spec.executor.lifecycle has no effect with %s, by which Spark sets one of its own: leave one of them out", decommissionKey)
 	}
-	return append(said, neglectedEnv(spec.Env, p)...)
+	return append(messages, unsupportedVariables(spec.Env, p)...)
 }
 
 // isExecutorMemory says that a limit is what Spark sets by itself.
@@ -117,34 +117,34 @@ func isExecutorMemory(executors submission.Executors, given string) bool {
 	return err == nil && limit.Cmp(executors.Requests["memory"]) == 0
 }
 
-// neglectedOfPods speaks of what says nothing that a Pod could have.
-func neglectedOfPods(app *v1beta2.SparkApplication, r role) []string {
-	var said sentences
+// unsupportedInPods speaks of what says nothing that a Pod could have.
+func unsupportedInPods(app *v1beta2.SparkApplication, r role) []string {
+	var messages messageList
 	spec := r.pods(&app.Spec)
 	if gpu := spec.GPU; gpu != nil && (gpu.Name == "" || gpu.Quantity <= 0) {
-		said.say("%s %q of %d has no effect: write the name of a resource such as nvidia.com/gpu, and how many", r.field("gpu"), gpu.Name, gpu.Quantity)
+		messages.add("%s %q of %d has no effect: write the name of a resource such as nvidia.com/gpu, and how many", r.field("gpu"), gpu.Name, gpu.Quantity)
 	}
 	for i, secret := range spec.Secrets {
 		if !slices.Contains(secretTypes, secret.Type) {
-			said.say("%s %q is not known, so that the secret %q is mounted and no environment variable leads to it: write one of %s",
+			messages.add("%s %q is not known, so that the secret %q is mounted and no environment variable leads to it: write one of %s",
 				r.field(fmt.Sprintf("secrets[%d].secretType", i)), secret.Type, secret.Name, secretTypes[1:])
 		}
 	}
 	volumes, inTemplate := volumesByName(app), volumesOfTemplate(spec)
 	for i, mount := range spec.VolumeMounts {
 		if volumes[mount.Name] == nil && !inTemplate[mount.Name] {
-			said.say("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
+			messages.add("%s %q is not mounted, spec.volumes has no such volume: add it", r.field(fmt.Sprintf("volumeMounts[%d]", i)), mount.Name)
 		}
 	}
 	if spec.Template != nil {
 		if sentence := podtemplate.FinalizersDropped(r.field("template.metadata.finalizers"), spec.Template.Finalizers); sentence != "" {
-			said.say("%s", sentence)
+			messages.add("%s", sentence)
 		}
 	}
 	if name := app.Spec.BatchScheduler; name != "" && spec.SchedulerName != "" && spec.SchedulerName != name {
-		said.say("%s %q has no effect, spec.batchScheduler says %q: leave one of them out", r.field("schedulerName"), spec.SchedulerName, name)
+		messages.add("%s %q has no effect, spec.batchScheduler says %q: leave one of them out", r.field("schedulerName"), spec.SchedulerName, name)
 	}
-	return said
+	return messages
 }
 
 // secretTypes are the values of secretType, of which none is Generic.
@@ -158,30 +158,30 @@ func volumesOfTemplate(spec *v1beta2.SparkPodSpec) map[string]bool {
 	return volumeNames(spec.Template.Spec.Volumes)
 }
 
-// neglectedOfApplication speaks of what the operator's settings do not allow, and of what has nothing to act on.
-func neglectedOfApplication(app *v1beta2.SparkApplication, defaults Defaults) []string {
-	var said sentences
+// unsupportedInApplication speaks of what the operator's settings do not allow, and of what has nothing to act on.
+func unsupportedInApplication(app *v1beta2.SparkApplication, defaults Defaults) []string {
+	var messages messageList
 	if isTrue(app.Spec.DriverPodDisruptionBudget) && !defaults.DriverPodDisruptionBudget {
-		said.say("spec.driverPodDisruptionBudget true has no effect, the operator's settings do not allow it: leave it out")
+		messages.add("spec.driverPodDisruptionBudget true has no effect, the operator's settings do not allow it: leave it out")
 	}
-	if app.Spec.BatchSchedulerOptions != nil && toldScheduler(app, defaults) == "" {
-		said.say("spec.batchSchedulerOptions has no effect but for its priorityClassName, the operator's settings know no batch scheduler %q: "+
+	if app.Spec.BatchSchedulerOptions != nil && configuredScheduler(app, defaults) == "" {
+		messages.add("spec.batchSchedulerOptions has no effect but for its priorityClassName, the operator's settings know no batch scheduler %q: "+
 			"leave it out, or have that scheduler added to them", batchScheduler(app, defaults))
 	}
 	if app.Spec.Monitoring != nil && !exposes(app, driverRole) && !exposes(app, executorRole) {
-		said.say("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
+		messages.add("spec.monitoring exposes nothing: set exposeDriverMetrics or exposeExecutorMetrics, and prometheus or metricsProperties")
 	}
-	said = slices.Concat(said, neglectedOfUI(app.Spec.SparkUIOptions, defaults), neglectedOfRestarts(app.Spec.RestartPolicy),
-		neglectedVolumes(app.Spec), neglectedForAges(app.Spec))
+	messages = slices.Concat(messages, unsupportedUIOptions(app.Spec.SparkUIOptions, defaults), unsupportedRetries(app.Spec.RestartPolicy),
+		unmountedVolumes(app.Spec), unsupportedSinceLong(app.Spec))
 	if app.Spec.Mode != "" && app.Spec.DeployMode != "" && app.Spec.Mode != app.Spec.DeployMode {
-		said.say("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
+		messages.add("spec.deployMode %q has no effect, spec.mode is its newer spelling and says %q: leave it out", app.Spec.DeployMode, app.Spec.Mode)
 	}
-	return said
+	return messages
 }
 
-// neglectedForAges speaks of fields that the Kubeflow operator's oldest documents have and its present code does not read.
-func neglectedForAges(spec v1beta2.SparkApplicationSpec) []string {
-	var said sentences
+// unsupportedSinceLong speaks of fields that the Kubeflow operator's oldest documents have and its present code does not read.
+func unsupportedSinceLong(spec v1beta2.SparkApplicationSpec) []string {
+	var messages messageList
 	download := "no Spark since 2.3 has an init container that downloads, the driver and executors fetch by themselves: leave it out"
 	retries := "the Kubeflow operator does not read it either: write spec.restartPolicy"
 	for _, old := range []struct {
@@ -198,32 +198,32 @@ func neglectedForAges(spec v1beta2.SparkApplicationSpec) []string {
 		{"spec.retryInterval", spec.RetryInterval != nil, retries},
 	} {
 		if old.given {
-			said.say("%s has no effect, %s", old.field, old.why)
+			messages.add("%s has no effect, %s", old.field, old.why)
 		}
 	}
-	return said
+	return messages
 }
 
-// neglectedOfUI speaks of what is in front of the UI where the operator's settings have nothing there.
-func neglectedOfUI(options *v1beta2.SparkUIConfiguration, defaults Defaults) []string {
-	var said sentences
+// unsupportedUIOptions speaks of what is in front of the UI where the operator's settings have nothing there.
+func unsupportedUIOptions(options *v1beta2.SparkUIConfiguration, defaults Defaults) []string {
+	var messages messageList
 	switch {
 	case options == nil:
 	case !defaults.UIService:
-		said.say("spec.sparkUIOptions has no effect, the operator's settings have no Service for the UI: leave it out")
+		messages.add("spec.sparkUIOptions has no effect, the operator's settings have no Service for the UI: leave it out")
 	case defaults.Ingress.URLFormat == "" && (len(options.IngressAnnotations) > 0 || len(options.IngressTLS) > 0):
-		said.say("spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect, the operator's settings have no Ingress for the UI: " +
+		messages.add("spec.sparkUIOptions.ingressAnnotations and ingressTLS have no effect, the operator's settings have no Ingress for the UI: " +
 			"leave them out, or have the address of one added to them")
 	}
-	return said
+	return messages
 }
 
-// neglectedOfRestarts speaks of numbers of retries of an application that is not tried again.
-func neglectedOfRestarts(policy v1beta2.RestartPolicy) []string {
-	var said sentences
+// unsupportedRetries speaks of numbers of retries of an application that is not tried again.
+func unsupportedRetries(policy v1beta2.RestartPolicy) []string {
+	var messages messageList
 	if types := []v1beta2.RestartPolicyType{"", v1beta2.RestartNever, v1beta2.RestartAlways, v1beta2.RestartOnFailure}; !slices.Contains(types, policy.Type) {
-		said.say("spec.restartPolicy.type %q is not known and counts as %s: write one of %s", policy.Type, v1beta2.RestartNever, types[1:])
-		return said
+		messages.add("spec.restartPolicy.type %q is not known and counts as %s: write one of %s", policy.Type, v1beta2.RestartNever, types[1:])
+		return messages
 	}
 	if policy.Type != "" && policy.Type != v1beta2.RestartNever {
 		return nil
@@ -236,16 +236,16 @@ func neglectedOfRestarts(policy v1beta2.RestartPolicy) []string {
 		{"onSubmissionFailureRetries", policy.OnSubmissionFailureRetries},
 	} {
 		if retries.given != nil && *retries.given > 0 {
-			said.say("spec.restartPolicy.%s %d has no effect, what is to be tried again needs spec.restartPolicy.type %s: write it",
+			messages.add("spec.restartPolicy.%s %d has no effect, what is to be tried again needs spec.restartPolicy.type %s: write it",
 				retries.field, *retries.given, v1beta2.RestartOnFailure)
 		}
 	}
-	return said
+	return messages
 }
 
-// neglectedVolumes speaks of volumes that no container of the spec mounts.
-func neglectedVolumes(spec v1beta2.SparkApplicationSpec) []string {
-	var said sentences
+// unmountedVolumes speaks of volumes that no container of the spec mounts.
+func unmountedVolumes(spec v1beta2.SparkApplicationSpec) []string {
+	var messages messageList
 	mounted := map[string]bool{}
 	for _, r := range []role{driverRole, executorRole} {
 		pods := r.pods(&spec)
@@ -255,9 +255,9 @@ func neglectedVolumes(spec v1beta2.SparkApplicationSpec) []string {
 	}
 	for i, volume := range spec.Volumes {
 		if !mounted[volume.Name] {
-			said.say("spec.volumes[%d] %q is in no Pod, neither driver nor executor mounts it: add it to their volumeMounts, or leave it out",
+			messages.add("spec.volumes[%d] %q is in no Pod, neither driver nor executor mounts it: add it to their volumeMounts, or leave it out",
 				i, volume.Name)
 		}
 	}
-	return said
+	return messages
 }

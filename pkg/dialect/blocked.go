@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// SetAsidePatch is a merge patch for the status of an object for which nothing is done. The condition says why, and takes the
+// BlockedPatch is a merge patch for the status of an object for which nothing is done. The condition says why, and takes the
 // place of all conditions; what else the status holds is left alone.
-func SetAsidePatch(object metav1.Object, why metav1.Condition, now time.Time) ([]byte, error) {
+func BlockedPatch(object metav1.Object, why metav1.Condition, now time.Time) ([]byte, error) {
 	why.Message = Clipped(why.Message)
 	why.ObservedGeneration, why.LastTransitionTime = object.GetGeneration(), metav1.NewTime(now)
 	return json.Marshal(map[string]any{

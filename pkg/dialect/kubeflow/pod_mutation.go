@@ -22,9 +22,9 @@ const (
 	hadoopConfDirVariable = "HADOOP_CONF_DIR"
 )
 
-// dressing does to a Pod what the Kubeflow operator's webhook did to those that Spark made: to the driver's own, and to
+// podMutation does to a Pod what the Kubeflow operator's webhook did to those that Spark made: to the driver's own, and to
 // the template of the executors'.
-type dressing struct {
+type podMutation struct {
 	app  *v1beta2.SparkApplication
 	role role
 	spec *v1beta2.SparkPodSpec
@@ -37,9 +37,9 @@ type dressing struct {
 	added podVolumes
 }
 
-// dress does it all, in the webhook's order.
-func dress(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
-	d := &dressing{
+// mutate does it all, in the webhook's order.
+func mutate(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
+	d := &podMutation{
 		app: app, role: r, spec: r.pods(&app.Spec), pod: pod, at: at,
 		given: volumesByName(app), added: volumesOf(pod),
 	}
@@ -59,16 +59,16 @@ func dress(app *v1beta2.SparkApplication, r role, pod *corev1.PodSpec, at int) {
 	d.ending()
 }
 
-func (d *dressing) main() *corev1.Container { return &d.pod.Containers[d.at] }
+func (d *podMutation) main() *corev1.Container { return &d.pod.Containers[d.at] }
 
-func (d *dressing) environment() {
+func (d *podMutation) environment() {
 	d.main().Env = append(d.main().Env, deepCopies(d.spec.Env)...)
 	d.main().EnvFrom = append(d.main().EnvFrom, deepCopies(d.spec.EnvFrom)...)
 }
 
 // setEnv sets a variable in place of what the container has under that name, since the API server warns of a name that
 // comes twice.
-func (d *dressing) setEnv(name, value string) {
+func (d *podMutation) setEnv(name, value string) {
 	main, set := d.main(), corev1.EnvVar{Name: name, Value: value}
 	same := func(v corev1.EnvVar) bool { return v.Name == name }
 	at := slices.IndexFunc(main.Env, same)
@@ -78,7 +78,7 @@ func (d *dressing) setEnv(name, value string) {
 	main.Env = slices.Insert(slices.DeleteFunc(main.Env, same), at, set)
 }
 
-func (d *dressing) hadoopConfigMap() {
+func (d *podMutation) hadoopConfigMap() {
 	if name := d.app.Spec.HadoopConfigMap; name != "" {
 		d.mountConfigMap("hadoop-configmap-volume", name, hadoopConfDir)
 		d.setEnv(hadoopConfDirVariable, hadoopConfDir)
@@ -86,7 +86,7 @@ func (d *dressing) hadoopConfigMap() {
 }
 
 // sparkConfigMap says to executors by a property where it is: Spark's own variable would come after the template's.
-func (d *dressing) sparkConfigMap() {
+func (d *podMutation) sparkConfigMap() {
 	if name := d.app.Spec.SparkConfigMap; name != "" {
 		d.mountConfigMap("spark-configmap-volume", name, sparkConfDir)
 		if d.role == driverRole {
@@ -95,20 +95,20 @@ func (d *dressing) sparkConfigMap() {
 	}
 }
 
-func (d *dressing) configMaps() {
+func (d *podMutation) configMaps() {
 	for _, configMap := range d.spec.ConfigMaps {
 		d.mountConfigMap(volumeName(configMap.Name, "-vol"), configMap.Name, configMap.Path)
 	}
 }
 
-func (d *dressing) mountConfigMap(volume, name, path string) {
+func (d *podMutation) mountConfigMap(volume, name, path string) {
 	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
 	d.added.add(corev1.Volume{Name: volume, VolumeSource: corev1.VolumeSource{ConfigMap: source}})
 	d.mount(corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true})
 }
 
 // secrets mounts those from whose names Spark makes no names of volumes.
-func (d *dressing) secrets() {
+func (d *podMutation) secrets() {
 	for _, secret := range d.spec.Secrets {
 		if mountedBySpark(secret) {
 			continue
@@ -127,7 +127,7 @@ func mountedBySpark(secret v1beta2.SecretInfo) bool {
 
 // volumes adds those of the application's that are mounted, by Spark's container or by another of the spec's. Spark has
 // its scratch directories already.
-func (d *dressing) volumes() {
+func (d *podMutation) volumes() {
 	scratch := map[string]bool{}
 	for _, mount := range d.spec.VolumeMounts {
 		if isLocalDir(mount) {
@@ -144,27 +144,27 @@ func (d *dressing) volumes() {
 }
 
 // hasVolume reports whether the Pod has a volume, or gets it from the application.
-func (d *dressing) hasVolume(name string) bool {
+func (d *podMutation) hasVolume(name string) bool {
 	return d.given[name] != nil || d.added.names[name]
 }
 
-func (d *dressing) mount(mount corev1.VolumeMount) {
+func (d *podMutation) mount(mount corev1.VolumeMount) {
 	d.main().VolumeMounts = append(d.main().VolumeMounts, mount)
 }
 
-func (d *dressing) ports() {
+func (d *podMutation) ports() {
 	for _, port := range d.spec.Ports {
 		d.addPort(port.Name, port.Protocol, port.ContainerPort)
 	}
 }
 
-func (d *dressing) addPort(name, protocol string, number int32) {
+func (d *podMutation) addPort(name, protocol string, number int32) {
 	d.main().Ports = append(d.main().Ports, corev1.ContainerPort{
 		Name: name, Protocol: corev1.Protocol(protocol), ContainerPort: number,
 	})
 }
 
-func (d *dressing) network() {
+func (d *podMutation) network() {
 	if isTrue(d.spec.HostNetwork) {
 		d.pod.HostNetwork = true
 		d.pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
@@ -176,7 +176,7 @@ func (d *dressing) network() {
 }
 
 // containers adds init containers and sidecars; these come after Spark's container.
-func (d *dressing) containers() {
+func (d *podMutation) containers() {
 	d.pod.InitContainers = withAll(d.pod.InitContainers, d.spec.InitContainers)
 	d.pod.Containers = withAll(d.pod.Containers, d.spec.Sidecars)
 }
@@ -198,7 +198,7 @@ func withAll(containers, added []corev1.Container) []corev1.Container {
 	return containers
 }
 
-func (d *dressing) scheduling() {
+func (d *podMutation) scheduling() {
 	if class := priorityClass(d.app, d.spec); class != "" {
 		d.pod.PriorityClassName = class
 		// Which the API server fills in by the class.
@@ -228,7 +228,7 @@ func priorityClass(app *v1beta2.SparkApplication, spec *v1beta2.SparkPodSpec) st
 }
 
 // resources sets devices, and what memory limits the driver. Spark limits executors to what they request.
-func (d *dressing) resources() {
+func (d *podMutation) resources() {
 	if limit, err := memoryLimit(d.spec.MemoryLimit); err == nil && d.role == driverRole && !limit.IsZero() {
 		d.limit(corev1.ResourceMemory, limit)
 	}
@@ -237,7 +237,7 @@ func (d *dressing) resources() {
 	}
 }
 
-func (d *dressing) limit(name corev1.ResourceName, most resource.Quantity) {
+func (d *podMutation) limit(name corev1.ResourceName, most resource.Quantity) {
 	if d.main().Resources.Limits == nil {
 		d.main().Resources.Limits = corev1.ResourceList{}
 	}
@@ -245,7 +245,7 @@ func (d *dressing) limit(name corev1.ResourceName, most resource.Quantity) {
 }
 
 // metrics mounts the configuration of Spark's metrics, and names the port of Prometheus' exporter.
-func (d *dressing) metrics() {
+func (d *podMutation) metrics() {
 	if !exposes(d.app, d.role) {
 		return
 	}
@@ -260,7 +260,7 @@ func (d *dressing) metrics() {
 
 // security replaces security contexts. What Spark says of the container's privileges stays where the spec says nothing
 // of them.
-func (d *dressing) security() {
+func (d *podMutation) security() {
 	if given := d.spec.SecurityContext; given != nil {
 		before := d.main().SecurityContext
 		context := given.DeepCopy()
@@ -284,7 +284,7 @@ func privileged(context *corev1.SecurityContext) bool {
 }
 
 // ending sets what says how the Pod is stopped.
-func (d *dressing) ending() {
+func (d *podMutation) ending() {
 	if seconds := d.spec.TerminationGracePeriodSeconds; seconds != nil {
 		period := *seconds
 		d.pod.TerminationGracePeriodSeconds = &period

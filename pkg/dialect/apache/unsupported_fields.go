@@ -12,9 +12,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Neglected names what the spec asks for and Firesteel does not do, one sentence each. The application runs all
+// UnsupportedFields names what the spec asks for and Firesteel does not do, one sentence each. The application runs all
 // the same; what would run the wrong code is refused by Plan instead.
-func Neglected(app *sparkv1.SparkApplication) []string {
+func UnsupportedFields(app *sparkv1.SparkApplication) []string {
 	var sentences []string
 	version := app.Spec.RuntimeVersions.SparkVersion
 	if rules, known := submission.RulesFor(version); !known {
@@ -32,16 +32,16 @@ func Neglected(app *sparkv1.SparkApplication) []string {
 				"leave it out, or write spark.hadoop. before a property of Hadoop's.", key))
 		}
 	}
-	sentences = append(sentences, neglectedFinalizers(app)...)
-	sentences = append(sentences, neglectedInRoutes(app)...)
+	sentences = append(sentences, unsupportedFinalizers(app)...)
+	sentences = append(sentences, unsupportedInRoutes(app)...)
 	for _, unknown := range app.UnknownFields {
 		sentences = append(sentences, text.Format("%s is dropped: correct its spelling.", unknown))
 	}
 	return sentences
 }
 
-// neglectedFinalizers speaks of finalizers that the spec has for Pods.
-func neglectedFinalizers(app *sparkv1.SparkApplication) []string {
+// unsupportedFinalizers speaks of finalizers that the spec has for Pods.
+func unsupportedFinalizers(app *sparkv1.SparkApplication) []string {
 	var sentences []string
 	for _, role := range []struct {
 		field string
