@@ -27,9 +27,10 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all that is generated: deep copies, clients, CRDs, the events' contract, licences.
+generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the events' contract, licences.
 	go run ./hack/codegen
 	go run ./hack/contract
+	go generate ./pkg/dialect/kubeflow ./pkg/metrics
 	go run ./hack/licenses
 
 .PHONY: verify
