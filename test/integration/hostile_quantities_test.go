@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -120,7 +121,7 @@ func innocents(s *scene, name string) {
 	s.untilState(apache.Name, "ResourceReleased")
 	s.kubeflowDriver(name + "-kubeflow").start().succeed()
 	s.untilShown(name+"-kubeflow", v1beta2.CompletedState)
-	s.statefulSet(name + "-cluster-worker")
+	s.untilSet(name+"-cluster-worker", "exist", func(*appsv1.StatefulSet) bool { return true })
 }
 
 // One quantity of a few characters can keep a program busy for ever. It is refused on the object that has it, whatever its
