@@ -16,7 +16,7 @@ import (
 // at once, until it is stopped. Then it returns the number of its writes.
 func (s *scene) earlierVersion(resource, name, condition string) (stop func() int) {
 	s.Helper()
-	group, _ := strings.CutPrefix(resource[strings.Index(resource, "."):], ".")
+	_, group, _ := strings.Cut(resource, ".")
 	kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: strings.TrimSuffix(resource, "."+group)}
 	if resource == kubeflowApplications {
 		kind.Version = "v1beta2"

@@ -225,6 +225,9 @@ type client[T submission.Object] interface {
 func verbsOf[T submission.Object](client client[T], object T) verbs {
 	return verbs{
 		create: func(ctx context.Context) (submission.Object, error) {
+			if err := apierror.Oversized(object.GetObjectKind().GroupVersionKind().Kind, object); err != nil {
+				return nil, err
+			}
 			return client.Create(ctx, object, metav1.CreateOptions{})
 		},
 		get: func(ctx context.Context) (submission.Object, error) {

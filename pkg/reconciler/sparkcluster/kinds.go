@@ -11,6 +11,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 )
 
 // kindOf names the kind of an object.
@@ -49,9 +51,17 @@ type client[T object] interface {
 
 func verbsOf[T object](client client[T], o T) verbs {
 	return verbs{
-		create: func(ctx context.Context) (object, error) { return client.Create(ctx, o, metav1.CreateOptions{}) },
-		get:    func(ctx context.Context) (object, error) { return client.Get(ctx, o.GetName(), metav1.GetOptions{}) },
+		create: func(ctx context.Context) (object, error) {
+			if err := apierror.Oversized(kindOf(o), o); err != nil {
+				return nil, err
+			}
+			return client.Create(ctx, o, metav1.CreateOptions{})
+		},
+		get: func(ctx context.Context) (object, error) { return client.Get(ctx, o.GetName(), metav1.GetOptions{}) },
 		update: func(ctx context.Context, merged object) (object, error) {
+			if err := apierror.Oversized(kindOf(merged), merged); err != nil {
+				return nil, err
+			}
 			return client.Update(ctx, merged.(T), metav1.UpdateOptions{})
 		},
 		remove: func(ctx context.Context, options metav1.DeleteOptions) error {
