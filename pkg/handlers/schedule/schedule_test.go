@@ -334,6 +334,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 		refused bool
 	}{
 		"a quota":               {apierrors.NewForbidden(resource, "pi", errors.New("exceeded quota")), true},
+		"a new kind of owner":   {apierrors.NewForbidden(resource, "pi", errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion firesteel.dev/v1alpha1")), false},
 		"an invalid field":      {apierrors.NewInvalid(variant.Apache.Runs.GroupKind(), "pi", nil), true},
 		"a server that is busy": {apierrors.NewTooManyRequests("later", 1), false},
 		"a server that is gone": {errors.New("connection refused"), false},

@@ -34,8 +34,14 @@ func ForGood(err error) bool {
 	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false
 	default:
-		return code >= 400 && code < 500
+		return code >= 400 && code < 500 && !OwnerUnknown(err)
 	}
+}
+
+// OwnerUnknown reports whether an object was refused since the API server does not know the kind of its owner yet. The admission
+// plugin OwnerReferencesPermissionEnforcement reads the kinds every 30 s, so it does not know one whose CRD was just created.
+func OwnerUnknown(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot find RESTMapping for APIVersion")
 }
 
 // NotInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace is
