@@ -1,0 +1,166 @@
+// Package kinds knows which of Firesteel's kinds the API server has. Their CustomResourceDefinitions may be created and
+// deleted while the controller runs.
+//
+// A generated informer waits until its kind can be listed, and the controller waits for all informers. So a transport below
+// the clients answers for a kind that is absent:
+//
+//	informer             transport                       API server
+//	   | list, watch         |  the same request              |
+//	   |-------------------->|------------------------------->|
+//	   |                     |<-------------------------- 404 |
+//	   |                     |  discovery, twice ------------>|  absent? otherwise the informer gets the 404
+//	   |<---- an empty list  |                                |
+//	   |                     |  watch the CRD, or else ------>|
+//	   |                     |  discovery every 30 s          |
+//	   |<-------- 410 Gone   |<------------------ it is there |
+//	   | list, watch         |                                |
+//	   |-------------------->|------------------------------->|
+//
+// While all kinds are there, none of this makes a request.
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+)
+
+const (
+	// DiscoveryPeriod is how often discovery is asked for an absent kind if its CRD cannot be watched.
+	DiscoveryPeriod = 30 * time.Second
+
+	// confirmAfter is the time between the two answers of discovery that make a kind absent. One replica of the API server
+	// may be behind the others.
+	confirmAfter = time.Second
+	// discoveryLimit bounds the time of one request.
+	discoveryLimit = 10 * time.Second
+)
+
+// all are the kinds that Firesteel serves.
+func all() []*kind {
+	return []*kind{
+		{GroupVersionKind: sparkv1.SchemeGroupVersion.WithKind("SparkApplication"), resource: "sparkapplications"},
+		{GroupVersionKind: sparkv1.SchemeGroupVersion.WithKind("SparkCluster"), resource: "sparkclusters"},
+		{GroupVersionKind: firesteelv1alpha1.SchemeGroupVersion.WithKind("ScheduledSparkApplication"), resource: "scheduledsparkapplications"},
+		{GroupVersionKind: v1beta2.SchemeGroupVersion.WithKind("SparkApplication"), resource: "sparkapplications"},
+		{GroupVersionKind: v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplication"), resource: "scheduledsparkapplications"},
+	}
+}
+
+// Kinds knows which kinds are absent.
+type Kinds struct {
+	kinds     map[schema.GroupVersionResource]*kind
+	discovery rest.Interface
+	metadata  metadata.Interface
+	period    time.Duration
+	// absences holds each kind that was found absent, until Run takes it.
+	absences chan *kind
+	// reportForbidden guards the report that CRDs cannot be watched.
+	reportForbidden sync.Once
+}
+
+// kind is one of Firesteel's kinds.
+type kind struct {
+	schema.GroupVersionKind
+	resource string
+
+	// mutex is held while discovery is asked, so that requests which find the kind missing at once ask together.
+	mutex sync.Mutex
+	// appeared is closed when the kind appears. It is nil while the kind is there.
+	appeared chan struct{}
+}
+
+// crd is the name of the CustomResourceDefinition.
+func (k *kind) crd() string { return k.resource + "." + k.Group }
+
+// New makes a Kinds that takes every kind as present until a request finds it missing. period is DiscoveryPeriod, but in
+// tests.
+func New(cluster *rest.Config, period time.Duration) (*Kinds, error) {
+	connections, err := rest.HTTPClientFor(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("make client of discovery: %w", err)
+	}
+	groups, err := discovery.NewDiscoveryClientForConfigAndClient(cluster, connections)
+	if err != nil {
+		return nil, fmt.Errorf("make client of discovery: %w", err)
+	}
+	crds, err := metadata.NewForConfigAndClient(cluster, connections)
+	if err != nil {
+		return nil, fmt.Errorf("make client of CRDs: %w", err)
+	}
+	k := &Kinds{kinds: map[schema.GroupVersionResource]*kind{}, discovery: groups.RESTClient(), metadata: crds, period: period}
+	for _, kind := range all() {
+		k.kinds[kind.GroupVersion().WithResource(kind.resource)] = kind
+	}
+	k.absences = make(chan *kind, len(k.kinds)) // a kind is in it once
+	return k, nil
+}
+
+// absent reports whether a kind is absent, and returns what is closed when it appears. It is to be asked when a request finds
+// the kind missing.
+//
+// A 404 alone proves nothing: a proxy may have written it. A kind is absent if discovery answers twice and has it neither time.
+func (k *Kinds) absent(ctx context.Context, of *kind) (appeared <-chan struct{}, absent bool) {
+	of.mutex.Lock()
+	defer of.mutex.Unlock()
+	if of.appeared != nil {
+		return of.appeared, true
+	}
+	if served, err := k.serves(ctx, of); served || err != nil {
+		return nil, false
+	}
+	select {
+	case <-ctx.Done():
+		return nil, false
+	case <-time.After(confirmAfter):
+	}
+	if served, err := k.serves(ctx, of); served || err != nil {
+		return nil, false
+	}
+	of.appeared = make(chan struct{})
+	k.absences <- of
+	return of.appeared, true
+}
+
+// present ends the waits for a kind.
+func (k *kind) present() {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	close(k.appeared)
+	k.appeared = nil
+}
+
+// serves reports whether discovery has a kind. The groups are read first: there the answer to a kind that is absent is a list,
+// and not a 404.
+func (k *Kinds) serves(ctx context.Context, of *kind) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, discoveryLimit)
+	defer cancel()
+	var groups metav1.APIGroupList
+	if err := k.discovery.Get().AbsPath("apis").Do(ctx).Into(&groups); err != nil {
+		return false, fmt.Errorf("read the API groups: %w", err)
+	}
+	version := of.GroupVersion().String()
+	served := slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
+		return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
+	})
+	if !served {
+		return false, nil
+	}
+	var resources metav1.APIResourceList
+	if err := k.discovery.Get().AbsPath("apis", of.Group, of.Version).Do(ctx).Into(&resources); err != nil {
+		return false, fmt.Errorf("read the resources of %s: %w", version, err)
+	}
+	return slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Name == of.resource }), nil
+}
