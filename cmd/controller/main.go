@@ -40,6 +40,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
@@ -86,13 +87,18 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	injection.Default.RegisterClient(withClients)
+	installed, err := kinds.New(config, kinds.DiscoveryPeriod)
+	if err != nil {
+		log.Fatal(err)
+	}
+	injection.Default.RegisterClient(withClients(installed))
 	fetch := fetch.New().Fetch
 	process := setup.NewProcess(relays{env.SinkBinding, events.NewLimiter(), events.NewLimiter()}.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
 		sparkcluster.NewController(process, masters.Read),
 		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
 		sparkoperator.NewController(process, fetch, scheduledsparkapplication.AwaitsOfKubeflows))
+	constructors[0] = following(installed, constructors[0])
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
@@ -123,20 +129,33 @@ type clientset struct {
 func (c clientset) Discovery() discovery.DiscoveryInterface { return c.discovery }
 
 // withClients has informers and reconcilers use Firesteel's own clients, in the place of the generated ones: what is
-// registered last is used.
-func withClients(ctx context.Context, cluster *rest.Config) context.Context {
-	connections, err := rest.HTTPClientFor(cluster)
-	if err != nil {
-		log.Fatal(err)
+// registered last is used. Their informers sync without the kinds that are absent.
+func withClients(installed *kinds.Kinds) injection.ClientInjector {
+	return func(ctx context.Context, cluster *rest.Config) context.Context {
+		cluster = rest.CopyConfig(cluster)
+		cluster.Wrap(installed.Wrap)
+		connections, err := rest.HTTPClientFor(cluster)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var its clientset
+		if its.Clients, err = kube.NewClients(cluster, connections); err != nil {
+			log.Fatal(err)
+		}
+		if its.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, connections); err != nil {
+			log.Fatal(err)
+		}
+		return context.WithValue(ctx, sparkclient.Key{}, versioned.Interface(its))
 	}
-	var its clientset
-	if its.Clients, err = kube.NewClients(cluster, connections); err != nil {
-		log.Fatal(err)
+}
+
+// following follows the kinds that come and go, from when there is a logger. Informers start after the controllers are
+// constructed.
+func following(installed *kinds.Kinds, construct injection.ControllerConstructor) injection.ControllerConstructor {
+	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
+		go installed.Run(ctx)
+		return construct(ctx, watcher)
 	}
-	if its.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, connections); err != nil {
-		log.Fatal(err)
-	}
-	return context.WithValue(ctx, sparkclient.Key{}, versioned.Interface(its))
 }
 
 // readerOfMasters asks the masters of clusters themselves where this process is in the cluster, and else through the API

@@ -32,6 +32,14 @@ type proxy struct {
 	delayed map[string]func()
 	// followed are the Pods that were listed or watched one by one.
 	followed []string
+	losing   loss
+}
+
+// loss is a number of requests for paths with an end, which are answered with 404.
+type loss struct {
+	end   string
+	times int
+	done  chan struct{}
 }
 
 // trap springs at a write about an application, once.
@@ -148,6 +156,27 @@ func (p *proxy) refuse(ends ...string) {
 	p.closed = ends
 }
 
+// lose answers so many of the requests of paths with an end with 404, as if there were no such thing. What it returns is closed
+// with the last.
+func (p *proxy) lose(end string, times int) (done <-chan struct{}) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.losing = loss{end, times, make(chan struct{})}
+	return p.losing.done
+}
+
+func (p *proxy) loses(path string) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.losing.times == 0 || !strings.HasSuffix(path, p.losing.end) {
+		return false
+	}
+	if p.losing.times--; p.losing.times == 0 {
+		close(p.losing.done)
+	}
+	return true
+}
+
 // cut cuts all connections.
 func (p *proxy) cut() { p.server.CloseClientConnections() }
 
@@ -177,6 +206,8 @@ func (p *proxy) serve(forward http.Handler, w http.ResponseWriter, request *http
 	switch {
 	case p.refuses(request.URL.Path):
 		w.WriteHeader(http.StatusServiceUnavailable)
+	case p.loses(request.URL.Path):
+		http.NotFound(w, request)
 	case sprung == nil:
 		forward.ServeHTTP(w, request)
 	case sprung.answered:

@@ -23,7 +23,7 @@ import (
 // ownPlane is a scene with a control plane of its own.
 func ownPlane(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{TB: t, suite: &suite{dir: t.TempDir()}, ns: "restored"}
+	s := &scene{TB: t, suite: &suite{dir: t.TempDir()}, ns: "alone"}
 	s.must(os.Symlink(filepath.Join(shared.dir, "controller"), filepath.Join(s.dir, "controller")))
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {

@@ -1,0 +1,210 @@
+package integration
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	kubekinds "github.com/firesteel-dev/firesteel/pkg/kube/kinds"
+	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+)
+
+const (
+	crdOfApplications         = "300-sparkapplication.yaml"
+	crdOfKubeflowApplications = "300-sparkoperator-sparkapplication.yaml"
+	crdOfSchedules            = "300-scheduledsparkapplication.yaml"
+	crdOfClusters             = "300-sparkcluster.yaml"
+
+	kindIsAbsent = `"kind is absent, waiting for its CRD"`
+	kindIsServed = `"kind is served"`
+)
+
+// A controller starts without any CRD. It serves each kind from when its CRD is there, and again when it was deleted and created
+// anew.
+func TestKindsComeAndGoWhileTheControllerRuns(t *testing.T) {
+	t.Parallel()
+	s := ownPlane(t)
+	_, err := s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
+	s.must(err)
+	r := s.replica()
+	step := func(name string, test func(s *scene)) {
+		t.Run(name, func(t *testing.T) { test(&scene{TB: t, suite: s.suite, ns: s.ns}) })
+	}
+	step("it is ready without any kind", func(s *scene) {
+		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
+		s.untilReady(r.Process)
+	})
+	step("an application runs once its kind is there", func(s *scene) {
+		s.applyCRD(crdOfApplications)
+		s.create(App("pi"))
+		s.run("pi", 0)
+	})
+	// At first the API server refuses what these own, since it reads the kinds of owners every 30 s.
+	step("so does one of another kind, and the run of a schedule", func(s *scene) {
+		s.applyCRD(crdOfKubeflowApplications)
+		s.applyCRD(crdOfSchedules)
+		s.kubeflowApplication(sparkPi("4.1.1"))
+		soon := s.schedules(variant.Apache, "soon", "@every 3s", nil)
+		s.runPi().succeed()
+		s.toldAll(s.untilShown("spark-pi", v1beta2.CompletedState))
+		soon.end(soon.untilStarted(""), true)
+		soon.patch(`{"suspend": true}`)
+		soon.untilCondition("Scheduled", metav1.ConditionFalse, "Suspended")
+	})
+	var running *driver
+	var app *sparkv1.SparkApplication
+	step("what is deleted with its kind is gone, and the kind may come again", func(s *scene) {
+		absent, served := s.logged(r, kindIsAbsent), s.logged(r, kindIsServed)
+		_, err := s.plane.Kubectl(t.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
+		s.must(err)
+		s.untilLoggedMore(r, kindIsAbsent, absent)
+		untilGone(s, s.kube.CoreV1().Pods(s.ns), "pi-0-driver")
+		s.applyCRD(crdOfApplications)
+		s.untilLoggedMore(r, kindIsServed, served)
+		app = s.create(App("pi"))
+		running = s.run("pi", 0)
+	})
+	step("a 404 of a kind that is there deletes nothing from the cache", func(s *scene) {
+		before := s.logged(r, kindIsAbsent)
+		lost := r.proxy.lose("/sparkapplications", 6)
+		r.proxy.cut()
+		s.untilClosed(lost, "the 404s to be read")
+		running.scene = s
+		running.succeed()
+		s.untilState("pi", "ResourceReleased")
+		s.told(app, plainLife...)
+		if after := s.logged(r, kindIsAbsent); after != before {
+			t.Errorf("a kind was found absent after 404s:\n%s", r.Tail(20))
+		}
+	})
+	requests, err := s.audit.Requests()
+	s.must(err)
+	for _, request := range requests {
+		if request.Forbidden {
+			t.Errorf("the controller may not do what it does: %s", request)
+		}
+	}
+	select {
+	case <-r.Done():
+		t.Errorf("the controller ended:\n%s", r.Tail(20))
+	default:
+	}
+}
+
+// Without the right to watch CRDs a kind is found by discovery.
+func TestAKindIsFoundWithoutTheRightToWatchItsCRD(t *testing.T) {
+	t.Parallel()
+	s := ownPlane(t)
+	for _, command := range []string{
+		"create clusterrole clusters --verb=list,watch --resource=sparkclusters",
+		"create clusterrolebinding clusters --clusterrole=clusters --serviceaccount=" + s.ns + ":default",
+		"delete crd/sparkclusters.spark.apache.org",
+	} {
+		_, err := s.plane.Kubectl(t.Context(), "", strings.Fields(command)...)
+		s.must(err)
+	}
+	secret, err := token(t.Context(), s.kube, s.ns, "default")
+	s.must(err)
+	informer := s.clusterInformer(s.plane.Config(secret))
+	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
+		t.Fatal("the informer does not sync while the kind is absent")
+	}
+	seen := make(chan struct{}, 1)
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen <- struct{}{} }})
+	s.must(err)
+	s.applyCRD(crdOfClusters)
+	s.createCluster(Cluster("c"))
+	s.untilClosed(seen, "the informer to see a cluster")
+	requests, err := s.plane.Audit("system:serviceaccount:" + s.ns + ":default").Requests()
+	s.must(err)
+	asked := false
+	for _, request := range requests {
+		if request.Resource == "customresourcedefinitions" {
+			if asked = true; !request.Forbidden {
+				t.Errorf("the right is there: %s", request)
+			}
+		}
+	}
+	if !asked {
+		t.Error("nobody asked for the CRD")
+	}
+}
+
+// clusterInformer runs an informer of SparkClusters, as the controller does.
+func (s *scene) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
+	s.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Cleanup(cancel)
+	installed, err := kubekinds.New(config, 100*time.Millisecond)
+	s.must(err)
+	go installed.Run(ctx)
+	wrapped := rest.CopyConfig(config)
+	wrapped.Wrap(installed.Wrap)
+	connections, err := rest.HTTPClientFor(wrapped)
+	s.must(err)
+	clients, err := kube.NewClients(wrapped, connections)
+	s.must(err)
+	clusters := clients.SparkV1().SparkClusters(metav1.NamespaceAll)
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return clusters.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return clusters.Watch(ctx, options)
+		},
+	}, &sparkv1.SparkCluster{}, 0, cache.Indexers{})
+	go informer.RunWithContext(ctx)
+	return informer
+}
+
+// applyCRD applies a CRD of config, and waits until the API server serves its kind.
+func (s *scene) applyCRD(file string) {
+	s.Helper()
+	_, err := s.plane.Kubectl(s.Context(), "", "apply", "--filename="+configFolder+"/"+file)
+	s.must(err)
+	_, err = s.plane.Kubectl(s.Context(), "", "wait", "--for=condition=Established", "--filename="+configFolder+"/"+file)
+	s.must(err)
+}
+
+// untilClosed waits until something is closed, or sent.
+func (s *scene) untilClosed(done <-chan struct{}, what string) {
+	s.Helper()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		s.Fatalf("waited for %s", what)
+	}
+}
+
+// logged is how often a controller logged a text.
+func (s *scene) logged(r *replica, text string) int {
+	s.Helper()
+	log, err := os.ReadFile(r.Log)
+	s.must(err)
+	return strings.Count(string(log), text)
+}
+
+// untilLoggedMore waits until a controller logged a text more than so many times.
+func (s *scene) untilLoggedMore(r *replica, text string, than int) {
+	s.Helper()
+	deadline := time.After(patience)
+	for s.logged(r, text) <= than {
+		select {
+		case <-time.After(poll):
+		case <-deadline:
+			s.Fatalf("waited for %s to be logged more than %d times:\n%s", text, than, r.Tail(20))
+		}
+	}
+}
