@@ -44,8 +44,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
@@ -93,7 +93,7 @@ func main() {
 	}
 	injection.Default.RegisterClient(withClients(installed))
 	fetch := fetch.New().Fetch
-	process := setup.NewProcess(relays{env.SinkBinding, events.NewLimiter(), events.NewLimiter()}.newRelay)
+	process := base.NewProcess(relays{env.SinkBinding, events.NewLimiter(), events.NewLimiter()}.newRelay)
 	constructors := append(scheduledsparkapplication.NewControllers(process),
 		sparkcluster.NewController(process, masters.Read),
 		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),

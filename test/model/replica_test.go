@@ -23,7 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
@@ -47,7 +47,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	application.WithoutHiddenCreates(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
-	process := setup.NewProcess(r.newRelay(t, sink, inProcess))
+	process := base.NewProcess(r.newRelay(t, sink, inProcess))
 	impls := []*controller.Impl{
 		sparkapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 		sparkoperator.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
@@ -62,7 +62,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	return r
 }
 
-func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) setup.NewRelay {
+func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handler string) bool) base.NewRelay {
 	return func(
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 		progress func(types.NamespacedName),

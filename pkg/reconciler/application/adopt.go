@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // contestRest is for how long another operator has to have written nothing before an application is adopted again.
@@ -166,7 +166,7 @@ func (r *Reconciler) clear(ctx context.Context, app dialect.Application, others 
 			return false, err
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
-			r.enqueueAfter(app, telling.RestAfter) // should its end not be seen
+			r.enqueueAfter(app, delivery.CursorDelay) // should its end not be seen
 			return false, r.report(ctx, app, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
 				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").Remains()))
 		}

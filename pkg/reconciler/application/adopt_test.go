@@ -24,8 +24,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // earlier builds the driver of an earlier attempt.
@@ -185,11 +185,11 @@ func TestWithRecord(t *testing.T) {
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
 			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.written.sawPruned(pi().Obj(), start) },
-			at: time.Second, wait: setup.PrunedRetry - time.Second,
+			at: time.Second, wait: base.PrunedRetryAfter - time.Second,
 		},
 		"one whose record a foreign CRD dropped is restored after a while": {
 			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.written.sawPruned(pi().Obj(), start) },
-			at: setup.PrunedRetry, ready: true, asks: "update status",
+			at: base.PrunedRetryAfter, ready: true, asks: "update status",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestWithRecord(t *testing.T) {
 }
 
 // silent is a relay that tells nothing.
-type silent struct{ telling.Teller }
+type silent struct{ delivery.Publisher }
 
 func (silent) Progress(types.UID) events.Progress { return events.Progress{} }
 

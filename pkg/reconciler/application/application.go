@@ -23,9 +23,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -38,7 +38,7 @@ type Reconciler struct {
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
 	drivers drivers
-	relay   telling.Teller
+	relay   delivery.Publisher
 	clock   clock.PassiveClock
 	// enqueueAfter has an application looked at again, by then at the latest.
 	enqueueAfter func(app any, after time.Duration)
@@ -54,7 +54,7 @@ type Reconciler struct {
 	relabelled  *relabelled
 	obstacles   *obstacles
 	arrivals    *arrivals
-	edits       *edits.Harmless
+	edits       *edits.Tracker
 	written     *written
 	instruments *Instruments
 	executors   *executors
@@ -63,7 +63,7 @@ type Reconciler struct {
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
-	secrets         setup.Secrets
+	secrets         base.Redactors
 	templates       *podtemplate.Keeper
 	// wrote is the kind's Wrote.
 	wrote func(before, after dialect.Application)
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 	defer cancel()
 	app.SetManagedFields(nil) // it is what the patch of the finalizer was answered with, where it was patched just now
 	_, err := r.advance(ctx, app)
-	return r.secrets.Shown(app, err)
+	return r.secrets.Error(app, err)
 }
 
 // Finalize stops the driver of a deleted application, then lets go of it once its story is told. It returns the
@@ -90,26 +90,26 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	app, err := r.advance(ctx, app)
 	if err != nil {
-		return app, r.secrets.Shown(app, err)
+		return app, r.secrets.Error(app, err)
 	}
 	if app.GetRecord().Foreign() {
 		r.partWith(app)
 		return app, nil
 	}
 	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
-		return app, controller.NewRequeueAfter(telling.RestAfter) // the driver Pod's end is watched
+		return app, controller.NewRequeueAfter(delivery.CursorDelay) // the driver Pod's end is watched
 	}
 	if len(r.strays(app, app.GetRecord())) > 0 && r.waitsForDrivers(ctx, app) {
-		return app, controller.NewRequeueAfter(telling.RestAfter) // as is theirs
+		return app, controller.NewRequeueAfter(delivery.CursorDelay) // as is theirs
 	}
 	if err := r.dismissLate(ctx, app); err != nil {
 		return app, err
 	}
-	if wait := telling.Grace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
+	if wait := delivery.DeletionGrace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	if r.awaited(app) {
-		return app, controller.NewRequeueAfter(telling.RestAfter) // its schedule's record is watched
+		return app, controller.NewRequeueAfter(delivery.CursorDelay) // its schedule's record is watched
 	}
 	r.partWith(app)
 	return app, nil
@@ -174,7 +174,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		}
 		record = app.GetRecord().DeepCopy()
 		if decision.SpecAdopted {
-			telling.SpecAdopted(ctx, app, record)
+			delivery.SpecAdopted(ctx, app, record)
 		}
 		r.tell(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
@@ -198,7 +198,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 // policy is what an application asks for, with what is known of edits of its spec.
 func (r *Reconciler) policy(d dialect.Dialect, app dialect.Application) lifecycle.Policy {
 	policy := d.Policy(app)
-	policy.Spec.SameSince = r.edits.Since(app.GetUID(), app.GetGeneration())
+	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
 	return policy
 }
 
@@ -225,7 +225,7 @@ func (r *Reconciler) withProgress(app dialect.Application) *v1alpha1.Record {
 	if app.GetRecord() == nil {
 		return nil
 	}
-	return telling.Caught(app.GetRecord(), r.relay.Progress(app.GetUID()))
+	return delivery.CatchUp(app.GetRecord(), r.relay.Progress(app.GetUID()))
 }
 
 // tell hands the persisted record to the relay, with what awaits a handler.
@@ -253,7 +253,7 @@ func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decis
 	due := decision.LookAgain
 	record := app.GetRecord()
 	if record != nil {
-		if rests := telling.Rests(record, r.relay.Progress(app.GetUID())); due.IsZero() || !rests.IsZero() && rests.Before(due) {
+		if rests := delivery.CursorDueAt(record, r.relay.Progress(app.GetUID())); due.IsZero() || !rests.IsZero() && rests.Before(due) {
 			due = rests
 		}
 	}

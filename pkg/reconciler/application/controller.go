@@ -22,8 +22,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
 
 // workers is the number of applications that are reconciled at once.
@@ -59,7 +59,7 @@ func (a Awaited) in(ctx context.Context, changed func(app types.NamespacedName))
 }
 
 // newReconciler makes the reconciler, but for what it needs of its controller.
-func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reconciler {
+func newReconciler(ctx context.Context, process *base.Process, kind Kind) *Reconciler {
 	r := &Reconciler{
 		api:       kind.API,
 		kube:      kubeclient.Get(ctx),
@@ -68,12 +68,12 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 		clock:     clock.RealClock{},
 		sightings: newSightings(kind.API.API, clock.RealClock{}),
 		obstacles: newObstacles(clock.RealClock{}),
-		edits:     edits.NewHarmless(),
+		edits:     edits.NewTracker(),
 		arrivals:  newArrivals(clock.RealClock{}),
 		executors: newExecutors(),
 		wrote:     kind.Wrote,
 		logs:      newDriverLogs(kubeclient.Get(ctx)),
-		secrets:   setup.NewSecrets(),
+		secrets:   base.NewRedactors(),
 
 		namespaces: process.NamespaceLabels,
 	}
@@ -84,18 +84,18 @@ func newReconciler(ctx context.Context, process *setup.Process, kind Kind) *Reco
 }
 
 // NewController makes the controller of an API's applications.
-func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Process, kind Kind) *controller.Impl {
+func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Process, kind Kind) *controller.Impl {
 	r := newReconciler(ctx, process, kind)
-	ctx = setup.WithRecorder(ctx)
+	ctx = base.WithRecorder(ctx)
 	recorder := controller.GetEventRecorder(ctx)
-	store := process.Settings(ctx, cmw, setup.Follower{
-		Settings: func(before, after *config.Config) {
+	store := process.Settings(ctx, cmw, base.Listener{
+		SettingsChanged: func(before, after *config.Config) {
 			if kind.Follow != nil {
 				kind.Follow(after)
 			}
 			r.follow(before, after)
 		},
-		Moved: func(namespace string) { r.lookInto(namespace) },
+		NamespaceChanged: func(namespace string) { r.lookInto(namespace) },
 	})
 	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
 	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameVisibleStatus(a, b) })
@@ -118,12 +118,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 	}
 	r.lookInto = func(namespace string) {
 		within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-		setup.Must(ctx, err)
+		base.Must(ctx, err)
 		for _, app := range within {
 			impl.Enqueue(app)
 		}
 	}
-	owned := setup.NewOwned(impl.Reconciler.(setup.Generated), kind.Informer.GetStore())
+	owned := base.NewOwned(impl.Reconciler.(base.Generated), kind.Informer.GetStore())
 	r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
 	r.awaited = kind.Awaited.in(ctx, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
@@ -133,7 +133,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		func(app dialect.Application) string { return speak().VisibleState(app) })
 	var err error
 	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
-	setup.Must(ctx, err)
+	base.Must(ctx, err)
 	r.relabelled = newRelabelled(ctx, r.kube, r.api.API, owned, relabelledEvents{
 		changed: func(app types.NamespacedName) {
 			r.arrivals.note(app)
@@ -142,15 +142,15 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 		deleted: r.sightings.sawDeletion,
 	})
 	impl.Reconciler = &gate{
-		Generated: impl.Reconciler.(setup.Generated), census: census, arrivals: r.arrivals, relay: r.relay, relabelled: r.relabelled,
+		Generated: impl.Reconciler.(base.Generated), census: census, arrivals: r.arrivals, relay: r.relay, relabelled: r.relabelled,
 		forgetWrite: r.written.Forget,
-		tracer:      otel.Tracer(kind.Scope), retries: setup.NewRetries(),
-		yields: func(app dialect.Application) bool { return yields(app, &process.Rush, r.clock) },
+		tracer:      otel.Tracer(kind.Scope), retries: base.NewRetries(),
+		yields: func(app dialect.Application) bool { return yields(app, &process.StartBacklog, r.clock) },
 		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		},
 	}
-	setup.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
+	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
 	watchApplications(ctx, r, impl, kind.Informer, census, speak)
 	watchDrivers(ctx, r, impl, known)
 	watchExecutors(ctx, r, impl, known, speak)
@@ -160,8 +160,8 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *setup.Pr
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census, speak func() dialect.Dialect,
 ) {
-	setup.Must(ctx, informer.SetTransform(stripApplication))
-	setup.Handle(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
+	base.Must(ctx, informer.SetTransform(stripApplication))
+	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
 				r.sightings.sawArrival(app, atStart)
@@ -171,7 +171,7 @@ func watchApplications(
 		},
 		UpdateFunc: func(before, after any) {
 			was, is := before.(dialect.Application), after.(dialect.Application)
-			if r.written.WentBack(was, is) {
+			if r.written.RolledBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
 				r.sightings.forgetDriver(is.GetRecord())
 				r.written.wentBack(is)
@@ -179,12 +179,12 @@ func watchApplications(
 				r.written.compare(was, is, r.clock.Now())
 			}
 			if was.GetGeneration() != is.GetGeneration() {
-				r.edits.Saw(is.GetUID(), speak().Spec(was), speak().Spec(is))
+				r.edits.Observe(is.GetUID(), speak().Spec(was), speak().Spec(is))
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if app, ok := setup.LastKnown(object).(dialect.Application); ok {
+			if app, ok := base.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.written.forget(app)
 				r.relabelled.forget(keyOf(app))
@@ -203,8 +203,8 @@ func watchApplications(
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	setup.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
-	setup.Must(ctx, informer.AddIndexers(driverIndexers))
+	base.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
+	base.Must(ctx, informer.AddIndexers(driverIndexers))
 	arrived := func(object any) {
 		pod, ok := object.(*driverPod)
 		if !ok {
@@ -219,7 +219,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 			impl.EnqueueKey(app)
 		}
 	}
-	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			if pod, ok := object.(*driverPod); ok {
 				r.sightings.sawPod(pod.UID)
@@ -228,7 +228,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 		},
 		UpdateFunc: controller.PassNew(arrived),
 		DeleteFunc: func(object any) {
-			if pod, ok := setup.LastKnown(object).(*driverPod); ok {
+			if pod, ok := base.LastKnown(object).(*driverPod); ok {
 				_, tombstone := object.(cache.DeletedFinalStateUnknown)
 				r.sightings.sawDeletion(pod.pod(), tombstone)
 				arrived(pod)

@@ -13,19 +13,19 @@ import (
 	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // gate lets pass what this installation serves, and this replica leads. It stands before the generated reconciler,
 // whose first deed would be a finalizer.
 type gate struct {
-	setup.Generated
+	base.Generated
 	census   *census
 	arrivals *arrivals
-	relay    telling.Teller
+	relay    delivery.Publisher
 	tracer   trace.Tracer
-	retries  *setup.Retries
+	retries  *base.Retries
 	// relabelled watches for the applications that are served.
 	relabelled *relabelled
 	// forgetWrite forgets an application as it was last written.
@@ -66,12 +66,12 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	if apierrors.IsConflict(err) && app != nil {
 		g.forgetWrite(app) // the API server has another: a newer one, or an older one from a backup
 	}
-	if setup.Failed(err) {
+	if base.Failed(err) {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
 	}
 	g.serves(name) // the scope may have changed meanwhile, and what was told then is to be forgotten
-	return g.retries.Again(ctx, name, err)
+	return g.retries.Requeue(ctx, name, err)
 }
 
 // serves says whether this installation serves an application, and has the relay forget it where it does not. One that

@@ -29,13 +29,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // listener is a Teller that notes what it is told to forget, and that handlers moved.
 type listener struct {
-	telling.Teller
+	delivery.Publisher
 	forgot []types.UID
 	moved  int
 }
@@ -95,7 +95,7 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		forgetWrite: func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
 		census:      newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState),
 		tracer:      sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		retries:     setup.NewRetries(),
+		retries:     base.NewRetries(),
 		yields:      func(dialect.Application) bool { return false },
 		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil

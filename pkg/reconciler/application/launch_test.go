@@ -26,7 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -230,7 +230,7 @@ func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
 	clock, record := clockAt(start), app.Status.Firesteel.DeepCopy()
 	r := &Reconciler{
 		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
-		drivers: cachedDrivers(t), obstacles: newObstacles(clock), secrets: setup.NewSecrets(),
+		drivers: cachedDrivers(t), obstacles: newObstacles(clock), secrets: base.NewRedactors(),
 	}
 	var seen lifecycle.Observation
 	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), app, record, &seen)

@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -81,7 +81,7 @@ func (r *Reconciler) addLog(
 	if !done {
 		return errAwaited
 	}
-	driver.End.Cause.AddLog(r.secrets.Of(app).Text(text))
+	driver.End.Cause.AddLog(r.secrets.For(app).Text(text))
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (s *sightings) justParted(app dialect.Application) bool {
 		return false
 	}
 	last := known.(parting)
-	contested := latest.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
+	contested := writecache.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
 	return s.clock.Since(last.at) < eventDelay && !contested
 }
 

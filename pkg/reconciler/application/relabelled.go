@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 const (
@@ -35,7 +35,7 @@ type relabelled struct {
 	selector labels.Selector
 	events   relabelledEvents
 	// owned reports whether this replica leads an application that still exists.
-	owned setup.Owned
+	owned base.Owned
 
 	mutex   sync.Mutex
 	pods    map[types.NamespacedName]*relabelledPod
@@ -60,7 +60,7 @@ type relabelledPod struct {
 // newRelabelled follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
 // forgetWhere after that.
 func newRelabelled(
-	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned setup.Owned, events relabelledEvents,
+	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned base.Owned, events relabelledEvents,
 ) *relabelled {
 	return &relabelled{
 		ctx: ctx, kube: kube, keep: keepDriver(api), selector: api.SelectsDrivers(), events: events, owned: owned,

@@ -12,7 +12,7 @@ func (r *Reconciler) withoutSecrets(app dialect.Application, cause *lifecycle.Ca
 	if cause == nil {
 		return nil
 	}
-	told, redactor := *cause, r.secrets.Of(app)
+	told, redactor := *cause, r.secrets.For(app)
 	told.Message, told.Detail = redactor.Text(cause.Message), redactor.Text(cause.Detail)
 	return &told
 }
@@ -22,7 +22,7 @@ func (r *Reconciler) sentencesWithoutSecrets(app dialect.Application, sentences 
 	if len(sentences) == 0 {
 		return sentences
 	}
-	return r.secrets.Of(app).Texts(sentences)
+	return r.secrets.For(app).Texts(sentences)
 }
 
 // podWithoutSecrets is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
@@ -33,7 +33,7 @@ func (r *Reconciler) podWithoutSecrets(app dialect.Application, pod *corev1.Pod)
 		if text == "" {
 			return
 		}
-		if redacted := r.secrets.Of(app).Text(text); redacted != text {
+		if redacted := r.secrets.For(app).Text(text); redacted != text {
 			if shown == pod {
 				shown = pod.DeepCopy() // it is the cache's
 			}

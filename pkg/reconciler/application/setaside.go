@@ -11,7 +11,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // setAside does nothing for an application but say why, or, where it is deleted, let it go.
@@ -43,7 +43,7 @@ func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
 func (r *Reconciler) leaveAlone(ctx context.Context, app dialect.Application) error {
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
-		if message := telling.NotUnderstood(app.GetRecord()); r.written.reports.First(app) {
+		if message := delivery.NotUnderstood(app.GetRecord()); r.written.reports.First(app) {
 			logging.FromContext(ctx).Warnw("Application is left alone", "message", message)
 			controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "RecordNotUnderstood", message)
 		}
@@ -52,11 +52,11 @@ func (r *Reconciler) leaveAlone(ctx context.Context, app dialect.Application) er
 	if err := r.letGo(ctx, app); err != nil {
 		return err
 	}
-	if wait := telling.LeftToNewer(ctx, app, r.clock.Now()); wait > 0 {
+	if wait := delivery.LeftToNewer(ctx, app, r.clock.Now()); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}
 	logging.FromContext(ctx).Errorw("A deleted application goes whose record is not understood",
-		"message", telling.NotUnderstood(app.GetRecord()), "record", app.GetRecord())
+		"message", delivery.NotUnderstood(app.GetRecord()), "record", app.GetRecord())
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 	if !r.written.reports.First(app) {
 		return nil
 	}
-	message = r.secrets.Of(app).Text(message)
+	message = r.secrets.For(app).Text(message)
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
 	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
 	patch, err := dialect.BlockedPatch(app, metav1.Condition{

@@ -16,8 +16,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -59,11 +59,11 @@ func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application
 	if err != nil && !refused {
 		return nil, fmt.Errorf("write status: %w", err)
 	}
-	if refused || telling.Pruned(desired.GetRecord(), stored.GetRecord()) {
+	if refused || delivery.Pruned(desired.GetRecord(), stored.GetRecord()) {
 		r.written.sawPruned(app, r.clock.Now())
 		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API), zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))
-		return nil, controller.NewRequeueAfter(setup.PrunedRetry)
+		return nil, controller.NewRequeueAfter(base.PrunedRetryAfter)
 	}
 	r.written.remember(stored)
 	r.sightings.sawBeginning(app.GetUID())
@@ -79,7 +79,7 @@ func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Reco
 }
 
 func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
-	return telling.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
+	return delivery.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
 		desired := concluded(d, app, unmoved, facts)
 		if equality.Semantic.DeepEqual(app, desired) {
 			return false
@@ -142,7 +142,7 @@ func (r *Reconciler) facts(
 		r.clock.Since(progress.RequestedAt) >= silentAfter {
 		facts.SilentHandler = progress.OverdueHandler
 	}
-	facts.Delivery = telling.Delivery(app.GetRecord(), progress)
+	facts.Delivery = delivery.Of(app.GetRecord(), progress)
 	if hasDriver(record) {
 		facts.ChangedLabels = r.changedLabels(d, app, record.Launch)
 	}

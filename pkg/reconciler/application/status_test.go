@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -87,10 +87,10 @@ func TestWorthWriting(t *testing.T) {
 			want: true,
 		},
 		"a cursor before the application is at rest": {
-			change: acknowledge, after: telling.RestAfter - 1, want: false,
+			change: acknowledge, after: delivery.CursorDelay - 1, want: false,
 		},
 		"a cursor at rest": {
-			change: acknowledge, after: telling.RestAfter, want: true,
+			change: acknowledge, after: delivery.CursorDelay, want: true,
 		},
 		"acknowledged transitions that were dropped, with the cursor, before rest": {
 			change: func(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialect.Facts) {
@@ -179,7 +179,7 @@ func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
 		t.Errorf("an application that was never pruned waits for %s", wait)
 	}
 	w.sawPruned(pi().Obj(), start)
-	for since, want := range map[time.Duration]time.Duration{0: setup.PrunedRetry, setup.PrunedRetry: 0, setup.PrunedRetry / 2: setup.PrunedRetry / 2} {
+	for since, want := range map[time.Duration]time.Duration{0: base.PrunedRetryAfter, base.PrunedRetryAfter: 0, base.PrunedRetryAfter / 2: base.PrunedRetryAfter / 2} {
 		if wait := w.prunedFor(pi().Obj(), start.Add(since)); wait != want {
 			t.Errorf("%s after it was pruned, an application waits for %s, want %s", since, wait, want)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // watchExecutors counts executors, and has an application looked at where their number matters to it and changed. Where
@@ -37,12 +37,12 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, a
 		}
 	}
 	informer := podinformer.Get(ctx, r.api.ExecutorSelector).Informer()
-	setup.Must(ctx, informer.SetTransform(keepExecutor))
-	r.executorsSynced = setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	base.Must(ctx, informer.SetTransform(keepExecutor))
+	r.executorsSynced = base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { note(nil, object.(*executorPod)) },
 		UpdateFunc: func(before, after any) { note(before.(*executorPod), after.(*executorPod)) },
 		DeleteFunc: func(object any) {
-			if pod, ok := setup.LastKnown(object).(*executorPod); ok {
+			if pod, ok := base.LastKnown(object).(*executorPod); ok {
 				note(pod, nil)
 			}
 		},

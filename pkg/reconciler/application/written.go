@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
 // written remembers the applications as Firesteel last wrote them, and what became of their records.
 type written struct {
-	*latest.Writes[dialect.Application]
-	reports *setup.Reports
+	*writecache.Cache[dialect.Application]
+	reports *base.Reports
 	// sameShown says that two statuses show the same to the clients of an API.
 	sameShown    func(a, b dialect.Application) bool
-	restorations telling.Restorations
+	restorations delivery.Restorations
 
 	mutex    sync.Mutex
 	recorded map[types.UID]bool
@@ -38,8 +38,8 @@ type loss struct {
 
 func newWritten(sameShown func(a, b dialect.Application) bool) *written {
 	return &written{
-		Writes:    latest.NewWrites[dialect.Application](),
-		reports:   setup.NewReports(),
+		Cache:     writecache.New[dialect.Application](),
+		reports:   base.NewReports(),
 		sameShown: sameShown,
 
 		recorded: map[types.UID]bool{},
@@ -59,7 +59,7 @@ func (w *written) remember(app dialect.Application) {
 	defer w.mutex.Unlock()
 	w.reports.Forget(app.GetUID())
 	delete(w.pruned, app.GetUID())
-	if !latest.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
+	if !writecache.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
 		delete(w.lost, app.GetUID())
 	}
 }
@@ -143,7 +143,7 @@ func (w *written) prunedFor(app dialect.Application, now time.Time) time.Duratio
 	if !pruned {
 		return 0
 	}
-	return at.Add(setup.PrunedRetry).Sub(now)
+	return at.Add(base.PrunedRetryAfter).Sub(now)
 }
 
 func keyOf(app dialect.Application) types.NamespacedName {

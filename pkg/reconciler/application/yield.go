@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -18,7 +18,7 @@ const (
 )
 
 // yields says that a run of a schedule, with which nobody has begun, lets others be created first that are due as well.
-func yields(app dialect.Application, rush *setup.Rush, clock clock.PassiveClock) bool {
+func yields(app dialect.Application, rush *base.StartBacklog, clock clock.PassiveClock) bool {
 	return app.GetRecord() == nil && app.GetDeletionTimestamp() == nil && !variant.InstantOf(app).IsZero() &&
-		clock.Since(app.GetCreationTimestamp().Time) < yieldLimit && rush.On()
+		clock.Since(app.GetCreationTimestamp().Time) < yieldLimit && rush.IsLong()
 }

@@ -10,7 +10,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -39,12 +39,12 @@ func TestRunsOfSchedulesYieldToThoseThatAreDue(t *testing.T) {
 		"not where they are created": {run(pi()), 0, time.Second, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var rush setup.Rush
+			var rush base.StartBacklog
 			for i := range 100 {
-				rush.Note(types.UID(fmt.Sprint(i)), true)
+				rush.Set(types.UID(fmt.Sprint(i)), true)
 			}
 			for i := test.due; i < 100; i++ {
-				rush.Note(types.UID(fmt.Sprint(i)), false)
+				rush.Set(types.UID(fmt.Sprint(i)), false)
 			}
 			if got := yields(test.app, &rush, clockAt(start.Add(test.after))); got != test.want {
 				t.Errorf("it yields: %t, want %t", got, test.want)

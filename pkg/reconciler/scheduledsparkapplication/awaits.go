@@ -12,7 +12,7 @@ import (
 	apachesinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/firesteel/v1alpha1/scheduledsparkapplication"
 	kubeflowsinformer "github.com/firesteel-dev/firesteel/pkg/client/injection/informers/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -34,10 +34,10 @@ func Awaits(
 	ctx context.Context, k *variant.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
 ) func(run dialect.Application) bool {
 	w := &waiting{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
-	setup.Handle(ctx, schedules, cache.ResourceEventHandlerFuncs{
+	base.AddHandler(ctx, schedules, cache.ResourceEventHandlerFuncs{
 		// What has another's name now is news of the one before.
 		UpdateFunc: func(before, _ any) { w.wake(before) },
-		DeleteFunc: func(object any) { w.wake(setup.LastKnown(object)) },
+		DeleteFunc: func(object any) { w.wake(base.LastKnown(object)) },
 	})
 	return w.awaited
 }

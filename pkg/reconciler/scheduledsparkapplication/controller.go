@@ -25,8 +25,8 @@ import (
 	kubeflowsreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -56,7 +56,7 @@ func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.S
 }
 
 // NewControllers makes the constructors of the controllers, one for each kind.
-func NewControllers(process *setup.Process) []injection.ControllerConstructor {
+func NewControllers(process *base.Process) []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
 		newController(variant.Apache, process, func(ctx context.Context) parts {
 			return parts{
@@ -78,19 +78,19 @@ func NewControllers(process *setup.Process) []injection.ControllerConstructor {
 }
 
 func newController(
-	k *variant.Kind, process *setup.Process, partsOf func(context.Context) parts,
+	k *variant.Kind, process *base.Process, partsOf func(context.Context) parts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		parts := partsOf(ctx)
 		r := &Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
-			written: latest.NewWrites[variant.Schedule](), asked: newAsked(), retries: setup.NewRetries(), reported: setup.NewReports(),
-			rush: &process.Rush, namespaces: process.NamespaceLabels,
+			written: writecache.New[variant.Schedule](), asked: newAsked(), retries: base.NewRetries(), reported: base.NewReports(),
+			rush: &process.StartBacklog, namespaces: process.NamespaceLabels,
 		}
-		ctx = setup.WithRecorder(ctx)
+		ctx = base.WithRecorder(ctx)
 		var resync func(concerned func(object any) bool)
-		store := process.Settings(ctx, cmw, setup.Follower{
-			Settings: func(before, after *config.Config) {
+		store := process.Settings(ctx, cmw, base.Listener{
+			SettingsChanged: func(before, after *config.Config) {
 				if !reflect.DeepEqual(before.Handlers, after.Handlers) {
 					r.relay.HandlerSettingsChanged()
 				}
@@ -98,7 +98,7 @@ func newController(
 					resync(func(any) bool { return true })
 				}
 			},
-			Moved: func(namespace string) {
+			NamespaceChanged: func(namespace string) {
 				resync(func(object any) bool {
 					s, is := object.(variant.Schedule)
 					return is && s.GetNamespace() == namespace
@@ -112,7 +112,7 @@ func newController(
 					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
 						if s, is := object.(variant.Schedule); is && bucket.Has(keyOf(s)) {
-							r.rush.Note(s.GetUID(), false)
+							r.rush.Set(s.GetUID(), false)
 						}
 					}
 				},
@@ -121,11 +121,11 @@ func newController(
 		impl.Concurrency = workers
 		r.enqueueAfter = impl.EnqueueKeyAfter
 		resync = func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, parts.schedules) }
-		r.owned = setup.NewOwned(impl.Reconciler.(setup.Leader), parts.schedules.GetStore())
+		r.owned = base.NewOwned(impl.Reconciler.(base.Leader), parts.schedules.GetStore())
 		r.relay = process.Relay(ctx, r.owned, impl.EnqueueKey)
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider())
-		setup.Must(ctx, err)
+		base.Must(ctx, err)
 		watchSchedules(ctx, r, impl, parts.schedules)
 		watchRuns(ctx, r, impl, parts)
 		return impl
@@ -133,14 +133,14 @@ func newController(
 }
 
 func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	setup.Must(ctx, informer.SetTransform(strip))
-	leads := impl.Reconciler.(setup.Leader)
-	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	base.Must(ctx, informer.SetTransform(strip))
+	leads := impl.Reconciler.(base.Leader)
+	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
 			was, is := before.(variant.Schedule), after.(variant.Schedule)
 			switch {
-			case r.written.WentBack(was, is):
+			case r.written.RolledBack(was, is):
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
 			case leads.IsLeaderFor(keyOf(is)):
 				r.note(ctx, was, is)
@@ -148,7 +148,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if s, is := setup.LastKnown(object).(variant.Schedule); is {
+			if s, is := base.LastKnown(object).(variant.Schedule); is {
 				r.forget(s)
 			}
 		},
@@ -184,8 +184,8 @@ func indexSchedule(k *variant.Kind) cache.IndexFunc {
 }
 
 func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts parts) {
-	setup.Must(ctx, parts.runs.AddIndexers(cache.Indexers{bySchedule: indexSchedule(r.kind)}))
-	setup.Must(ctx, parts.schedules.AddIndexers(cache.Indexers{byRun: indexRuns}))
+	base.Must(ctx, parts.runs.AddIndexers(cache.Indexers{bySchedule: indexSchedule(r.kind)}))
+	base.Must(ctx, parts.schedules.AddIndexers(cache.Indexers{byRun: indexRuns}))
 	changed := func(object any) {
 		run, ok := object.(metav1.Object)
 		if !ok {
@@ -202,7 +202,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 			impl.Enqueue(s)
 		}
 	}
-	setup.Handle(ctx, parts.runs, cache.ResourceEventHandlerFuncs{
+	base.AddHandler(ctx, parts.runs, cache.ResourceEventHandlerFuncs{
 		AddFunc: changed,
 		UpdateFunc: func(before, after any) {
 			was, is := variant.RunOf(before.(metav1.Object)), variant.RunOf(after.(metav1.Object))
@@ -210,7 +210,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 				changed(after)
 			}
 		},
-		DeleteFunc: func(object any) { changed(setup.LastKnown(object)) },
+		DeleteFunc: func(object any) { changed(base.LastKnown(object)) },
 	})
 }
 

@@ -23,9 +23,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -44,22 +44,22 @@ type Reconciler struct {
 	client versioned.Interface
 	// runs are the applications, with the index of those that are a schedule's.
 	runs  cache.Indexer
-	relay telling.Teller
+	relay delivery.Publisher
 	clock clock.PassiveClock
 	// owned reports whether this replica leads a schedule that still exists.
-	owned setup.Owned
+	owned base.Owned
 	// namespaces tells their labels, where the scope asks for them.
 	namespaces config.NamespaceLabels
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
-	written *latest.Writes[variant.Schedule]
+	written *writecache.Cache[variant.Schedule]
 	// restorations bounds how often a status is restored that another writer has changed.
-	restorations telling.Restorations
+	restorations delivery.Restorations
 	asked        *asked
-	rush         *setup.Rush
-	reported     *setup.Reports
-	retries      *setup.Retries
+	rush         *base.StartBacklog
+	reported     *base.Reports
+	retries      *base.Retries
 	instruments  *Instruments
 }
 
@@ -69,12 +69,12 @@ func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	defer cancel()
 	err := r.advance(ctx, s)
 	if !r.owned(keyOf(s), s.GetUID()) {
-		r.rush.Note(s.GetUID(), false) // the leader has changed meanwhile, or the schedule is gone: who forgets it came before
+		r.rush.Set(s.GetUID(), false) // the leader has changed meanwhile, or the schedule is gone: who forgets it came before
 	}
 	if apierrors.IsConflict(err) {
 		r.written.Forget(s) // the API server has another: a newer one, or an older one from a backup
 	}
-	return r.retries.Again(ctx, keyOf(s), err)
+	return r.retries.Requeue(ctx, keyOf(s), err)
 }
 
 func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
@@ -87,7 +87,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		r.leaveAlone(ctx, s)
 		return nil
 	case s.GetUndecodable() != "":
-		r.rush.Note(s.GetUID(), false)
+		r.rush.Set(s.GetUID(), false)
 		return r.report(ctx, s)
 	}
 	now := r.clock.Now()
@@ -107,7 +107,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	}
 	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
 	instant, asks := awaits(decision, policy)
-	r.rush.Note(s.GetUID(), asks && !decision.Due.IsZero())
+	r.rush.Set(s.GetUID(), asks && !decision.Due.IsZero())
 	silent := ""
 	if asks {
 		silent = r.relay.Progress(s.GetUID()).OverdueHandler
@@ -136,9 +136,9 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 func (r *Reconciler) leaveAlone(ctx context.Context, s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
-	r.rush.Note(s.GetUID(), false)
+	r.rush.Set(s.GetUID(), false)
 	if r.reported.First(s) {
-		message := telling.NewerFormat(s.GetScheduleStatus().Firesteel.Format)
+		message := delivery.NewerFormat(s.GetScheduleStatus().Firesteel.Format)
 		logging.FromContext(ctx).Warnw("Schedule is left alone", "schedule", keyOf(s), "message", message)
 		controller.GetEventRecorder(ctx).Event(s, corev1.EventTypeWarning, "RecordNotUnderstood", message)
 	}
@@ -273,7 +273,7 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule) (variant.Sch
 		controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeWarning, "WrongCustomResourceDefinition",
 			"The API server dropped status.firesteel, so no run is started: the CustomResourceDefinition %s is another operator's; "+
 				"apply Firesteel's own from config", r.kind)
-		return s, controller.NewRequeueAfter(setup.PrunedRetry)
+		return s, controller.NewRequeueAfter(base.PrunedRetryAfter)
 	}
 	r.written.Remember(stored)
 	r.restorations.Wrote(stored)
@@ -329,7 +329,7 @@ func earlier(a, b time.Duration) time.Duration {
 func (r *Reconciler) forget(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.asked.forget(s.GetUID())
-	r.rush.Note(s.GetUID(), false)
+	r.rush.Set(s.GetUID(), false)
 	r.written.Forget(s)
 	r.restorations.Forget(s.GetUID())
 	r.reported.Forget(s.GetUID())

@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -71,7 +71,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 		kind: variant.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      latest.NewWrites[variant.Schedule](), asked: newAsked(), rush: &setup.Rush{}, reported: setup.NewReports(), retries: setup.NewRetries(),
+		written:      writecache.New[variant.Schedule](), asked: newAsked(), rush: &base.StartBacklog{}, reported: base.NewReports(), retries: base.NewRetries(),
 	}
 	return st
 }
@@ -138,7 +138,7 @@ func TestAScheduleAtRestCostsNothing(t *testing.T) {
 // must not keep others waiting.
 func TestARunIsNoRushOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 	for _, lost := range []bool{false, true} {
-		var rush setup.Rush
+		var rush base.StartBacklog
 		for n := range 32 {
 			s := hourly()
 			s.UID = types.UID(fmt.Sprint("uid-", n))
@@ -146,8 +146,8 @@ func TestARunIsNoRushOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 			st.rush, st.lost = &rush, lost
 			st.reconcile(t, due)
 		}
-		if rush.On() == lost {
-			t.Errorf("with 32 schedules that are due and lost: %t, there is a rush: %t", lost, rush.On())
+		if rush.IsLong() == lost {
+			t.Errorf("with 32 schedules that are due and lost: %t, there is a rush: %t", lost, rush.IsLong())
 		}
 	}
 }

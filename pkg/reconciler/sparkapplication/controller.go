@@ -15,7 +15,7 @@ import (
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/spark/v1/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // scope is where its metrics and traces come from.
@@ -23,7 +23,7 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplicatio
 
 // NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
 func NewController(
-	process *setup.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+	process *base.Process, fetch podtemplate.Fetch, awaited application.Awaited,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{

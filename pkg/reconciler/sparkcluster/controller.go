@@ -25,27 +25,27 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // workers is the number of clusters that are reconciled at once.
 const workers = 16
 
 // NewController makes the constructor of the controller. read reads the pages of masters.
-func NewController(process *setup.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
+func NewController(process *base.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		ctx = setup.WithRecorder(ctx)
+		ctx = base.WithRecorder(ctx)
 		informer := clusterinformer.Get(ctx).Informer()
 		r := &Reconciler{
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{}, memory: newMemory(),
-			secrets: setup.NewSecrets(),
+			secrets: base.NewRedactors(),
 		}
 		var resync func(concerned func(*sparkv1.SparkCluster) bool)
-		store := process.Settings(ctx, cmw, setup.Follower{
-			Settings: func(before, after *config.Config) {
+		store := process.Settings(ctx, cmw, base.Listener{
+			SettingsChanged: func(before, after *config.Config) {
 				resync(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
 			},
-			Moved: func(namespace string) {
+			NamespaceChanged: func(namespace string) {
 				resync(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
 			},
 		})
@@ -67,17 +67,17 @@ func NewController(process *setup.Process, read masterui.Read) func(context.Cont
 				return is && concerned(c)
 			}, informer)
 		}
-		owned := setup.NewOwned(impl.Reconciler.(setup.Generated), informer.GetStore())
+		owned := base.NewOwned(impl.Reconciler.(base.Generated), informer.GetStore())
 		r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
 		r.masters = masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
 		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
 		var err error
 		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
-		setup.Must(ctx, err)
+		base.Must(ctx, err)
 		impl.Reconciler = &gate{
-			Generated: impl.Reconciler.(setup.Generated), serves: serves, forget: r.forget, forgetWrite: r.memory.written.Forget,
+			Generated: impl.Reconciler.(base.Generated), serves: serves, forget: r.forget, forgetWrite: r.memory.written.Forget,
 			get:    func(key string) *sparkv1.SparkCluster { return known(informer, key) },
-			tracer: otel.Tracer(scopeName), retries: setup.NewRetries(),
+			tracer: otel.Tracer(scopeName), retries: base.NewRetries(),
 		}
 		watchClusters(ctx, r, impl, informer)
 		r.estate = newEstate(ctx, r.kube, r.clock, func(name types.NamespacedName, changed object) {
@@ -91,26 +91,26 @@ func NewController(process *setup.Process, read masterui.Read) func(context.Cont
 }
 
 func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	setup.Must(ctx, informer.SetTransform(func(object any) (any, error) {
+	base.Must(ctx, informer.SetTransform(func(object any) (any, error) {
 		if c, is := object.(*sparkv1.SparkCluster); is {
 			c.SetManagedFields(nil)
 		}
 		return object, nil
 	}))
-	setup.Handle(ctx, informer, cache.ResourceEventHandlerFuncs{
+	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
 			was, is := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
-			if r.memory.written.WentBack(was, is) {
+			if r.memory.written.RolledBack(was, is) {
 				r.forget(is.UID) // what was acknowledged of it is void, too
 			}
 			if was.Generation != is.Generation {
-				r.memory.edits.Saw(is.UID, status.SpecOf(was), status.SpecOf(is))
+				r.memory.edits.Observe(is.UID, status.SpecOf(was), status.SpecOf(is))
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if c, is := setup.LastKnown(object).(*sparkv1.SparkCluster); is {
+			if c, is := base.LastKnown(object).(*sparkv1.SparkCluster); is {
 				r.forget(c.UID)
 				r.memory.forget(c)
 			}
@@ -140,7 +140,7 @@ func known(informer cache.SharedIndexInformer, key string) *sparkv1.SparkCluster
 
 // concerns says that a change of the settings concerns a cluster: it comes into the scope or leaves it, or its settings are
 // others.
-func concerns(process *setup.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
+func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
 	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image
 	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined

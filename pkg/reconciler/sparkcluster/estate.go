@@ -23,8 +23,8 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
 // estate is what there is of clusters, as the caches have it, and what Firesteel itself did that they do not have yet.
@@ -83,7 +83,7 @@ func newEstate(
 		kindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
 	}}
 	tell := func(found any) {
-		if o, is := setup.LastKnown(found).(object); is {
+		if o, is := base.LastKnown(found).(object); is {
 			changed(clusterOf(o), o)
 		}
 	}
@@ -104,11 +104,11 @@ func newEstate(
 		},
 	}
 	for _, informer := range e.objects {
-		setup.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwners}))
-		setup.Handle(ctx, informer, handler)
+		base.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexOwners}))
+		base.AddHandler(ctx, informer, handler)
 	}
-	setup.Must(ctx, e.pods.AddIndexers(cache.Indexers{byCluster: indexCluster}))
-	setup.Handle(ctx, e.pods, handler)
+	base.Must(ctx, e.pods.AddIndexers(cache.Indexers{byCluster: indexCluster}))
+	base.AddHandler(ctx, e.pods, handler)
 	factory.Start(ctx.Done())
 	return e
 }
@@ -188,7 +188,7 @@ func (e *estate) deleted(o object) { e.note(placeOf(o), deed{deleted: o.GetUID()
 // reports that also when the label is removed. Only an object that Firesteel itself deleted is gone for certain, unless a
 // finalizer held it; of any other the cluster's next reconcile finds out.
 func (e *estate) gone(found any) {
-	o, is := setup.LastKnown(found).(object)
+	o, is := base.LastKnown(found).(object)
 	if !is {
 		return
 	}
@@ -309,7 +309,7 @@ func (e *estate) get(cluster types.UID, at place) object {
 		return known
 	case done.written == nil && (known == nil || known.GetUID() == done.deleted):
 		return nil
-	case done.written == nil, known != nil && !latest.Newer(done.written.GetResourceVersion(), known.GetResourceVersion()):
+	case done.written == nil, known != nil && !writecache.Newer(done.written.GetResourceVersion(), known.GetResourceVersion()):
 		delete(e.own, at)
 		return known
 	default:

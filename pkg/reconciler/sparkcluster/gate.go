@@ -13,13 +13,13 @@ import (
 	"knative.dev/pkg/controller"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // gate lets pass what this installation serves, and this replica leads. It stands before the generated reconciler, whose
 // first deed would be a finalizer.
 type gate struct {
-	setup.Generated
+	base.Generated
 	// get returns a cluster as the cache has it, nil where there is none.
 	get    func(key string) *sparkv1.SparkCluster
 	serves func(c *sparkv1.SparkCluster) bool
@@ -28,7 +28,7 @@ type gate struct {
 	forgetWrite func(c *sparkv1.SparkCluster)
 
 	tracer  trace.Tracer
-	retries *setup.Retries
+	retries *base.Retries
 }
 
 // Reconcile takes a cluster further, where it is this replica's to do so.
@@ -50,12 +50,12 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	if c := g.get(key); apierrors.IsConflict(err) && c != nil {
 		g.forgetWrite(c) // the API server has another: a newer one, or an older one from a backup
 	}
-	if setup.Failed(err) {
+	if base.Failed(err) {
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
 	}
 	g.isServed(key) // the scope may have changed meanwhile, and what was told then is to be forgotten
-	return g.retries.Again(ctx, name, err)
+	return g.retries.Requeue(ctx, name, err)
 }
 
 // isServed says whether a cluster is served, and has it forgotten where it is not. One that is gone may pass: nothing is

@@ -12,7 +12,7 @@ import (
 	"knative.dev/pkg/reconciler"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 type fakeGenerated struct {
@@ -43,7 +43,7 @@ func TestOnlyWhatIsServedAndLedPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			generated, forgotten := &fakeGenerated{leads: test.leads}, 0
 			g := &gate{
-				Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+				Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: base.NewRetries(),
 				get: func(string) *sparkv1.SparkCluster {
 					if !test.exists {
 						return nil
@@ -67,7 +67,7 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 	for err, want := range map[error]int{conflict: 1, errors.New("refused"): 0} {
 		forgotten := 0
 		g := &gate{
-			Generated: &fakeGenerated{leads: true, err: err}, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+			Generated: &fakeGenerated{leads: true, err: err}, tracer: noop.NewTracerProvider().Tracer(""), retries: base.NewRetries(),
 			get:         func(string) *sparkv1.SparkCluster { return plainCluster() },
 			serves:      func(*sparkv1.SparkCluster) bool { return true },
 			forgetWrite: func(*sparkv1.SparkCluster) { forgotten++ },
@@ -82,7 +82,7 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 func TestWhatFailsIsTriedAgainEverLater(t *testing.T) {
 	generated := &fakeGenerated{leads: true, err: errors.New("refused")}
 	g := &gate{
-		Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: setup.NewRetries(),
+		Generated: generated, tracer: noop.NewTracerProvider().Tracer(""), retries: base.NewRetries(),
 		get: func(string) *sparkv1.SparkCluster { return nil },
 	}
 	first, second := g.Reconcile(t.Context(), "spark/c"), g.Reconcile(t.Context(), "spark/c")

@@ -11,19 +11,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/edits"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/latest"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
 // memory is what this process knows of clusters beyond the caches. What is lost with it costs a few requests.
 type memory struct {
-	written *latest.Writes[*sparkv1.SparkCluster]
-	reports *setup.Reports
-	edits   *edits.Harmless
+	written *writecache.Cache[*sparkv1.SparkCluster]
+	reports *base.Reports
+	edits   *edits.Tracker
 	// restorations bounds how often a status is restored that another writer has changed.
-	restorations telling.Restorations
+	restorations delivery.Restorations
 
 	mutex   sync.Mutex
 	wrote   map[types.UID]time.Time
@@ -53,7 +53,7 @@ type parting struct {
 
 func newMemory() *memory {
 	return &memory{
-		written: latest.NewWrites[*sparkv1.SparkCluster](), reports: setup.NewReports(), edits: edits.NewHarmless(), wrote: map[types.UID]time.Time{},
+		written: writecache.New[*sparkv1.SparkCluster](), reports: base.NewReports(), edits: edits.NewTracker(), wrote: map[types.UID]time.Time{},
 		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]parting{},
 		looked: map[types.UID]bool{},
 	}
@@ -119,7 +119,7 @@ func (m *memory) justParted(c *sparkv1.SparkCluster, now time.Time) bool {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	last, parted := m.parted[c.UID]
-	contested := latest.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, status.Finalizer)
+	contested := writecache.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, status.Finalizer)
 	return parted && now.Sub(last.at) < seenWithin && !contested
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
@@ -44,7 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	}
 	if seen.Obstacle != nil {
 		told := *seen.Obstacle
-		told.Message = r.secrets.Of(c).Text(told.Message)
+		told.Message = r.secrets.For(c).Text(told.Message)
 		seen.Obstacle = &told
 	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
@@ -157,12 +157,12 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
 	warnings := slices.Concat(status.Warnings(c), decision.Warnings)
 	if len(warnings) > 0 {
-		warnings = r.secrets.Of(c).Texts(warnings)
+		warnings = r.secrets.For(c).Texts(warnings)
 	}
 	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
 		Exists:   len(r.estate.of(c.UID)) > 0,
-		Delivery: telling.Delivery(c.Status.Firesteel, r.relay.Progress(c.UID)),
+		Delivery: delivery.Of(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}
 	facts.Rollout = status.RolloutOf(r.statefulSets(c)...)
 	worker := r.statefulSet(c, resources.WorkerName(c.Name))

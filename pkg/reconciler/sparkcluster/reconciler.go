@@ -22,8 +22,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 const (
@@ -49,13 +49,13 @@ type Reconciler struct {
 	client  versioned.Interface
 	estate  *estate
 	masters Masters
-	relay   telling.Teller
+	relay   delivery.Publisher
 	clock   clock.PassiveClock
 	// enqueueAfter has a cluster looked at again.
 	enqueueAfter func(c any, after time.Duration)
 
 	memory      *memory
-	secrets     setup.Secrets
+	secrets     base.Redactors
 	instruments *Instruments
 }
 
@@ -69,7 +69,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	_, err := r.advance(ctx, c)
-	return r.secrets.Shown(c, err)
+	return r.secrets.Error(c, err)
 }
 
 // FinalizeKind deletes what there is of a deleted cluster, then lets go of it once its story is told. It leaves the cluster
@@ -82,7 +82,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
-		return r.secrets.Shown(c, err)
+		return r.secrets.Error(c, err)
 	}
 	*c = *current
 	if c.Status.Firesteel.Foreign() {
@@ -91,9 +91,9 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
-		return controller.NewRequeueAfter(telling.RestAfter) // what is left is watched
+		return controller.NewRequeueAfter(delivery.CursorDelay) // what is left is watched
 	}
-	if wait := telling.Grace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
+	if wait := delivery.DeletionGrace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	r.forget(c.UID)
@@ -115,7 +115,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	}
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
-	policy.Spec.SameSince = r.memory.edits.Since(c.UID, c.Generation)
+	policy.Spec.SameSince = r.memory.edits.SameSince(c.UID, c.Generation)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
@@ -135,7 +135,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		}
 		record = c.Status.Firesteel.DeepCopy()
 		if decision.SpecAdopted {
-			telling.SpecAdopted(ctx, c, record)
+			delivery.SpecAdopted(ctx, c, record)
 		}
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
@@ -186,7 +186,7 @@ func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objec
 		return err
 	}
 	if cause != nil {
-		cause.Message = r.secrets.Of(c).Text(cause.Message)
+		cause.Message = r.secrets.For(c).Text(cause.Message)
 	}
 	r.memory.refuse(c.UID, refused{objects: combined(objects), cause: cause, at: r.clock.Now(), passing: passing})
 	return nil
@@ -207,7 +207,7 @@ func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	if c.Status.Firesteel == nil {
 		return status.Inherit(c)
 	}
-	return telling.Caught(c.Status.Firesteel, r.relay.Progress(c.UID))
+	return delivery.CatchUp(c.Status.Firesteel, r.relay.Progress(c.UID))
 }
 
 // lookAgain has the cluster looked at when its next deadline is due, or its cursor, or its numbers of workers.
@@ -218,7 +218,7 @@ func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decisio
 			due = at
 		}
 	}
-	sooner(telling.Rests(c.Status.Firesteel, r.relay.Progress(c.UID)))
+	sooner(delivery.CursorDueAt(c.Status.Firesteel, r.relay.Progress(c.UID)))
 	sooner(r.memory.missed(c.UID))
 	if r.workersMoved(c, decision) {
 		sooner(r.memory.wroteAt(c.UID).Add(workersAfter))

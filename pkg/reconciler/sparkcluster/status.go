@@ -19,8 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 const (
@@ -52,10 +52,10 @@ func (r *Reconciler) persist(
 	if err != nil && !refused {
 		return c, fmt.Errorf("write status: %w", err)
 	}
-	if refused || telling.Pruned(desired.Status.Firesteel, stored.Status.Firesteel) {
+	if refused || delivery.Pruned(desired.Status.Firesteel, stored.Status.Firesteel) {
 		logging.FromContext(ctx).Errorw("Cluster is not created", "reason", pruned, zap.Error(err))
 		controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned)
-		return c, controller.NewRequeueAfter(setup.PrunedRetry)
+		return c, controller.NewRequeueAfter(base.PrunedRetryAfter)
 	}
 	r.memory.remember(stored, r.clock.Now())
 	var told int64
@@ -75,7 +75,7 @@ func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Fa
 }
 
 func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) bool {
-	return telling.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
+	return delivery.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
 		desired := projected(c, unmoved, facts)
 		same := status.SameButWorkers(c.Status, desired.Status)
 		if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
@@ -125,7 +125,7 @@ func announce(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
 func (r *Reconciler) leaveAlone(ctx context.Context, c *sparkv1.SparkCluster) error {
 	r.forget(c.UID)
 	if c.DeletionTimestamp == nil {
-		if message := telling.NotUnderstood(c.Status.Firesteel); r.memory.reports.First(c) {
+		if message := delivery.NotUnderstood(c.Status.Firesteel); r.memory.reports.First(c) {
 			logging.FromContext(ctx).Warnw("Cluster is left alone", "message", message)
 			controller.GetEventRecorder(ctx).Event(c, corev1.EventTypeWarning, "RecordNotUnderstood", message)
 		}
@@ -136,11 +136,11 @@ func (r *Reconciler) leaveAlone(ctx context.Context, c *sparkv1.SparkCluster) er
 			return err
 		}
 	}
-	if wait := telling.LeftToNewer(ctx, c, r.clock.Now()); wait > 0 {
+	if wait := delivery.LeftToNewer(ctx, c, r.clock.Now()); wait > 0 {
 		return controller.NewRequeueAfter(wait)
 	}
 	logging.FromContext(ctx).Errorw("A deleted cluster goes whose record is not understood",
-		"message", telling.NotUnderstood(c.Status.Firesteel), "record", c.Status.Firesteel)
+		"message", delivery.NotUnderstood(c.Status.Firesteel), "record", c.Status.Firesteel)
 	return nil
 }
 

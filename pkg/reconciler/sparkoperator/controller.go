@@ -17,7 +17,7 @@ import (
 	appreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/setup"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // scope is where its metrics and traces come from.
@@ -25,7 +25,7 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 
 // NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
 func NewController(
-	process *setup.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+	process *base.Process, fetch podtemplate.Fetch, awaited application.Awaited,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()

@@ -1,6 +1,6 @@
-// Package setup is what every controller here is made with: what those of a process share, such as the settings, and how
+// Package base is what every controller here is made with: what those of a process share, such as the settings, and how
 // they watch, tell of objects and back off.
-package setup
+package base
 
 import (
 	"context"
@@ -26,8 +26,8 @@ func Must(ctx context.Context, err error) {
 	}
 }
 
-// Handle has a handler told of what an informer sees.
-func Handle(
+// AddHandler has a handler told of what an informer sees.
+func AddHandler(
 	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
 ) cache.ResourceEventHandlerRegistration {
 	registration, err := informer.AddEventHandler(handler)
@@ -57,27 +57,27 @@ func WithRecorder(ctx context.Context) context.Context {
 	})
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kubeclient.Get(ctx).CoreV1().Events("")})
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "firesteel-controller"})
-	return controller.WithEventRecorder(ctx, quiet{recorder})
+	return controller.WithEventRecorder(ctx, filteredRecorder{recorder})
 }
 
-// quiet redacts what is told, and leaves out what the generated reconciler tells of its finalizers: nobody asks for it,
+// filteredRecorder redacts what is told, and leaves out what the generated reconciler tells of its finalizers: nobody asks for it,
 // and each Event is a write.
-type quiet struct{ record.EventRecorder }
+type filteredRecorder struct{ record.EventRecorder }
 
 // Event tells of an object.
-func (q quiet) Event(object runtime.Object, kind, reason, message string) {
+func (q filteredRecorder) Event(object runtime.Object, kind, reason, message string) {
 	if reason != "FinalizerUpdate" {
 		q.EventRecorder.Event(object, kind, reason, redact.Text(message))
 	}
 }
 
 // Eventf tells of an object.
-func (q quiet) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
+func (q filteredRecorder) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
 	q.Event(object, kind, reason, fmt.Sprintf(format, values...))
 }
 
 // AnnotatedEventf tells of an object.
-func (q quiet) AnnotatedEventf(
+func (q filteredRecorder) AnnotatedEventf(
 	object runtime.Object, annotations map[string]string, kind, reason, format string, values ...any,
 ) {
 	q.EventRecorder.AnnotatedEventf(object, annotations, kind, reason, "%s", redact.Text(fmt.Sprintf(format, values...)))

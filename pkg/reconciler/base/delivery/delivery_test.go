@@ -1,4 +1,4 @@
-package telling_test
+package delivery_test
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	. "github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	. "github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
@@ -46,7 +46,7 @@ func TestWhatIsDeletedWaitsForItsEventsToBeTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(1))
-			if got := Grace(ctx, &corev1.Pod{}, test.record, test.progress, start.Add(test.after)); got != test.want {
+			if got := DeletionGrace(ctx, &corev1.Pod{}, test.record, test.progress, start.Add(test.after)); got != test.want {
 				t.Errorf("it waits for %s, want %s", got, test.want)
 			}
 		})
@@ -55,19 +55,19 @@ func TestWhatIsDeletedWaitsForItsEventsToBeTaken(t *testing.T) {
 
 func TestARecordCatchesUpWithTheSink(t *testing.T) {
 	record := told(4, 2)
-	if got := Caught(record, events.Progress{Acknowledged: 9, Rejected: 3}); got.Acknowledged != 4 || got.Rejected != 3 || record.Acknowledged != 2 {
+	if got := CatchUp(record, events.Progress{Acknowledged: 9, Rejected: 3}); got.Acknowledged != 4 || got.Rejected != 3 || record.Acknowledged != 2 {
 		t.Errorf("%d of 4 are taken, of which %d is rejected; before %d", got.Acknowledged, got.Rejected, record.Acknowledged)
 	}
-	if got := Caught(record, events.Progress{}); got.Acknowledged != 2 {
+	if got := CatchUp(record, events.Progress{}); got.Acknowledged != 2 {
 		t.Errorf("a relay that knows of nothing took %d back", 2-got.Acknowledged)
 	}
 }
 
 func TestACursorAloneIsWrittenAtRest(t *testing.T) {
-	if at := Rests(told(4, 2), events.Progress{Acknowledged: 2}); !at.IsZero() {
+	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 2}); !at.IsZero() {
 		t.Errorf("one that has not moved is written at %s", at)
 	}
-	if at := Rests(told(4, 2), events.Progress{Acknowledged: 3}); !at.Equal(start.Add(RestAfter)) {
+	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 3}); !at.Equal(start.Add(CursorDelay)) {
 		t.Errorf("it is written at %s", at)
 	}
 	for name, test := range map[string]struct {
@@ -78,8 +78,8 @@ func TestACursorAloneIsWrittenAtRest(t *testing.T) {
 		"the first record":      {record: told(1, 0), want: true},
 		"a transition":          {before: told(1, 0), record: told(2, 0), want: true},
 		"a cursor":              {before: told(2, 0), record: told(2, 2)},
-		"a cursor at rest":      {before: told(2, 0), record: told(2, 2), after: RestAfter, want: true},
-		"nothing at rest":       {before: told(2, 2), record: told(2, 2), after: RestAfter},
+		"a cursor at rest":      {before: told(2, 0), record: told(2, 2), after: CursorDelay, want: true},
+		"nothing at rest":       {before: told(2, 2), record: told(2, 2), after: CursorDelay},
 		"something else":        {before: told(2, 0), record: told(2, 2), changed: true, want: true},
 		"nothing that is known": {before: told(2, 0), record: told(2, 0)},
 	} {

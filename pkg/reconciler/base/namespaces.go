@@ -1,4 +1,4 @@
-package setup
+package base
 
 import (
 	"context"
@@ -16,19 +16,19 @@ import (
 // namespaces knows the labels of the cluster's namespaces, once the scope asks for them.
 type namespaces struct {
 	informer cache.SharedIndexInformer
-	begin    sync.Once
+	start    sync.Once
 }
 
 // newNamespaces tells of each namespace that comes to be known and is selected, and of each whose labels change.
 func newNamespaces(
-	ctx context.Context, kube kubernetes.Interface, selected func(labels.Set) bool, moved func(namespace string),
+	ctx context.Context, kube kubernetes.Interface, selected func(labels.Set) bool, changed func(namespace string),
 ) *namespaces {
 	n := &namespaces{informer: informercorev1.NewNamespaceInformer(kube, 0, cache.Indexers{})}
 	Must(ctx, n.informer.SetTransform(stripNamespace))
-	Handle(ctx, n.informer, cache.ResourceEventHandlerFuncs{
+	AddHandler(ctx, n.informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			if namespace, is := object.(*corev1.Namespace); is && selected(namespace.Labels) {
-				moved(namespace.Name)
+				changed(namespace.Name)
 			}
 		},
 		// Whether the present scope selects it is not asked: the scope may be changing too, and what is served twice
@@ -36,7 +36,7 @@ func newNamespaces(
 		UpdateFunc: func(before, after any) {
 			was, is := before.(*corev1.Namespace), after.(*corev1.Namespace)
 			if !maps.Equal(was.Labels, is.Labels) {
-				moved(is.Name)
+				changed(is.Name)
 			}
 		},
 		// One that is gone has no objects.
@@ -46,7 +46,7 @@ func newNamespaces(
 
 // watch has the namespaces watched, from now until the process ends.
 func (n *namespaces) watch(ctx context.Context) {
-	n.begin.Do(func() { go n.informer.RunWithContext(ctx) })
+	n.start.Do(func() { go n.informer.RunWithContext(ctx) })
 }
 
 // labels are those of a namespace; none are known of one that was not seen yet.

@@ -1,6 +1,6 @@
-// Package latest remembers objects as Firesteel last wrote them, until the cache has them too, so that no decision is made
+// Package writecache remembers objects as Firesteel last wrote them, until the cache has them too, so that no decision is made
 // on what Firesteel itself has made old.
-package latest
+package writecache
 
 import (
 	"sync"
@@ -17,32 +17,32 @@ type Object interface {
 	runtime.Object
 }
 
-// Writes are the objects that the cache does not have yet.
-type Writes[O Object] struct {
-	mutex sync.Mutex
-	newer map[types.NamespacedName]O
+// Cache are the objects that the cache does not have yet.
+type Cache[O Object] struct {
+	mutex   sync.Mutex
+	written map[types.NamespacedName]O
 }
 
-// NewWrites remembers nothing yet.
-func NewWrites[O Object]() *Writes[O] { return &Writes[O]{newer: map[types.NamespacedName]O{}} }
+// New remembers nothing yet.
+func New[O Object]() *Cache[O] { return &Cache[O]{written: map[types.NamespacedName]O{}} }
 
 // Remember knows an object as it was written.
-func (w *Writes[O]) Remember(object O) {
+func (w *Cache[O]) Remember(object O) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.newer[keyOf(object)] = object
+	w.written[keyOf(object)] = object
 }
 
 // Newest is the newer of the cache's object and the last written one.
-func (w *Writes[O]) Newest(cached O) O {
+func (w *Cache[O]) Newest(cached O) O {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	own, known := w.newer[keyOf(cached)]
+	own, known := w.written[keyOf(cached)]
 	if !known {
 		return cached
 	}
 	if !Newer(own.GetResourceVersion(), cached.GetResourceVersion()) || own.GetUID() != cached.GetUID() {
-		delete(w.newer, keyOf(cached))
+		delete(w.written, keyOf(cached))
 		return cached
 	}
 	return own.DeepCopyObject().(O)
@@ -54,9 +54,9 @@ func Newer(one, other string) bool {
 	return err == nil && order > 0
 }
 
-// WentBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
+// RolledBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
 // Then the last written one is void, and forgotten.
-func (w *Writes[O]) WentBack(before, after O) bool {
+func (w *Cache[O]) RolledBack(before, after O) bool {
 	if before.GetUID() != after.GetUID() || !Newer(before.GetResourceVersion(), after.GetResourceVersion()) {
 		return false
 	}
@@ -65,10 +65,10 @@ func (w *Writes[O]) WentBack(before, after O) bool {
 }
 
 // Forget knows nothing of an object any more.
-func (w *Writes[O]) Forget(object O) {
+func (w *Cache[O]) Forget(object O) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	delete(w.newer, keyOf(object))
+	delete(w.written, keyOf(object))
 }
 
 func keyOf(object metav1.Object) types.NamespacedName {

@@ -1,4 +1,4 @@
-package telling_test
+package delivery_test
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	. "github.com/firesteel-dev/firesteel/pkg/reconciler/telling"
+	. "github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // shown is an application of a resourceVersion, with a condition that has a message and changed at a time.

@@ -1,4 +1,4 @@
-package setup
+package base
 
 import (
 	"sync"
@@ -58,7 +58,7 @@ func TestNamespacesAreFollowed(t *testing.T) {
 		name string
 		do   func()
 		want string
-		// known are the labels by the names of the namespaces that are known then.
+		// cache are the labels by the names of the namespaces that are known then.
 		known map[string]labels.Set
 	}{
 		{"what is selected at the start is told of", func() {}, "enabled", map[string]labels.Set{"enabled": enabled}},

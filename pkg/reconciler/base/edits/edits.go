@@ -9,9 +9,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Harmless remembers the generations of each object over which the fields that matter stayed the same. A hash cannot tell
+// Tracker remembers the generations of each object over which the fields that matter stayed the same. A hash cannot tell
 // that if another version of a library, or a new default of a CustomResourceDefinition, has changed it meanwhile.
-type Harmless struct {
+type Tracker struct {
 	mutex sync.Mutex
 	spans map[types.UID]span
 }
@@ -19,11 +19,11 @@ type Harmless struct {
 // span is a range of generations with the same fields, both ends included.
 type span struct{ from, to int64 }
 
-// NewHarmless remembers nothing yet.
-func NewHarmless() *Harmless { return &Harmless{spans: map[types.UID]span{}} }
+// NewTracker remembers nothing yet.
+func NewTracker() *Tracker { return &Tracker{spans: map[types.UID]span{}} }
 
-// Saw takes a change of an object that an informer saw.
-func (h *Harmless) Saw(uid types.UID, before, after spec.Spec) {
+// Observe takes a change of an object that an informer saw.
+func (h *Tracker) Observe(uid types.UID, before, after spec.Spec) {
 	if before.Generation == after.Generation {
 		return
 	}
@@ -42,8 +42,8 @@ func (h *Harmless) Saw(uid types.UID, before, after spec.Spec) {
 	h.spans[uid] = known
 }
 
-// Since returns the earliest generation of an object that is known to have the same fields as a later one; 0 if none is.
-func (h *Harmless) Since(uid types.UID, generation int64) int64 {
+// SameSince returns the earliest generation of an object that is known to have the same fields as a later one; 0 if none is.
+func (h *Tracker) SameSince(uid types.UID, generation int64) int64 {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if known := h.spans[uid]; known.to == generation {
@@ -53,7 +53,7 @@ func (h *Harmless) Since(uid types.UID, generation int64) int64 {
 }
 
 // Forget drops what is remembered of an object that is gone.
-func (h *Harmless) Forget(uid types.UID) {
+func (h *Tracker) Forget(uid types.UID) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	delete(h.spans, uid)

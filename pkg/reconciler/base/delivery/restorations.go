@@ -1,4 +1,4 @@
-package telling
+package delivery
 
 import (
 	"crypto/sha256"

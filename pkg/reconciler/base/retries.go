@@ -1,4 +1,4 @@
-package setup
+package base
 
 import (
 	"context"
@@ -20,8 +20,8 @@ type Generated interface {
 	IsLeaderFor(key types.NamespacedName) bool
 }
 
-// PrunedRetry is when an object is tried again whose record the API server does not keep.
-const PrunedRetry = time.Minute
+// PrunedRetryAfter is when an object is tried again whose record the API server does not keep.
+const PrunedRetryAfter = time.Minute
 
 const (
 	retryFrom = 5 * time.Millisecond
@@ -39,8 +39,8 @@ func NewRetries() *Retries {
 	return &Retries{workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)}
 }
 
-// Again turns the error of a reconcile that failed, or met a conflict, into one that has the object looked at again.
-func (r *Retries) Again(ctx context.Context, object types.NamespacedName, err error) error {
+// Requeue turns the error of a reconcile that failed, or met a conflict, into one that has the object looked at again.
+func (r *Retries) Requeue(ctx context.Context, object types.NamespacedName, err error) error {
 	if !Failed(err) && !apierrors.IsConflict(err) || controller.IsPermanentError(err) {
 		r.limiter.Forget(object)
 		return err

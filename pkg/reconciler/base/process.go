@@ -1,4 +1,4 @@
-package setup
+package base
 
 import (
 	"context"
@@ -26,22 +26,22 @@ type NewRelay func(
 
 // Process is what the controllers of a process share. They are made one after the other.
 type Process struct {
-	// Rush is of the schedules' runs.
-	Rush Rush
+	// StartBacklog is of the schedules' runs.
+	StartBacklog StartBacklog
 
 	newRelay NewRelay
 
 	store      *config.Store
 	namespaces *namespaces
-	followers  []Follower
+	listeners  []Listener
 }
 
-// Follower is told of what a controller is to follow.
-type Follower struct {
-	// Settings have changed.
-	Settings func(before, after *config.Config)
-	// Moved is a namespace whose objects may have come into the scope, or left it.
-	Moved func(namespace string)
+// Listener is told of what a controller is to follow.
+type Listener struct {
+	// SettingsChanged have changed.
+	SettingsChanged func(before, after *config.Config)
+	// NamespaceChanged is a namespace whose objects may have come into the scope, or left it.
+	NamespaceChanged func(namespace string)
 }
 
 // NewProcess has the controllers make their relays by newRelay.
@@ -58,10 +58,10 @@ func (p *Process) Relay(ctx context.Context, owned Owned, progress func(types.Na
 		func(object events.Object) bool { return owned(object.Key(), object.UID) }, progress)
 }
 
-// Settings is the store of settings, whose changes act at once: the follower is told of each. What is refused is told on
+// SettingsChanged is the store of settings, whose changes act at once: the follower is told of each. What is refused is told on
 // its ConfigMap.
-func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its Follower) *config.Store {
-	p.followers = append(p.followers, its)
+func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its Listener) *config.Store {
+	p.listeners = append(p.listeners, its)
 	if p.store != nil {
 		return p.store
 	}
@@ -74,26 +74,26 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its F
 		refused(configMap, err)
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {
-		tellOfScope(logger, before.Scope, after.Scope)
+		logScopeChange(logger, before.Scope, after.Scope)
 		if after.Scope.AsksForNamespaces() {
 			p.namespaces.watch(ctx)
 		}
-		for _, its := range p.followers {
-			its.Settings(before, after)
+		for _, its := range p.listeners {
+			its.SettingsChanged(before, after)
 		}
 	}, refused)
 	p.namespaces = newNamespaces(ctx, kubeclient.Get(ctx),
 		func(its labels.Set) bool { return p.store.Load().Scope.SelectsNamespace(its) },
 		func(namespace string) {
-			for _, its := range p.followers {
-				its.Moved(namespace)
+			for _, its := range p.listeners {
+				its.NamespaceChanged(namespace)
 			}
 		})
 	p.store.WatchConfigs(watcher)
 	return p.store
 }
 
-func tellOfScope(logger *zap.SugaredLogger, before, after *config.Scope) {
+func logScopeChange(logger *zap.SugaredLogger, before, after *config.Scope) {
 	if before.Namespaces() != after.Namespaces() {
 		logger.Infof("Updating operator namespaces to %s", after.Namespaces()) // in the Apache operator's words
 	}

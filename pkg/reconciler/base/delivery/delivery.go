@@ -1,6 +1,6 @@
-// Package telling has what the reconcilers of objects with a record have in common towards the relay that tells of it: how far the
+// Package delivery has what the reconcilers of objects with a record have in common towards the relay that tells of it: how far the
 // sink is, when that alone is worth a write, and how long a deletion waits for it.
-package telling
+package delivery
 
 import (
 	"context"
@@ -22,11 +22,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// RestAfter is the time without a transition after which a cursor is written for its own sake.
-const RestAfter = 30 * time.Second
+// CursorDelay is the time without a transition after which a cursor is written for its own sake.
+const CursorDelay = 30 * time.Second
 
-// Teller takes what is to be told of objects; the relay of pkg/events is one.
-type Teller interface {
+// Publisher takes what is to be told of objects; the relay of pkg/events is one.
+type Publisher interface {
 	Publish(story events.Snapshot)
 	Progress(uid types.UID) events.Progress
 	Forget(uid types.UID)
@@ -35,28 +35,28 @@ type Teller interface {
 	HasSink() bool
 }
 
-// Caught is a copy of a record with what the sink has taken since it was written.
-func Caught(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record {
+// CatchUp is a copy of a record with what the sink has taken since it was written.
+func CatchUp(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record {
 	record = record.DeepCopy()
 	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
 	record.Rejected = max(record.Rejected, progress.Rejected)
 	return record
 }
 
-// Delivery is how the sink does, of which written is what was recorded last; nil where nothing was.
-func Delivery(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
+// Of is how the sink does, of which written is what was recorded last; nil where nothing was.
+func Of(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
 	return dialect.Delivery{
 		Undelivered: progress.SinkFailure,
 		Delivering:  written != nil && progress.Acknowledged > written.Acknowledged,
 	}
 }
 
-// Rests is when the cursor of a record is to be written for its own sake; zero where it has not moved.
-func Rests(record *v1alpha1.Record, progress events.Progress) time.Time {
+// CursorDueAt is when the cursor of a record is to be written for its own sake; zero where it has not moved.
+func CursorDueAt(record *v1alpha1.Record, progress events.Progress) time.Time {
 	if progress.Acknowledged <= record.Acknowledged {
 		return time.Time{}
 	}
-	return outbox.Current(record).Time.Add(RestAfter)
+	return outbox.Current(record).Time.Add(CursorDelay)
 }
 
 // WorthWriting says that a record has news that are worth a write: a transition, or a cursor at rest. before is the one that is
@@ -66,7 +66,7 @@ func WorthWriting(before, record *v1alpha1.Record, now time.Time, changed func(u
 	if before == nil || before.Sequence != record.Sequence {
 		return true
 	}
-	if rests := outbox.Current(record).Time.Add(RestAfter); !now.Before(rests) && before.Acknowledged != record.Acknowledged {
+	if rests := outbox.Current(record).Time.Add(CursorDelay); !now.Before(rests) && before.Acknowledged != record.Acknowledged {
 		return true
 	}
 	unmoved := record.DeepCopy()
@@ -119,9 +119,9 @@ func LeftToNewer(ctx context.Context, object metav1.Object, now time.Time) time.
 	return object.GetDeletionTimestamp().Add(config.FromContext(ctx).Events.DeletionGrace).Sub(now)
 }
 
-// Grace is how long a deleted object still waits for its story to be told; none where that is told, or was given up. Meanwhile a
+// DeletionGrace is how long a deleted object still waits for its story to be told; none where that is told, or was given up. Meanwhile a
 // Kubernetes Event says why it waits.
-func Grace(
+func DeletionGrace(
 	ctx context.Context, object runtime.Object, record *v1alpha1.Record, progress events.Progress, now time.Time,
 ) time.Duration {
 	if record == nil {

@@ -1,4 +1,4 @@
-package latest
+package writecache
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestNewest(t *testing.T) {
 		"the cache's where nobody can tell":        {object("1", "18"), object("1", "x"), "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := NewWrites[*corev1.ConfigMap]()
+			w := New[*corev1.ConfigMap]()
 			if test.own != nil {
 				w.Remember(test.own)
 			}
@@ -39,16 +39,16 @@ func TestNewest(t *testing.T) {
 }
 
 func TestWhatTheCacheHasIsForgotten(t *testing.T) {
-	w := NewWrites[*corev1.ConfigMap]()
+	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Newest(object("1", "18"))
-	if len(w.newer) > 0 {
-		t.Errorf("%d objects are kept in memory that the cache has", len(w.newer))
+	if len(w.written) > 0 {
+		t.Errorf("%d objects are kept in memory that the cache has", len(w.written))
 	}
 }
 
 func TestWhatIsGoneIsForgotten(t *testing.T) {
-	w := NewWrites[*corev1.ConfigMap]()
+	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Forget(object("1", "17"))
 	if got := w.Newest(object("1", "17")); got.ResourceVersion != "17" {
@@ -57,7 +57,7 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 }
 
 func TestCopiesAreHandedOut(t *testing.T) {
-	w := NewWrites[*corev1.ConfigMap]()
+	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Newest(object("1", "17")).SetName("changed")
 	if got := w.Newest(object("1", "17")); got.Name != "pi" {
@@ -78,9 +78,9 @@ func TestTheLastWriteIsVoidOnceTheCacheGoesBack(t *testing.T) {
 		"nobody can tell what came when": {object("1", "x"), object("1", "12"), false, "18"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := NewWrites[*corev1.ConfigMap]()
+			w := New[*corev1.ConfigMap]()
 			w.Remember(object("1", "18"))
-			if back := w.WentBack(test.before, test.after); back != test.back {
+			if back := w.RolledBack(test.before, test.after); back != test.back {
 				t.Errorf("it went back: %t, want %t", back, test.back)
 			}
 			if got := w.Newest(test.after); got.ResourceVersion != test.want {

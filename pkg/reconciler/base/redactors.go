@@ -1,0 +1,66 @@
+package base
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
+
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// cachedRedactors bounds for how many objects the redactor is remembered. To make one costs as much as to encode the object.
+const cachedRedactors = 1024
+
+// Redactors knows what redacts the texts about each object of a controller. The zero value remembers nothing.
+type Redactors struct{ cache *lru.Cache }
+
+type cachedRedactor struct {
+	generation int64
+	redactor   *redact.Redactor
+}
+
+// NewRedactors knows of none yet.
+func NewRedactors() Redactors { return Redactors{lru.New(cachedRedactors)} }
+
+// For returns what redacts the texts about an object. It is for texts that are rare: most objects never have one.
+func (s Redactors) For(object metav1.Object) *redact.Redactor {
+	if s.cache == nil {
+		return redactorOf(object)
+	}
+	if last, known := s.cache.Get(object.GetUID()); known && last.(cachedRedactor).generation == object.GetGeneration() {
+		return last.(cachedRedactor).redactor
+	}
+	made := cachedRedactor{object.GetGeneration(), redactorOf(object)}
+	s.cache.Add(object.GetUID(), made)
+	return made.redactor
+}
+
+func redactorOf(object metav1.Object) *redact.Redactor {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil
+	}
+	return redact.For(text)
+}
+
+// Error is an error as it may be shown: of the same kind, with a text that is redacted.
+func (s Redactors) Error(object metav1.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if shown := s.For(object).Text(text); shown != text {
+		return &redactedError{error: err, text: shown}
+	}
+	return err
+}
+
+type redactedError struct {
+	error
+	text string
+}
+
+func (e *redactedError) Error() string { return e.text }
+
+func (e *redactedError) Unwrap() error { return e.error }
