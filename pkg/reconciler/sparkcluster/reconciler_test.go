@@ -700,6 +700,7 @@ func podOf(set string, uid types.UID) metav1.ObjectMeta {
 func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 	w := newWorld(t, plainCluster())
 	c := w.reconcile()
+	w.seen() // a late event would replace what is added to the cache
 	orphaned := &appsv1.StatefulSet{ObjectMeta: podOf("", "")}
 	orphaned.Name, orphaned.UID = "c-worker", "orphaned"
 	w.cached(orphaned)
