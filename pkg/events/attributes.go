@@ -2,20 +2,20 @@ package events
 
 // Attribute is a context attribute of events.
 type Attribute struct {
-	// Name is the attribute's, as CloudEvents have it.
+	// Name is the name in the CloudEvents format.
 	Name string
-	// On says which events have it.
+	// On names the events that have the attribute.
 	On Presence
-	// Description is for the people who filter by it.
+	// Description is published for subscribers.
 	Description string
-	// Pattern is a regular expression that the whole value matches, where it is not that of another attribute.
+	// Pattern is a regular expression for the whole value.
 	Pattern string
 }
 
-// Presence says which events have an attribute.
+// Presence names the events that have an attribute.
 type Presence string
 
-// The presences, in words for a table.
+// The values of Presence are shown in the published table.
 const (
 	OnAll         Presence = "all"
 	OnTransitions Presence = "transitions"
@@ -24,23 +24,23 @@ const (
 	OnLast        Presence = "the last transition"
 )
 
-// RequiredOn says that every event of a type has the attribute.
+// RequiredOn reports whether every event of the type has the attribute.
 func (a Attribute) RequiredOn(t Type) bool {
 	return a.On == OnAll || a.On == OnTransitions && !t.Clock()
 }
 
-// AllowedOn says that an event of a type may have the attribute.
+// AllowedOn reports whether an event of the type may have the attribute.
 func (a Attribute) AllowedOn(t Type) bool {
 	return a.RequiredOn(t) || !t.Clock() && (a.On != OnEnds || t.EndsAttempt)
 }
 
-// Attributes are all that Firesteel's events have. The extensions among them are for the filters of Triggers.
+// Attributes lists all attributes of Firesteel's events. Triggers can filter by the extensions among them.
 var Attributes = []Attribute{
 	{
 		Name: "specversion", On: OnAll, Pattern: `1\.0`, Description: "`1.0`",
 	}, {
 		Name: "id", On: OnAll, Pattern: `[0-9a-z-]+\..+`,
-		Description: "`<uid>.<sequence>`; of a clock event `<uid>.<instant>`. The same happening always has the same id",
+		Description: "`<uid>.<sequence>`, or `<uid>.<instant>` for a clock event. The same transition or instant always has the same id",
 	}, {
 		Name: "source", On: OnAll, Pattern: `/apis/[^/]+/namespaces/[^/]+/[^/]+/[^/]+/[^/]+`,
 		Description: "`/apis/<group>/namespaces/<namespace>/<resource>/<name>/<uid>`",
@@ -54,7 +54,7 @@ var Attributes = []Attribute{
 		Name: "subject", On: OnAll, Pattern: `[^/]+/[^/]+`, Description: "`<namespace>/<name>`",
 	}, {
 		Name: "time", On: OnAll, Pattern: `[0-9]{4}-[0-9]{2}-[0-9]{2}T.+Z`,
-		Description: "when it happened, not when it was sent; of a clock event the instant that it stands for",
+		Description: "when the transition happened, not when it was sent; the instant of a clock event",
 	}, {
 		Name: ExtensionKind, On: OnAll, Pattern: `[A-Z][A-Za-z]+`, Description: "the kind of the application, cluster or schedule",
 	}, {
@@ -66,17 +66,17 @@ var Attributes = []Attribute{
 		Description: "the number of the transition within its source, from `0000000001`, without gaps",
 	}, {
 		Name: ExtensionState, On: OnTransitions, Pattern: `[A-Z][A-Za-z]+`,
-		Description: "the lifecycle state that began; `Degraded` where the status of a cluster goes on to show `RunningHealthy`",
+		Description: "the lifecycle state that began; `Degraded` also if the status of a cluster still shows `RunningHealthy`",
 	}, {
 		Name: ExtensionAttempt, On: OnTransitions, Pattern: `[0-9]+`, Description: "the attempt, from `0`",
 	}, {
 		Name: ExtensionOutcome, On: OnOutcomes, Pattern: `Succeeded|Failed|Deleted`,
-		Description: "`Succeeded` or `Failed`; on the last transition also `Deleted`, where the object was deleted before its end",
+		Description: "`Succeeded` or `Failed`; on the last transition also `Deleted`, if the object was deleted before its end",
 	}, {
 		Name: ExtensionRestartAllowed, On: OnEnds, Pattern: `true|false`,
-		Description: "`true` where the spec allows another attempt, else `false`",
+		Description: "`true` if the spec allows another attempt, otherwise `false`",
 	}, {
 		Name: ExtensionFinal, On: OnLast, Pattern: `true`,
-		Description: "`true`: the application or cluster has truly ended, with `sparkoutcome`",
+		Description: "`true`: the application or cluster has ended for good, with `sparkoutcome`",
 	},
 }

@@ -9,23 +9,22 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-// SinkBinding is what a Knative SinkBinding tells a process of its sink. All of it may as well be set by hand.
+// SinkBinding holds the environment variables that a Knative SinkBinding sets. They can also be set by hand.
 type SinkBinding struct {
-	// Sink is where events go, an absolute http or https URL. Without one they stay in the process.
+	// Sink is an absolute http or https URL. Without it, events do not leave the process.
 	Sink string `envconfig:"K_SINK"`
-	// CACerts are PEM certificates to trust there, besides the system's.
+	// CACerts holds PEM certificates that the sink's certificate is verified with, besides the system's.
 	CACerts string `envconfig:"K_CA_CERTS"`
-	// Overrides is a JSON object whose "extensions" are set on every event, over those that it has.
+	// Overrides is a JSON object. Its "extensions" are set on every event and replace the event's own.
 	Overrides string `envconfig:"K_CE_OVERRIDES"`
-	// Audience is the audience of the sink's tokens. If it is set, no event leaves without a token, and the sink must be an https
-	// URL.
+	// Audience is the audience of the sink's tokens. If it is set, every event needs a token, and Sink must be an https URL.
 	Audience string `envconfig:"K_AUDIENCE"`
 }
 
-// oidcTokenFile is where a SinkBinding mounts the token for the sink.
+// oidcTokenFile is the file where a SinkBinding mounts the token for the sink.
 const oidcTokenFile = "/oidc/token"
 
-// NewSink makes the sink; it is nil where none is named. An error says which variable cannot be used.
+// NewSink creates the sink. It returns nil if K_SINK is not set. An error names the invalid variable.
 func (b SinkBinding) NewSink() (Sink, error) {
 	if b.Sink == "" {
 		return nil, nil
@@ -41,14 +40,14 @@ func (b SinkBinding) NewSink() (Sink, error) {
 	return NewHTTPSink(b.Sink, WithCACerts(b.CACerts), WithExtensions(overrides.Extensions), WithToken(oidcTokenFile, b.Audience != ""))
 }
 
-// InvalidSink is a sink that takes nothing, for a reason that does not pass while the process runs: each event waits until
-// a process has a better one.
+// InvalidSink returns a sink that accepts no event, since its configuration is invalid. Events stay pending until the process
+// is started again with a valid configuration.
 func InvalidSink(err error) Sink { return invalidSink{err} }
 
 var errInvalidSink = errors.New("no event is sent until that is corrected and the process started again")
 
 type invalidSink struct{ err error }
 
-func (u invalidSink) Send(context.Context, cloudevents.Event) error {
-	return fmt.Errorf("%w: %w", u.err, errInvalidSink)
+func (s invalidSink) Send(context.Context, cloudevents.Event) error {
+	return fmt.Errorf("%w: %w", s.err, errInvalidSink)
 }

@@ -16,32 +16,32 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-func TestNoSinkIsNamed(t *testing.T) {
+func TestSinkBindingWithoutSink(t *testing.T) {
 	if sink, err := (SinkBinding{CACerts: "any", Overrides: "any"}).NewSink(); sink != nil || err != nil {
 		t.Errorf("NewSink = %v, %v", sink, err)
 	}
 }
 
-func TestBindingsThatCannotBeUsed(t *testing.T) {
+func TestSinkBindingRefusesInvalidVariables(t *testing.T) {
 	const broker = "http://broker"
 	for name, test := range map[string]struct {
 		binding SinkBinding
 		names   string
 	}{
-		"a word for a URL":            {SinkBinding{Sink: "broker"}, `K_SINK "broker"`},
-		"another scheme":              {SinkBinding{Sink: "ftp://broker"}, `K_SINK "ftp://broker"`},
-		"no host":                     {SinkBinding{Sink: "http://"}, `K_SINK "http:"`},
-		"a path":                      {SinkBinding{Sink: "/path"}, `K_SINK "/path"`},
-		"an audience over plain http": {SinkBinding{Sink: broker, Audience: "broker"}, "K_AUDIENCE"},
-		"what is no URL":              {SinkBinding{Sink: "http://a b"}, "K_SINK"},
-		"no host, with a password":    {SinkBinding{Sink: "http://me:secret@"}, "K_SINK"},
-		"certificates that are none":  {SinkBinding{Sink: broker, CACerts: "no certificate"}, "K_CA_CERTS"},
-		"overrides that are no JSON":  {SinkBinding{Sink: broker, Overrides: "cluster=prod"}, "K_CE_OVERRIDES"},
-		"an override that is no text": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"cluster":1}}`}, "K_CE_OVERRIDES"},
-		"an extension with a dash":    {SinkBinding{Sink: broker, Overrides: `{"extensions":{"my-cluster":"prod"}}`}, `K_CE_OVERRIDES names "my-cluster"`},
-		"an attribute of CloudEvents": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"id":"1"}}`}, `K_CE_OVERRIDES names "id"`},
-		"the data":                    {SinkBinding{Sink: broker, Overrides: `{"extensions":{"data":"1"}}`}, `K_CE_OVERRIDES names "data"`},
-		"an extension without a name": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"":"1"}}`}, `K_CE_OVERRIDES names ""`},
+		"a word for a URL":                 {SinkBinding{Sink: "broker"}, `K_SINK "broker"`},
+		"an unknown scheme":                {SinkBinding{Sink: "ftp://broker"}, `K_SINK "ftp://broker"`},
+		"no host":                          {SinkBinding{Sink: "http://"}, `K_SINK "http:"`},
+		"a path":                           {SinkBinding{Sink: "/path"}, `K_SINK "/path"`},
+		"an audience over plain http":      {SinkBinding{Sink: broker, Audience: "broker"}, "K_AUDIENCE"},
+		"an invalid URL":                   {SinkBinding{Sink: "http://a b"}, "K_SINK"},
+		"no host, with a password":         {SinkBinding{Sink: "http://me:secret@"}, "K_SINK"},
+		"invalid certificates":             {SinkBinding{Sink: broker, CACerts: "no certificate"}, "K_CA_CERTS"},
+		"overrides that are not JSON":      {SinkBinding{Sink: broker, Overrides: "cluster=prod"}, "K_CE_OVERRIDES"},
+		"an override that is not a string": {SinkBinding{Sink: broker, Overrides: `{"extensions":{"cluster":1}}`}, "K_CE_OVERRIDES"},
+		"an extension with a dash":         {SinkBinding{Sink: broker, Overrides: `{"extensions":{"my-cluster":"prod"}}`}, `K_CE_OVERRIDES names "my-cluster"`},
+		"an attribute of CloudEvents":      {SinkBinding{Sink: broker, Overrides: `{"extensions":{"id":"1"}}`}, `K_CE_OVERRIDES names "id"`},
+		"the data":                         {SinkBinding{Sink: broker, Overrides: `{"extensions":{"data":"1"}}`}, `K_CE_OVERRIDES names "data"`},
+		"an extension without a name":      {SinkBinding{Sink: broker, Overrides: `{"extensions":{"":"1"}}`}, `K_CE_OVERRIDES names ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test.binding.NewSink()
@@ -49,13 +49,13 @@ func TestBindingsThatCannotBeUsed(t *testing.T) {
 				t.Errorf("error is %v, want one that names %s, without a password", err, test.names)
 			}
 			if sendErr := InvalidSink(err).Send(t.Context(), clockEvent(t, pi)); classOf(sendErr) != "transient" {
-				t.Errorf("an event is %s by a sink that cannot be used: %v", classOf(sendErr), sendErr)
+				t.Errorf("an event is %s by an invalid sink: %v", classOf(sendErr), sendErr)
 			}
 		})
 	}
 }
 
-// newTLSSink is a sink with a certificate of its own that tells what it was sent.
+// newTLSSink starts an https server, and returns it with a SinkBinding that trusts its certificate.
 func newTLSSink(t *testing.T, answer func(*http.Request) int) (*httptest.Server, SinkBinding) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -68,11 +68,11 @@ func newTLSSink(t *testing.T, answer func(*http.Request) int) (*httptest.Server,
 	return server, SinkBinding{Sink: server.URL, CACerts: string(authority)}
 }
 
-func TestOnlyAKnownAuthorityIsTrusted(t *testing.T) {
+func TestSinkBindingTrustsOnlyItsCertificates(t *testing.T) {
 	_, binding := newTLSSink(t, func(*http.Request) int { return http.StatusOK })
-	stranger := binding
-	stranger.CACerts = ""
-	for want, binding := range map[string]SinkBinding{"taken": binding, "transient": stranger} {
+	untrusting := binding
+	untrusting.CACerts = ""
+	for want, binding := range map[string]SinkBinding{"taken": binding, "transient": untrusting} {
 		sink, err := binding.NewSink()
 		must(t, err)
 		if err := sink.Send(t.Context(), clockEvent(t, pi)); classOf(err) != want {
@@ -81,7 +81,7 @@ func TestOnlyAKnownAuthorityIsTrusted(t *testing.T) {
 	}
 }
 
-func TestOverridesWinAndAreTheSameEachTime(t *testing.T) {
+func TestSinkBindingOverridesReplaceExtensions(t *testing.T) {
 	var sent []string
 	_, binding := newTLSSink(t, func(r *http.Request) int {
 		event, err := cloudevents.NewEventFromHTTPRequest(r)
@@ -106,8 +106,8 @@ func TestOverridesWinAndAreTheSameEachTime(t *testing.T) {
 	}
 }
 
-// TestTokensAreThoseOfTheMoment has a token renewed while events are sent, as a SinkBinding does.
-func TestTokensAreThoseOfTheMoment(t *testing.T) {
+// A SinkBinding renews its token while the process runs.
+func TestSinkTokenIsReadForEachEvent(t *testing.T) {
 	valid := "first"
 	server, binding := newTLSSink(t, func(r *http.Request) int {
 		if r.Header.Get("Authorization") != "Bearer "+valid {
@@ -127,8 +127,8 @@ func TestTokensAreThoseOfTheMoment(t *testing.T) {
 			t.Errorf("%s it is %s: %v, want %s", when, got, err, want)
 		}
 	}
-	expect("without a token that is needed", send(true), "transient")
-	expect("without one where it may be", send(false), "transient")
+	expect("without a required token", send(true), "transient")
+	expect("without an optional token", send(false), "transient")
 	must(t, os.WriteFile(file, []byte("first\n"), 0o600))
 	expect("with the token", send(true), "taken")
 	valid = "second"
@@ -139,7 +139,7 @@ func TestTokensAreThoseOfTheMoment(t *testing.T) {
 	expect("with an empty file", send(true), "transient")
 }
 
-func TestAnAudienceNeedsAToken(t *testing.T) {
+func TestSinkBindingWithAudienceNeedsAToken(t *testing.T) {
 	if _, err := os.Stat(oidcTokenFile); err == nil {
 		t.Fatalf("%s exists here", oidcTokenFile)
 	}
@@ -154,16 +154,16 @@ func TestAnAudienceNeedsAToken(t *testing.T) {
 	}
 }
 
-// A token that is sent over plain http belongs to whoever listens.
-func TestTokenIsSentOverHTTPSOnly(t *testing.T) {
+// Anyone on the way can read a token that is sent over http.
+func TestSinkTokenIsSentOverHTTPSOnly(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
 	for name, test := range map[string]struct {
-		serve  func(http.Handler) *httptest.Server
-		answer int
-		bears  string
-		want   string
-		says   string
+		serve         func(http.Handler) *httptest.Server
+		answer        int
+		authorization string
+		want          string
+		says          string
 	}{
 		"https":                      {httptest.NewTLSServer, http.StatusAccepted, "Bearer secret-token", "taken", ""},
 		"http":                       {httptest.NewServer, http.StatusAccepted, "", "taken", ""},
@@ -172,17 +172,17 @@ func TestTokenIsSentOverHTTPSOnly(t *testing.T) {
 		"http, and it is overloaded": {httptest.NewServer, http.StatusServiceUnavailable, "", "transient", "503"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var bears string
+			var authorization string
 			server := test.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				bears = r.Header.Get("Authorization")
+				authorization = r.Header.Get("Authorization")
 				w.WriteHeader(test.answer)
 			}))
 			defer server.Close()
 			sink, err := NewHTTPSink(server.URL, WithToken(token, false), trusting(server))
 			must(t, err)
 			err = sink.Send(t.Context(), clockEvent(t, pi))
-			if classOf(err) != test.want || bears != test.bears {
-				t.Errorf("the event is %s (%v) and bears %q, want %s and %q", classOf(err), err, bears, test.want, test.bears)
+			if classOf(err) != test.want || authorization != test.authorization {
+				t.Errorf("the event is %s (%v) and authorization %q, want %s and %q", classOf(err), err, authorization, test.want, test.authorization)
 			}
 			if test.says != "" && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "secret-token")) {
 				t.Errorf("the error is %q, want it to say %q, without the token", err, test.says)
@@ -191,7 +191,7 @@ func TestTokenIsSentOverHTTPSOnly(t *testing.T) {
 	}
 }
 
-// trusting trusts the certificate of a test's server, if it has one.
+// trusting makes the sink trust the certificate of a test server, if it has one.
 func trusting(server *httptest.Server) HTTPOption {
 	if server.Certificate() == nil {
 		return WithCACerts("")
@@ -199,8 +199,8 @@ func trusting(server *httptest.Server) HTTPOption {
 	return WithCACerts(string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 }
 
-// A sink that moves is not followed: the token is for the sink that was named.
-func TestTokenFollowsNoRedirect(t *testing.T) {
+// The token is for the configured sink only.
+func TestSinkTokenFollowsNoRedirect(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
 	var followed atomic.Int32
@@ -225,8 +225,8 @@ func TestTokenFollowsNoRedirect(t *testing.T) {
 	}
 }
 
-// A proxy sees the name of an https sink and nothing of what is sent there.
-func TestTokenIsHiddenFromAProxy(t *testing.T) {
+// A proxy sees only the host of an https sink.
+func TestSinkTokenIsHiddenFromAProxy(t *testing.T) {
 	token := filepath.Join(t.TempDir(), "token")
 	must(t, os.WriteFile(token, []byte("secret-token"), 0o600))
 	var seen []http.Header
@@ -251,7 +251,7 @@ func TestTokenIsHiddenFromAProxy(t *testing.T) {
 	}
 }
 
-func TestAudienceNeedsHTTPS(t *testing.T) {
+func TestSinkBindingWithAudienceNeedsHTTPS(t *testing.T) {
 	_, err := SinkBinding{Sink: "http://broker-ingress.knative-eventing.svc.cluster.local/firesteel-system/firesteel", Audience: "broker"}.NewSink()
 	if err == nil || !strings.Contains(err.Error(), "K_AUDIENCE") || !strings.Contains(err.Error(), "https URL") {
 		t.Errorf("error is %v, want one that names K_AUDIENCE and the https URL", err)

@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxCalls bounds the calls of handlers that run at once, and maxCallsPerNamespace those about objects of one namespace.
+	// maxCalls bounds the concurrent calls of handlers, and maxCallsPerNamespace those for the objects of one namespace.
 	maxCalls             = 512
 	maxCallsPerNamespace = 32
 )
 
-// Broker runs handlers in this process, where the settings say so.
+// Broker calls the handlers that run in this process, according to the settings.
 type Broker struct {
 	handlers  map[string]Handler
 	inProcess func(handler string) bool
 	limiter   *fairshare.Limiter
 }
 
-// NewBroker makes a broker of named handlers. inProcess tells which of them run in this process; it is asked at
-// each delivery, so that a setting can change while Firesteel runs. If it is nil, all do.
+// NewBroker creates a broker of named handlers. inProcess reports whether a handler runs in this process. The relay asks before
+// each call, so the setting can change while Firesteel runs. If inProcess is nil, all handlers run in this process.
 func NewBroker(handlers map[string]Handler, inProcess func(handler string) bool) (*Broker, error) {
 	for name, handler := range handlers {
 		if handler == nil {
@@ -36,15 +36,15 @@ func NewBroker(handlers map[string]Handler, inProcess func(handler string) bool)
 	return &Broker{handlers: handlers, inProcess: inProcess, limiter: fairshare.New(maxCalls, maxCallsPerNamespace)}, nil
 }
 
-// InProcess says whether the handler runs in this process.
+// InProcess reports whether the handler runs in this process.
 func (b *Broker) InProcess(name string) bool { return b.inProcess(name) }
 
-// Deliver calls the handler for at most 30 s. 32 calls run at once about objects of one namespace, and no namespace waits for
-// another. A panic is an error, and its stack goes to the context's logger.
+// Deliver calls the handler for at most 30 s. At most 32 calls run concurrently for the objects of one namespace, and no
+// namespace waits for another. Deliver turns a panic into an error, and writes its stack to the context's logger.
 func (b *Broker) Deliver(ctx context.Context, name string, event cloudevents.Event) error {
 	handler, ok := b.handlers[name]
 	if !ok {
-		return fmt.Errorf("no handler is named %q", name)
+		return fmt.Errorf("there is no handler %q", name)
 	}
 	release, err := b.limiter.Acquire(ctx, NamespaceOf(event))
 	if err != nil {

@@ -35,18 +35,18 @@ func TestBrokerCallsTheHandler(t *testing.T) {
 		t.Errorf("the handler changed the sender's event: sparkname is %q", got)
 	}
 	if err := broker.Deliver(t.Context(), "ttl", event); err == nil {
-		t.Error("Deliver found a handler that is not there")
+		t.Error("Deliver accepted an unknown handler")
 	}
 }
 
-func TestBrokerAsksWhereAHandlerRuns(t *testing.T) {
-	here := true
-	broker, err := NewBroker(nil, func(name string) bool { return here && name == "restart" })
+func TestBrokerFollowsTheSettingWhereAHandlerRuns(t *testing.T) {
+	inProcess := true
+	broker, err := NewBroker(nil, func(name string) bool { return inProcess && name == "restart" })
 	must(t, err)
 	if !broker.InProcess("restart") || broker.InProcess("ttl") {
-		t.Error("InProcess does not say what the setting says")
+		t.Error("InProcess does not report the setting")
 	}
-	here = false
+	inProcess = false
 	if broker.InProcess("restart") {
 		t.Error("InProcess does not follow the setting")
 	}
@@ -64,7 +64,7 @@ func TestBrokerTurnsAPanicIntoAnError(t *testing.T) {
 	}
 }
 
-func TestBrokerLimitsAHandlersTime(t *testing.T) {
+func TestBrokerBoundsAHandlersTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := newBroker(t, func(ctx context.Context, _ cloudevents.Event) error {
 			<-ctx.Done()
@@ -78,7 +78,7 @@ func TestBrokerLimitsAHandlersTime(t *testing.T) {
 	})
 }
 
-func TestBrokerRunsSoManyHandlersAtOnce(t *testing.T) {
+func TestBrokerBoundsConcurrentCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		running := make(chan struct{}, 100)
 		broker := newBroker(t, func(ctx context.Context, _ cloudevents.Event) error {
@@ -93,15 +93,15 @@ func TestBrokerRunsSoManyHandlersAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := len(running); got != 32 {
-			t.Errorf("%d handlers run at once, want 32", got)
+			t.Errorf("%d calls run at once, want 32", got)
 		}
 		cancel()
 		synctest.Wait()
 	})
 }
 
-// A handler may be slow for one tenant only: the API server asks a webhook of his, say.
-func TestSlowHandlingOfOneNamespaceDelaysNoOther(t *testing.T) {
+// A handler may be slow for one namespace only, for example if the API server calls a webhook for it.
+func TestBrokerDelaysNoNamespaceForAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := newBroker(t, func(ctx context.Context, event cloudevents.Event) error {
 			if NamespaceOf(event) != "team-a" {
@@ -120,7 +120,7 @@ func TestSlowHandlingOfOneNamespaceDelaysNoOther(t *testing.T) {
 			must(t, broker.Deliver(ctx, "restart", clockEvent(t, pi)))
 		}
 		if took := time.Since(begin); took > 0 {
-			t.Errorf("the others waited %s", took)
+			t.Errorf("other namespaces waited %s", took)
 		}
 		cancel()
 		synctest.Wait()
@@ -129,6 +129,6 @@ func TestSlowHandlingOfOneNamespaceDelaysNoOther(t *testing.T) {
 
 func TestBrokerRefusesAHandlerWithoutFunction(t *testing.T) {
 	if _, err := NewBroker(map[string]Handler{"restart": nil}, nil); err == nil {
-		t.Error("NewBroker took a handler without function")
+		t.Error("NewBroker accepted a handler without function")
 	}
 }

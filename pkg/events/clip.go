@@ -7,7 +7,7 @@ import (
 
 const ellipsis = "…"
 
-// clip cuts a text so that it takes at most limit bytes as a JSON string, not counting the quotes.
+// clip cuts a text so that its JSON string has at most limit bytes, without the quotes.
 func clip(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	size, cut := 0, 0
@@ -23,7 +23,7 @@ func clip(text string, limit int) string {
 	return text
 }
 
-// encodedSize is an upper bound of what encoding/json makes of a rune.
+// encodedSize returns an upper bound for the bytes that encoding/json writes for a rune.
 func encodedSize(r rune) int {
 	switch {
 	case r < ' ', r == '<', r == '>', r == '&', r == '\u007f', r == '\u2028', r == '\u2029':

@@ -13,12 +13,12 @@ func TestClip(t *testing.T) {
 		limit int
 		want  string
 	}{
-		"nothing stays nothing":              {"", 10, ""},
+		"an empty text stays empty":          {"", 10, ""},
 		"a text that just fits stays":        {"0123456789", 10, "0123456789"},
 		"a longer text is cut":               {"0123456789a", 10, "0123456…"},
 		"a rune is not cut in two":           {"ééééééé", 12, "éééé…"},
-		"what JSON escapes counts as coded":  {"\x01\x01\x01", 12, "\x01…"},
-		"what is no UTF-8 is replaced":       {"a\xffb", 10, "a\uFFFDb"},
+		"an escaped rune counts as encoded":  {"\x01\x01\x01", 12, "\x01…"},
+		"invalid UTF-8 is replaced":          {"a\xffb", 10, "a\uFFFDb"},
 		"quotes count twice":                 {`""""""`, 10, `"""…`},
 		"a limit below the ellipsis cuts it": {"abc", 2, "…"},
 	}

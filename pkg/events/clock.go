@@ -6,22 +6,22 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-// ClockData is the data of a clock event. The doc tags describe the fields in the generated documentation.
+// ClockData is the data of a clock event. The doc tags are published as descriptions of the fields.
 type ClockData struct {
 	Namespace string    `json:"namespace" doc:"The namespace of the object."`
 	Name      string    `json:"name" doc:"The name of the object."`
 	UID       string    `json:"uid" doc:"The uid of the object."`
 	Kind      string    `json:"kind" doc:"The kind of the object."`
-	Due       time.Time `json:"due" doc:"The instant that the event stands for. It may be past when the event is sent."`
+	Due       time.Time `json:"due" doc:"The instant of the event. It may be past when the event is sent."`
 }
 
-// NewExpiredEvent is the clock event that says that an application's time to live was over at an instant. It is no
-// transition and has no sequence; the same instant gives the same event, to the byte.
+// NewExpiredEvent creates the clock event for the end of an application's time to live. It has no sequence. The same instant
+// always gives an event with the same bytes.
 func NewExpiredEvent(o Object, at time.Time) (cloudevents.Event, error) {
 	return newClockEvent(o, Type{Name: ExpiredType}, at)
 }
 
-// NewDueEvent is the clock event that says that a schedule's run was due at an instant.
+// NewDueEvent creates the clock event for a scheduled run that is due.
 func NewDueEvent(o Object, at time.Time) (cloudevents.Event, error) {
 	return newClockEvent(o, Type{Name: DueType}, at)
 }

@@ -2,33 +2,33 @@ package events
 
 // Type is one kind of event.
 type Type struct {
-	// Name is the event's type attribute. A breaking change of its data gets a new version, as a new type.
+	// Name is the event's type attribute. A breaking change of the data makes a new type with a new version.
 	Name string
-	// State is the lifecycle state whose beginning the event tells. A clock event has none.
+	// State is the lifecycle state that begins with the event. It is empty for a clock event.
 	State string
-	// Cluster says that the state is a standalone cluster's; else it is an application's.
+	// Cluster reports whether the state is a standalone cluster's. Otherwise it is an application's.
 	Cluster bool
-	// Description is for the people who subscribe.
+	// Description is published for subscribers.
 	Description string
-	// EndsAttempt says that the event can be the end of an attempt; then its data says how the attempt ended.
+	// EndsAttempt reports whether the event ends an attempt. Its data then says how the attempt ended.
 	EndsAttempt bool
 }
 
-// Clock says that the event tells that time has come, rather than that something happened.
+// Clock reports whether the type is a clock event: an instant was reached. Other events are transitions.
 func (t Type) Clock() bool { return t.State == "" }
 
-// Schema is the address of the JSON schema of the event's data.
+// Schema returns the URL of the JSON schema for the event's data.
 func (t Type) Schema() string { return schemaBase + t.Name + ".schema.json" }
 
 const schemaBase = "https://firesteel.dev/schemas/events/"
 
-// ExpiredType is the type of the clock event that says that an application's time to live is over.
+// ExpiredType is the type of the clock event for the end of an application's time to live.
 const ExpiredType = "dev.firesteel.application.expired.v1"
 
-// DueType is the type of the clock event that says that a schedule's run is due.
+// DueType is the type of the clock event for a scheduled run that is due.
 const DueType = "dev.firesteel.schedule.due.v1"
 
-// Resource is the plural name of the kinds that the event can be about.
+// Resource returns the plural resource name of the event's objects.
 func (t Type) Resource() string {
 	switch {
 	case t.Name == DueType:
@@ -40,15 +40,15 @@ func (t Type) Resource() string {
 	}
 }
 
-// Types is the contract: every event that Firesteel sends. What is published of it (package reference) is made from it.
+// Types is the contract: every event that Firesteel sends. Package reference generates the published documents from it.
 var Types = []Type{
 	{
 		Name: "dev.firesteel.application.submitted.v1", State: "Submitted",
-		Description: "The application was accepted; its first attempt is about to start.",
+		Description: "The application was accepted. Its first attempt is about to start.",
 	},
 	{
 		Name: "dev.firesteel.application.scheduled-to-restart.v1", State: "ScheduledToRestart",
-		Description: "Another attempt is going to start, as soon as the previous one is gone and its back-off is over.",
+		Description: "Another attempt starts as soon as the previous driver is gone and the back-off is over.",
 	},
 	{
 		Name: "dev.firesteel.application.driver-requested.v1", State: "DriverRequested",
@@ -56,7 +56,7 @@ var Types = []Type{
 	},
 	{
 		Name: "dev.firesteel.application.driver-started.v1", State: "DriverStarted",
-		Description: "The driver's container runs.",
+		Description: "The driver container is running.",
 	},
 	{
 		Name: "dev.firesteel.application.driver-ready.v1", State: "DriverReady",
@@ -65,20 +65,20 @@ var Types = []Type{
 	{
 		Name:        "dev.firesteel.application.initialized-below-threshold-executors.v1",
 		State:       "InitializedBelowThresholdExecutors",
-		Description: "Some executors run, fewer than the application asks for at its start.",
+		Description: "Some executors are running, but fewer than the application requests at its start.",
 	},
 	{
 		Name: "dev.firesteel.application.running-healthy.v1", State: "RunningHealthy",
-		Description: "The application runs with the executors that it asks for.",
+		Description: "The application is running with the executors that it requests.",
 	},
 	{
 		Name: "dev.firesteel.application.running-with-partial-capacity.v1", State: "RunningWithPartialCapacity",
-		Description: "The application runs with enough executors, and fewer than it could use.",
+		Description: "The application is running with enough executors, but fewer than it could use.",
 	},
 	{
 		Name:        "dev.firesteel.application.running-with-below-threshold-executors.v1",
 		State:       "RunningWithBelowThresholdExecutors",
-		Description: "The application runs, and has lost so many executors that it is below its minimum.",
+		Description: "The application is running, but has lost so many executors that it is below its minimum.",
 	},
 	{
 		Name: "dev.firesteel.application.driver-start-timed-out.v1", State: "DriverStartTimedOut", EndsAttempt: true,
@@ -91,11 +91,11 @@ var Types = []Type{
 	},
 	{
 		Name: "dev.firesteel.application.driver-ready-timed-out.v1", State: "DriverReadyTimedOut", EndsAttempt: true,
-		Description: "The attempt ended: the driver started and did not become ready in time.",
+		Description: "The attempt ended: the driver started, but did not become ready in time.",
 	},
 	{
 		Name: "dev.firesteel.application.succeeded.v1", State: "Succeeded", EndsAttempt: true,
-		Description: "The attempt ended well.",
+		Description: "The attempt ended with success.",
 	},
 	{
 		Name: "dev.firesteel.application.failed.v1", State: "Failed", EndsAttempt: true,
@@ -103,7 +103,7 @@ var Types = []Type{
 	},
 	{
 		Name: "dev.firesteel.application.scheduling-failure.v1", State: "SchedulingFailure", EndsAttempt: true,
-		Description: "The attempt ended: what it needs could not be created.",
+		Description: "The attempt ended: an object that it needs could not be created.",
 	},
 	{
 		Name: "dev.firesteel.application.driver-evicted.v1", State: "DriverEvicted", EndsAttempt: true,
@@ -111,16 +111,16 @@ var Types = []Type{
 	},
 	{
 		Name: "dev.firesteel.application.resource-released.v1", State: "ResourceReleased",
-		Description: "The application has ended and its resources are released.",
+		Description: "The application has ended and its resources are deleted.",
 	},
 	{
 		Name:        "dev.firesteel.application.terminated-without-release-resources.v1",
 		State:       "TerminatedWithoutReleaseResources",
-		Description: "The application has ended and its resources are kept, as its spec asks.",
+		Description: "The application has ended and its resources are retained, as its spec requests.",
 	},
 	{
 		Name: "dev.firesteel.application.suspending.v1", State: "Suspending",
-		Description: "The application is to be suspended: its driver is being deleted.",
+		Description: "The application is being suspended: its driver is being deleted.",
 	},
 	{
 		Name: "dev.firesteel.application.suspended.v1", State: "Suspended",
@@ -128,56 +128,56 @@ var Types = []Type{
 	},
 	{
 		Name: "dev.firesteel.application.resuming.v1", State: "Resuming",
-		Description: "The application is to run again after a suspension.",
+		Description: "The application is about to run again after a suspension.",
 	},
 	{
 		Name: "dev.firesteel.application.invalidating.v1", State: "Invalidating",
-		Description: "The spec was edited: the attempt that runs the old one is being stopped.",
+		Description: "The spec was edited: the attempt that runs the old spec is being stopped.",
 	},
 	{
 		Name: "dev.firesteel.application.unknown.v1", State: "Unknown",
-		Description: "The driver's node stopped reporting: what the driver does is not known.",
+		Description: "The driver's node stopped reporting: the driver's state is unknown.",
 	},
 	{
 		Name: "dev.firesteel.cluster.submitted.v1", State: "Submitted", Cluster: true,
-		Description: "The cluster was accepted, or is created anew since the spec of one that had ended was edited.",
+		Description: "The cluster was accepted, or it had ended and starts again since its spec was edited.",
 	},
 	{
 		Name: "dev.firesteel.cluster.running-healthy.v1", State: "RunningHealthy", Cluster: true,
-		Description: "The cluster is ready: its master answers, and the workers that are needed are registered. It is told again " +
-			"when a degraded cluster recovers.",
+		Description: "The cluster is ready: its master answers, and enough workers are registered. The event is also " +
+			"published when a degraded cluster recovers.",
 	},
 	{
 		Name: "dev.firesteel.cluster.degraded.v1", State: "Degraded", Cluster: true,
-		Description: "The cluster is not ready any more: its master does not answer, or has fewer workers than are needed.",
+		Description: "The cluster is not ready any more: its master does not answer, or too few workers are registered.",
 	},
 	{
 		Name: "dev.firesteel.cluster.failed.v1", State: "Failed", Cluster: true, EndsAttempt: true,
-		Description: "The attempt ended: the master did not come to answer, or the spec can never run.",
+		Description: "The attempt ended: the master did not answer in time, or the spec can never run.",
 	},
 	{
 		Name: "dev.firesteel.cluster.scheduling-failure.v1", State: "SchedulingFailure", Cluster: true, EndsAttempt: true,
-		Description: "The attempt ended: an object that the cluster needs was refused.",
+		Description: "The attempt ended: an object that it needs could not be created.",
 	},
 	{
 		Name: "dev.firesteel.cluster.resource-released.v1", State: "ResourceReleased", Cluster: true,
-		Description: "The cluster has ended and nothing is left of it.",
+		Description: "The cluster has ended and its objects are deleted.",
 	},
 	{
 		Name:        ExpiredType,
-		Description: "The application's time to live is over: whoever answers deletes it.",
+		Description: "The application's time to live is over. The ttl handler deletes it.",
 	},
 	{
 		Name: DueType,
-		Description: "A run of the schedule is due: whoever answers starts it, as the concurrency policy has it, and deletes what " +
-			"the history limits leave over. It is sent again when runs end that the limits leave over.",
+		Description: "A run of the schedule is due. The schedule handler starts it according to the concurrency policy, and deletes " +
+			"the runs beyond the history limits. The event is sent again when a run ends that is beyond these limits.",
 	},
 }
 
-// KindCluster is the kind of standalone clusters. All other transitions are of applications.
+// KindCluster is the kind of standalone clusters. All other transitions belong to applications.
 const KindCluster = "SparkCluster"
 
-// TypeForState is the type of the event that tells the beginning of a lifecycle state of an object of a kind.
+// TypeForState returns the type of the event that begins a lifecycle state of an object of the kind.
 func TypeForState(kind, state string) (Type, bool) {
 	for _, t := range Types {
 		if t.State == state && !t.Clock() && t.Cluster == (kind == KindCluster) {
@@ -187,7 +187,7 @@ func TypeForState(kind, state string) (Type, bool) {
 	return Type{}, false
 }
 
-// TypeByName is the type with a name, as an event's type attribute has it.
+// TypeByName returns the type with the name, which is an event's type attribute.
 func TypeByName(name string) (Type, bool) {
 	for _, t := range Types {
 		if t.Name == name {
@@ -197,7 +197,7 @@ func TypeByName(name string) (Type, bool) {
 	return Type{}, false
 }
 
-// The extension attributes of an event, all of them strings, for the filters of Triggers.
+// The extension attributes of an event. All are strings, so that Triggers can filter by them.
 const (
 	ExtensionSequence       = "sequence"
 	ExtensionKind           = "sparkkind"

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// states are those of applications, and clusterStates those of clusters. The lifecycles' own test checks that each has an
-// event.
+// states are the states of applications, and clusterStates those of clusters.
 var (
 	states = strings.Fields(`
 	Submitted ScheduledToRestart DriverRequested DriverStarted DriverReady InitializedBelowThresholdExecutors
@@ -18,12 +17,12 @@ var (
 	clusterStates = strings.Fields(`Submitted RunningHealthy Degraded SchedulingFailure Failed ResourceReleased`)
 )
 
-func TestEveryStateHasOneType(t *testing.T) {
+func TestTypesHaveOneForEveryState(t *testing.T) {
 	expect := func(of, thing string, states []string) {
 		for _, state := range states {
-			kind, known := TypeForState(of, state)
-			if want := "dev.firesteel." + thing + "." + kebab(state) + ".v1"; !known || kind.Name != want {
-				t.Errorf("TypeOf(%s, %s) = %q, want %q", of, state, kind.Name, want)
+			eventType, known := TypeForState(of, state)
+			if want := "dev.firesteel." + thing + "." + kebab(state) + ".v1"; !known || eventType.Name != want {
+				t.Errorf("TypeForState(%s, %s) = %q, want %q", of, state, eventType.Name, want)
 			}
 		}
 	}
@@ -38,25 +37,25 @@ func kebab(state string) string {
 	return strings.ToLower(regexp.MustCompile(`(.)([A-Z])`).ReplaceAllString(state, "$1-$2"))
 }
 
-func TestTypesDescribeThemselves(t *testing.T) {
-	for _, kind := range Types {
-		if !strings.HasSuffix(kind.Description, ".") || strings.Contains(kind.Description, "|") {
-			t.Errorf("%s: description %q is no sentence for a table", kind.Name, kind.Description)
+func TestTypesHaveDescriptions(t *testing.T) {
+	for _, eventType := range Types {
+		if !strings.HasSuffix(eventType.Description, ".") || strings.Contains(eventType.Description, "|") {
+			t.Errorf("%s: description %q is not a sentence for a table", eventType.Name, eventType.Description)
 		}
-		if kind.EndsAttempt != strings.HasPrefix(kind.Description, "The attempt ended") {
-			t.Errorf("%s: description and EndsAttempt disagree", kind.Name)
+		if eventType.EndsAttempt != strings.HasPrefix(eventType.Description, "The attempt ended") {
+			t.Errorf("%s: description and EndsAttempt disagree", eventType.Name)
 		}
 	}
 }
 
-func TestStateWithoutEvent(t *testing.T) {
+func TestTypesHaveNoneForAnUnknownState(t *testing.T) {
 	for of, none := range map[string][]string{
 		"SparkApplication": {"", "Running", "succeeded", "Degraded"},
 		KindCluster:        {"", "Succeeded", "degraded"},
 	} {
 		for _, state := range none {
-			if kind, known := TypeForState(of, state); known {
-				t.Errorf("TypeOf(%s, %q) = %s, want none", of, state, kind.Name)
+			if eventType, known := TypeForState(of, state); known {
+				t.Errorf("TypeForState(%s, %q) = %s, want none", of, state, eventType.Name)
 			}
 		}
 	}

@@ -1,11 +1,13 @@
-// Package events tells the lifecycles of applications and clusters as CloudEvents.
+// Package events publishes the lifecycles of applications, clusters and schedules as CloudEvents.
 //
 //	record --Relay--> CloudEvent --Sink--> broker --Trigger--> handler (another process)
 //	                      |
 //	                      +------Broker--> handler (this process)
 //
-// The contract (contract.go, attributes.go, object.go, transition.go, clock.go) says what an event looks like; what is
-// published of it is made by package reference. The Relay is the sending half of the outbox: the record
-// in an object's status names what happened, and the Relay tells it to the sink, in order and at least
-// once. The Broker runs handlers in this process, and package function serves one over HTTP.
+// The contract says what an event looks like: contract.go, attributes.go, object.go, transition.go and clock.go. Package
+// reference generates the published documents from it.
+//
+// The Relay is the sending half of the outbox. The record in an object's status holds the transitions. The Relay sends each
+// of them to the sink, in order and at least once. The Broker calls handlers in this process. Package function serves a
+// handler over HTTP.
 package events

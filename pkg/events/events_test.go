@@ -10,16 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// pi is the application that the tests tell of.
+// pi is the application of most tests.
 var pi = application("pi")
 
-// testCluster is a cluster.
+// testCluster is a standalone cluster.
 var testCluster = Object{
 	Group: "spark.apache.org", Resource: "sparkclusters", Kind: KindCluster,
 	Namespace: "team-a", Name: "qa", UID: "uid-of-qa",
 }
 
-// application has a uid that sorts and reads as its name.
+// application returns an application whose uid is made from its name.
 func application(name string) Object {
 	return Object{
 		Group:     "spark.apache.org",

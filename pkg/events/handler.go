@@ -11,15 +11,15 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// Handler acts on an event. It re-reads the object, checks that what the event claims is true and still undone,
-// acts with a precondition and returns; a duplicate, late, reordered or forged event does nothing. A nil error
-// says that there is nothing left to do for this event, or that the work has begun.
+// Handler acts on an event. It reads the object again, checks that the event is true and its work not done yet, and acts with a
+// precondition. So a duplicate, late, reordered or forged event does nothing. A nil error means that nothing is left to do for
+// the event, or that the work has started.
 type Handler func(ctx context.Context, event cloudevents.Event) error
 
 const handlerTimeout = 30 * time.Second
 
-// Call calls the handler for at most 30 s, with an event of its own, whose changes nobody else sees. A panic is an error,
-// and its stack goes to the context's logger.
+// Call calls the handler for at most 30 s, with a copy of the event. Call turns a panic into an error, and writes its stack to
+// the context's logger.
 func (h Handler) Call(ctx context.Context, event cloudevents.Event) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, handlerTimeout)
 	defer cancel()
@@ -32,20 +32,20 @@ func (h Handler) Call(ctx context.Context, event cloudevents.Event) (err error) 
 	return h(ctx, event.Clone())
 }
 
-type permanent struct{ error }
+type permanentError struct{ error }
 
-func (p permanent) Unwrap() error { return p.error }
+func (p permanentError) Unwrap() error { return p.error }
 
-// Permanent marks an error of a handler as one that no repetition of the event can mend.
+// Permanent marks a handler's error as permanent: repeating the event cannot succeed.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return permanent{err}
+	return permanentError{err}
 }
 
-// IsPermanent says that no repetition of the event can mend the error.
+// IsPermanent reports whether a handler's error is permanent. IsRejected reports the same about a sink's error.
 func IsPermanent(err error) bool {
-	var p permanent
+	var p permanentError
 	return errors.As(err, &p)
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-func TestPermanent(t *testing.T) {
+func TestPermanentErrors(t *testing.T) {
 	if Permanent(nil) != nil {
-		t.Error("Permanent makes an error of none")
+		t.Error("Permanent(nil) is not nil")
 	}
 	if cause := errors.New("cause"); !errors.Is(Permanent(cause), cause) {
 		t.Error("Permanent hides its cause")
 	}
 	if IsPermanent(errors.New("other")) {
-		t.Error("any error is permanent")
+		t.Error("an unmarked error is permanent")
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 const scopeName = "github.com/firesteel-dev/firesteel/pkg/events"
 
-// The attributes of the metrics.
+// The metrics' attributes.
 const (
 	attributeType    = attribute.Key("cloudevents.event_type")
 	attributeHandler = attribute.Key("firesteel.handler")
 )
 
-// instruments are the relay's metrics. Several relays share them: they are all sums.
+// instruments holds the relay's metrics. Several relays share them, since all are sums.
 type instruments struct {
 	sentEvents      metric.Int64Counter
 	failedSends     metric.Int64Counter
@@ -60,7 +60,7 @@ func (i *instruments) recordSend(eventType string, err error) {
 	counter.Add(context.Background(), 1, typeAttribute(eventType))
 }
 
-// recordDelivery notes the time that a delivery took, from its transition on.
+// recordDelivery records the time from a transition to its acknowledgement.
 func (i *instruments) recordDelivery(after time.Duration) {
 	i.deliveries.Record(context.Background(), after.Seconds())
 }

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-func TestRelayCounts(t *testing.T) {
+func TestRelayMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := sdkmetric.NewManualReader()
 		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {

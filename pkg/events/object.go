@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Object is what an event is about: one incarnation of a custom resource. It has no version, since the versions
-// of an API are views of the same object.
+// Object identifies the custom resource that an event is about, with its uid. It has no API version, since all versions show the
+// same object.
 type Object struct {
 	Group     string
 	Resource  string
@@ -22,17 +22,17 @@ type Object struct {
 	UID       types.UID
 }
 
-// Source is the object's path in the API, without version and with its uid: sequences count within a source.
+// Source returns the object's API path, without version and with its uid. Sequences are unique within a source.
 func (o Object) Source() string {
 	return "/" + strings.Join([]string{"apis", o.Group, "namespaces", o.Namespace, o.Resource, o.Name, string(o.UID)}, "/")
 }
 
-// Key is the object's namespace and name.
+// Key returns the object's namespace and name.
 func (o Object) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
-// ParseSource reads an object from an event's source. It knows no kind.
+// ParseSource parses an event's source. The object that it returns has no kind.
 func ParseSource(source string) (Object, error) {
 	parts := strings.Split(source, "/")
 	if len(parts) != 8 || parts[0] != "" || parts[1] != "apis" || parts[3] != "namespaces" {
@@ -44,7 +44,7 @@ func ParseSource(source string) (Object, error) {
 	return object, object.validatePath()
 }
 
-// NamespaceOf is the namespace that an event's source names; empty if the source is not of Firesteel's form.
+// NamespaceOf returns the namespace in an event's source. It returns "" if the source is not in Firesteel's form.
 func NamespaceOf(event cloudevents.Event) string {
 	object, err := ParseSource(event.Source())
 	if err != nil {
@@ -53,9 +53,8 @@ func NamespaceOf(event cloudevents.Event) string {
 	return object.Namespace
 }
 
-// Identify reads from a received event which object it is about. Nothing in it is trusted: what does not have
-// the shape of Firesteel's events, or contradicts itself, is a Permanent error. That the object exists and that
-// the event tells the truth about it remains for the handler to find out.
+// Identify returns the object that a received event is about. It returns a Permanent error if the event is not in Firesteel's form,
+// or contradicts itself. The handler must check that the object exists and that the event is true.
 func Identify(event cloudevents.Event) (Object, error) {
 	object, err := ParseSource(event.Source())
 	if err != nil {
@@ -77,7 +76,7 @@ func Identify(event cloudevents.Event) (Object, error) {
 
 func checkEqual(attribute string, got any, want string) error {
 	if got != want {
-		return fmt.Errorf("%s %.256q does not agree with the source, which says %q", attribute, fmt.Sprint(got), want)
+		return fmt.Errorf("%s %.256q differs from the source, which has %q", attribute, fmt.Sprint(got), want)
 	}
 	return nil
 }
@@ -107,7 +106,7 @@ var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 func validateKind(kind string) error {
 	if !kindPattern.MatchString(kind) {
-		return fmt.Errorf("kind %.256q is not the name of a kind", kind)
+		return fmt.Errorf("kind %.256q is not a valid kind", kind)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestIdentifyKnowsWhatFiresteelSends(t *testing.T) {
+func TestIdentifyAcceptsFiresteelsEvents(t *testing.T) {
 	transition, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 	clock, err := NewExpiredEvent(pi, failed().Time.Time)
@@ -22,9 +22,9 @@ func TestIdentifyKnowsWhatFiresteelSends(t *testing.T) {
 	}
 }
 
-func TestIdentifyTrustsNothing(t *testing.T) {
+func TestIdentifyRefusesForgedEvents(t *testing.T) {
 	cases := map[string]func(*cloudevents.Event){
-		"a source of somebody else's": func(e *cloudevents.Event) { e.SetSource("https://example.com/orders") },
+		"a source of another system": func(e *cloudevents.Event) { e.SetSource("https://example.com/orders") },
 		"a source with a version": func(e *cloudevents.Event) {
 			e.SetSource("/apis/spark.apache.org/v1/namespaces/team-a/sparkapplications/pi/uid-of-pi")
 		},
@@ -34,8 +34,8 @@ func TestIdentifyTrustsNothing(t *testing.T) {
 		"a source without uid": func(e *cloudevents.Event) {
 			e.SetSource("/apis/spark.apache.org/namespaces/team-a/sparkapplications/pi/")
 		},
-		"a source without end": func(e *cloudevents.Event) { e.SetSource(pi.Source() + strings.Repeat("/x", 1000)) },
-		"a name that is none": func(e *cloudevents.Event) {
+		"a source that is too long": func(e *cloudevents.Event) { e.SetSource(pi.Source() + strings.Repeat("/x", 1000)) },
+		"an invalid name": func(e *cloudevents.Event) {
 			e.SetSource("/apis/spark.apache.org/namespaces/team-a/sparkapplications/%2e%2e/uid-of-pi")
 		},
 		"a subject that contradicts the source": func(e *cloudevents.Event) { e.SetSubject("team-b/pi") },
@@ -43,7 +43,7 @@ func TestIdentifyTrustsNothing(t *testing.T) {
 		"a name that contradicts it":            func(e *cloudevents.Event) { e.SetExtension("sparkname", "tau") },
 		"a name that is a number":               func(e *cloudevents.Event) { e.SetExtension("sparkname", 7) },
 		"no kind":                               func(e *cloudevents.Event) { e.SetExtension("sparkkind", nil) },
-		"a kind that is none":                   func(e *cloudevents.Event) { e.SetExtension("sparkkind", "spark application") },
+		"an invalid kind":                       func(e *cloudevents.Event) { e.SetExtension("sparkkind", "spark application") },
 	}
 	for name, forge := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,12 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -12,78 +16,90 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-// Snapshot is what the relay needs to know of one object: its record as last persisted, and what awaits a handler.
+// Snapshot is what the relay needs to know about one object: its record as last persisted, and the request to a handler.
 type Snapshot struct {
 	Object Object
-	// Record is nil for an object that has none, and only awaits a clock event's handler.
-	Record  *v1alpha1.Record
+	// Record is nil for an object without a record. Such an object can only request a handler for a clock event.
+	Record *v1alpha1.Record
+	// Request is nil if the object waits for no handler.
 	Request *PendingRequest
-	// Span is the span in which the story was told. What is sent for it is traced to that span.
+	// Span is the span of the reconcile that publishes the snapshot. The sends that follow are its children.
 	Span trace.SpanContext
 }
 
-// Request is an event that a handler has yet to act on: one of the record's transitions, or a clock event.
+// PendingRequest is an event that a handler has not acted on yet: a transition of the record, or a clock event.
 type PendingRequest struct {
 	Handler string
 	Event   cloudevents.Event
 }
 
-// Progress is how far an object's story is told, as far as this process knows.
+// Progress is the delivery of an object's events, as far as this process knows.
 type Progress struct {
-	// Acknowledged is the last transition that the sink has taken or refused for good, and with it all before.
+	// Acknowledged is the sequence up to which the sink has acknowledged or rejected all transitions.
 	Acknowledged int64
-	// Rejected is the number of transitions that the sink refused for good.
+	// Rejected is the number of transitions that the sink rejected.
 	Rejected int64
-	// Pending is the number of events, clock events included, that the sink has not taken.
+	// Pending is the number of events, including clock events, that the sink has not acknowledged.
 	Pending int
-	// OverdueHandler names the handler that has been awaited longer than RelayConfig.ReportAfter; else it is empty.
+	// OverdueHandler names the handler that has not acted for RelayConfig.ReportAfter. It is empty if none is overdue.
 	OverdueHandler string
-	// RequestedAt is since when this process has awaited it.
+	// RequestedAt is when this process first requested the overdue handler.
 	RequestedAt time.Time
-	// SinkFailure is why the sink takes no event, where it has taken none for RelayConfig.ReportAfter or cannot be used at all;
-	// else it is empty. It stays the same until the sink takes one.
+	// SinkFailure is the error of a sink that has failed for RelayConfig.ReportAfter, or whose configuration is invalid. It is
+	// empty otherwise. It keeps its text until the sink acknowledges an event.
 	SinkFailure string
-	// LastError is why the last try to send failed, or else the last try to reach the awaited handler.
+	// LastError is the error of the last send. If that succeeded, it is the error of the last request to the handler.
 	LastError string
 }
 
-// RelayConfig configures a Relay. Sink and Handlers may be absent, and what is zero gets a default.
+// RelayConfig configures a Relay. Sink and Handlers are optional. Other zero fields get a default.
 type RelayConfig struct {
-	// Sink takes the events. Without one every transition counts as acknowledged.
+	// Sink receives the events. Without a sink, every transition counts as acknowledged.
 	Sink Sink
-	// Handlers run in this process. Without them every handler is behind the sink.
+	// Handlers runs handlers in this process. Without it, every handler is behind the sink.
 	Handlers *Broker
-	// Sends bounds the events that are sent at once, and Requests those that are sent once more to ask a handler behind the
-	// sink. The relays of a process share them. Each is 1,024 slots by default, of which a namespace holds at most 64: a slot is
-	// held until the sink answers, which takes up to a minute if a Trigger is slow or dead.
+	// Sends bounds the concurrent sends, and Requests the concurrent repetitions for handlers behind the sink. All relays of a
+	// process share both. The default is NewLimiter. A send holds its slot until the sink answers: up to a minute if a Trigger is
+	// slow or dead.
 	Sends, Requests *fairshare.Limiter
-	// Owned reports whether this replica leads an object that still exists. Nothing is published of any other object, however
-	// late a reconcile ends that began before; nil owns all. It is called with the relay's lock held, and must not block.
+	// Owned reports whether this replica leads the object and the object still exists. The relay ignores snapshots of other
+	// objects, since a reconcile may end late. If Owned is nil, the relay accepts all objects. Owned is called with the relay's
+	// lock held, so it must not block.
 	Owned func(Object) bool
-	// SendBackoff is the back-off of an event that the sink did not take: 200 ms to 30 s.
-	SendBackoff Backoff
-	// RequestBackoff is the back-off of an event that a handler has not acted on: 1 s to 30 s.
-	RequestBackoff Backoff
-	// MaxRejections is how often an event is tried that the sink refuses for good: 5.
+	// SendBackoff is the back-off after a failed send: by default 200 ms to 30 s.
+	SendBackoff wait.Backoff
+	// RequestBackoff is the back-off between two requests to a handler: by default 1 s to 30 s.
+	RequestBackoff wait.Backoff
+	// MaxRejections is the number of rejections after which an event is skipped: by default 5.
 	MaxRejections int
-	// ReportAfter is how long a handler, or the sink, is awaited in silence: 2 min.
+	// ReportAfter is how long a sink may fail, or a handler not act, until Progress reports it: by default 2 min.
 	ReportAfter time.Duration
-	// OnProgress is called when all that was told is taken, when an event was rejected, and when ReportAfter with
-	// a handler or the sink ended. No lock is held; it must not block.
+	// OnProgress is called when an object's queue is empty, when an event is skipped, and when Progress starts to report a
+	// failing sink or an overdue handler. No lock is held. OnProgress must not block.
 	OnProgress func(key types.NamespacedName)
-	// Jitter varies a back-off; by default it shortens it by up to a quarter.
+	// Jitter varies a back-off. By default it shortens the back-off by up to a quarter.
 	Jitter         func(time.Duration) time.Duration
 	Clock          clock.WithTicker
 	Logger         *zap.SugaredLogger
 	MeterProvider  metric.MeterProvider
 	TracerProvider trace.TracerProvider
 }
+
+// The default limits of RelayConfig.Sends and of RelayConfig.Requests, each in all and for one namespace.
+const (
+	maxSends             = 1024
+	maxSendsPerNamespace = 64
+)
+
+// NewLimiter creates the default limiter for RelayConfig.Sends or RelayConfig.Requests.
+func NewLimiter() *fairshare.Limiter { return fairshare.New(maxSends, maxSendsPerNamespace) }
 
 func (c RelayConfig) withDefaults() RelayConfig {
 	if c.Sends == nil {
@@ -92,10 +108,10 @@ func (c RelayConfig) withDefaults() RelayConfig {
 	if c.Requests == nil {
 		c.Requests = NewLimiter()
 	}
-	c.MaxRejections = orDefault(c.MaxRejections, 5)
-	c.ReportAfter = orDefault(c.ReportAfter, 2*time.Minute)
-	c.SendBackoff = orDefault(c.SendBackoff, Backoff{Start: 200 * time.Millisecond, Cap: 30 * time.Second})
-	c.RequestBackoff = orDefault(c.RequestBackoff, Backoff{Start: time.Second, Cap: 30 * time.Second})
+	c.MaxRejections = cmp.Or(c.MaxRejections, 5)
+	c.ReportAfter = cmp.Or(c.ReportAfter, 2*time.Minute)
+	c.SendBackoff = cmp.Or(c.SendBackoff, doubling(200*time.Millisecond, 30*time.Second))
+	c.RequestBackoff = cmp.Or(c.RequestBackoff, doubling(time.Second, 30*time.Second))
 	if c.Owned == nil {
 		c.Owned = func(Object) bool { return true }
 	}
@@ -103,7 +119,7 @@ func (c RelayConfig) withDefaults() RelayConfig {
 		c.OnProgress = func(types.NamespacedName) {}
 	}
 	if c.Jitter == nil {
-		c.Jitter = jitter
+		c.Jitter = shorten
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
@@ -120,30 +136,34 @@ func (c RelayConfig) withDefaults() RelayConfig {
 	return c
 }
 
-// NewLimiter makes the default bound of RelayConfig.Sends and of RelayConfig.Requests.
-func NewLimiter() *fairshare.Limiter { return fairshare.New(1024, 64) }
-
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
+// doubling returns a back-off that doubles from a first delay up to a limit.
+func doubling(first, limit time.Duration) wait.Backoff {
+	return wait.Backoff{Duration: first, Factor: 2, Steps: math.MaxInt32, Cap: limit}
 }
+
+// shorten shortens a delay by up to a quarter, so that sends which failed together are not repeated together.
+func shorten(d time.Duration) time.Duration { return d - rand.N(d/4+1) }
 
 func (c RelayConfig) validate() error {
 	if c.MaxRejections < 0 || c.ReportAfter < 0 {
-		return errors.New("relay: limits must not be negative")
+		return errors.New("relay: MaxRejections and ReportAfter must not be negative")
 	}
-	return errors.Join(c.SendBackoff.validate(), c.RequestBackoff.validate())
+	return errors.Join(validateBackoff("SendBackoff", c.SendBackoff), validateBackoff("RequestBackoff", c.RequestBackoff))
 }
 
-// Relay tells the stories of many objects: each object's events in order, each event until the sink has taken
-// it, and what awaits a handler until the deed is done. An object has a goroutine only while something of it is
-// pending or awaited.
+func validateBackoff(field string, b wait.Backoff) error {
+	if b != (wait.Backoff{}) && (b.Duration <= 0 || b.Cap < b.Duration) {
+		return fmt.Errorf("relay: %s: Duration %s must be above 0 and at most Cap %s", field, b.Duration, b.Cap)
+	}
+	return nil
+}
+
+// Relay sends the events of many objects. It sends each object's events in order, and each event until the sink acknowledges
+// it. It repeats a request to a handler until the object shows the result. An object has goroutines only while it has pending
+// events or a pending request.
 //
-// It holds nothing that a restart must not lose: the records are the truth, and told again it goes on from what
-// they say is acknowledged.
+// A Relay holds nothing that a restart could lose. The records hold the truth: after a restart the relay continues with the
+// first transition that its record does not count as acknowledged.
 type Relay struct {
 	config      RelayConfig
 	instruments *instruments
@@ -152,15 +172,16 @@ type Relay struct {
 	stop        context.CancelFunc
 	running     sync.WaitGroup
 
-	// mu guards what follows, and the streams' contents. It is never held over a send or a call.
-	mu              sync.Mutex
-	stopped         bool
+	// mu guards the fields below and the contents of the streams. It is never held during a send or a handler's call.
+	mu      sync.Mutex
+	stopped bool
+	// settingsChanged is closed and replaced by HandlerSettingsChanged.
 	settingsChanged chan struct{}
 	lastWarning     time.Time
 	streams         map[types.UID]*stream
 }
 
-// NewRelay makes a relay. It works from the first Tell on, until Shutdown, or the end of Run.
+// NewRelay creates a relay. It runs from the first call of Publish until Shutdown, or until Run returns.
 func NewRelay(config RelayConfig) (*Relay, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
@@ -182,14 +203,13 @@ func NewRelay(config RelayConfig) (*Relay, error) {
 	}, nil
 }
 
-// Run shuts the relay down when ctx ends, and returns when nothing of it runs any more.
+// Run shuts the relay down when ctx ends. It returns when all goroutines of the relay have ended.
 func (r *Relay) Run(ctx context.Context) {
 	<-ctx.Done()
 	r.Shutdown()
 }
 
-// Shutdown stops all sends, and returns when nothing of the relay runs any more. What is told from then on is
-// not heard.
+// Shutdown stops all sends. It returns when all goroutines of the relay have ended. Later snapshots are ignored.
 func (r *Relay) Shutdown() {
 	r.mu.Lock()
 	r.stopped = true
@@ -199,28 +219,29 @@ func (r *Relay) Shutdown() {
 	r.running.Wait()
 }
 
-// HasSink says whether events leave this process.
+// HasSink reports whether events leave this process.
 func (r *Relay) HasSink() bool { return r.config.Sink != nil }
 
-// Publish hears the story of an object as it stands. It does not block, and it costs next to nothing where there is
-// nothing new. A story older than the one known, by its sequence, is ignored, and so is one of an object that is not owned.
-// Whoever ends the ownership calls Forget or ForgetMatching after that: what Tell took up before is then forgotten.
-func (r *Relay) Publish(story Snapshot) {
+// Publish accepts the current snapshot of an object and sends what is new in it. It does not block, and a snapshot without news
+// costs next to nothing. Publish ignores a snapshot with a lower sequence than the last one, and one of an object that is not
+// owned. When an object is not owned any more, the caller must then call Forget or ForgetMatching: they also drop what Publish
+// accepted before.
+func (r *Relay) Publish(snapshot Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopped || story.Object.UID == "" || !r.config.Owned(story.Object) {
+	if r.stopped || snapshot.Object.UID == "" || !r.config.Owned(snapshot.Object) {
 		return
 	}
-	s := r.streamFor(story)
+	s := r.streamFor(snapshot)
 	if s == nil {
 		return
 	}
-	r.updateQueue(s, story)
-	r.updateRequest(s, story)
+	r.updateQueue(s, snapshot)
+	r.updateRequest(s, snapshot)
 	r.startSender(s)
 }
 
-// Progress is how far the story of an object is told. It is zero for an object of which nothing was told.
+// Progress returns the delivery of an object's events. It is zero for an object without snapshots.
 func (r *Relay) Progress(uid types.UID) Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,14 +252,14 @@ func (r *Relay) Progress(uid types.UID) Progress {
 	return s.progress()
 }
 
-// Forget stops all sends of an object that is gone, or that another replica now tells of.
+// Forget stops all sends for an object that is deleted, or that another replica leads now.
 func (r *Relay) Forget(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(uid)
 }
 
-// ForgetMatching forgets every object that another replica now tells of: a leader's duty when it is demoted.
+// ForgetMatching forgets every object that matches. A demoted leader must call it for the objects of its bucket.
 func (r *Relay) ForgetMatching(match func(Object) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,7 +286,7 @@ func (r *Relay) forget(uid types.UID) {
 	s.queue = nil
 }
 
-// start runs what Shutdown waits for. The lock is held, so that nothing begins after it.
+// start starts a goroutine that Shutdown waits for. The caller holds the lock, so that no goroutine starts after Shutdown.
 func (r *Relay) start(run func()) {
 	r.running.Add(1)
 	go func() {
@@ -274,8 +295,8 @@ func (r *Relay) start(run func()) {
 	}()
 }
 
-// wait waits for a time. It is cut short when ctx ends, or when one of the others is closed.
-func (r *Relay) wait(ctx context.Context, d time.Duration, done, changed <-chan struct{}) {
+// sleep waits for a duration. It returns earlier if ctx ends, or if done or changed is closed.
+func (r *Relay) sleep(ctx context.Context, d time.Duration, done, changed <-chan struct{}) {
 	timer := r.config.Clock.NewTimer(r.config.Jitter(d))
 	defer timer.Stop()
 	select {
@@ -286,7 +307,7 @@ func (r *Relay) wait(ctx context.Context, d time.Duration, done, changed <-chan 
 	}
 }
 
-// HandlerSettingsChanged has the settings of where handlers run act at once: whatever awaits one is asked again.
+// HandlerSettingsChanged repeats all pending requests at once, since their handlers may run elsewhere now.
 func (r *Relay) HandlerSettingsChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -294,7 +315,7 @@ func (r *Relay) HandlerSettingsChanged() {
 	r.settingsChanged = make(chan struct{})
 }
 
-// settingsChange is closed when handlers move.
+// settingsChange returns a channel that is closed by the next call of HandlerSettingsChanged.
 func (r *Relay) settingsChange() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,13 +17,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// The tests of the relay run in bubbles, where time is simulated: it passes when every goroutine waits. A bubble
-// fails if a goroutine is left when its test ends, so a test that does not shut its relay down proves that the
-// relay ended by itself.
+// The tests of the relay run in synctest bubbles, where time is simulated. A bubble fails if a goroutine is left when its test
+// ends. So a test that does not shut its relay down proves that the relay's goroutines ended by themselves.
 
-// fakeSink remembers what it was sent, and answers as its script says.
+// fakeSink records the events that it gets, and answers as its script says.
 type fakeSink struct {
-	// script answers the try-th send of an event, from 0. Without one every event is taken.
+	// script answers the try-th send of an event, from 0. Without a script, every event is acknowledged.
 	script func(ctx context.Context, event cloudevents.Event, try int) error
 
 	mu    sync.Mutex
@@ -32,7 +31,7 @@ type fakeSink struct {
 	sends []sent
 }
 
-// sent is one send: what, when after the sink's making, and what came of it.
+// sent is one send: its event, the time since the sink was created, and the answer.
 type sent struct {
 	id    string
 	bytes string
@@ -68,7 +67,7 @@ func (f *fakeSink) Send(ctx context.Context, event cloudevents.Event) error {
 	return err
 }
 
-// got is what was sent, each as its id without the prefix of uids, and the time where it is not 0.
+// got returns the sends. Each has the id without the prefix of the uid, and the time if that is not 0.
 func (f *fakeSink) got() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,7 +90,7 @@ func short(id string, at time.Duration) string {
 	return line
 }
 
-// fakeHandler remembers when it was called.
+// fakeHandler records its calls.
 type fakeHandler struct {
 	begin time.Time
 	act   func(ctx context.Context, event cloudevents.Event) error
@@ -144,7 +143,7 @@ func newTestRelay(t *testing.T, config RelayConfig) *testRelay {
 	return r
 }
 
-// takeProgress is for which objects there was progress, since it was last asked.
+// takeProgress returns the objects for which OnProgress was called since the last call of takeProgress.
 func (r *testRelay) takeProgress() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,7 +152,7 @@ func (r *testRelay) takeProgress() string {
 	return names
 }
 
-// advance lets simulated time pass, and waits until all that this brings about is done.
+// advance lets simulated time pass, and waits until all goroutines are blocked.
 func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -173,7 +172,7 @@ func (r *testRelay) expectProgress(o Object, want Progress) {
 	}
 }
 
-// recordOf has so many transitions, one a second.
+// recordOf returns a record with a number of transitions, one a second.
 func recordOf(transitions, acknowledged int64) *v1alpha1.Record {
 	record := &v1alpha1.Record{Sequence: transitions, Acknowledged: acknowledged}
 	for sequence := int64(1); sequence <= transitions; sequence++ {
@@ -187,7 +186,7 @@ func recordOf(transitions, acknowledged int64) *v1alpha1.Record {
 	return record
 }
 
-// restartRequest is the record's last transition, awaiting the restart handler.
+// restartRequest returns the request for the restart handler with the record's last transition.
 func restartRequest(t *testing.T, o Object, record *v1alpha1.Record) *PendingRequest {
 	t.Helper()
 	event, err := NewTransitionEvent(o, record.Transitions[len(record.Transitions)-1])
@@ -200,7 +199,7 @@ func ttlRequest(t *testing.T, o Object) *PendingRequest {
 	return &PendingRequest{Handler: "ttl", Event: clockEvent(t, o)}
 }
 
-// inProcessBroker is a broker whose handlers, all the same, run in process.
+// inProcessBroker returns a broker that runs the handler in process, under all names.
 func inProcessBroker(t *testing.T, handler *fakeHandler) *Broker {
 	t.Helper()
 	return brokerFor(t, handler, nil)

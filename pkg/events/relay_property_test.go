@@ -15,13 +15,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-// TestRelayLosesNothing tells random stories through random failures, restarts and changes of the leader, and
-// checks what the sink got:
+// TestRelayLosesNoEvent publishes random snapshots during random failures, restarts and changes of the leader. Then it checks what
+// the sink got:
 //
-//   - each object's events arrive for the first time in sequence and without gaps, but for what is rejected;
-//   - the same id always has the same bytes;
-//   - in the end everything has arrived.
-func TestRelayLosesNothing(t *testing.T) {
+//   - Each object's events first arrive in sequence and without gaps, except for rejected ones.
+//   - The same id always has the same bytes.
+//   - In the end all events have arrived.
+func TestRelayLosesNoEvent(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newRelayChaos(t, seed).run() })
@@ -29,14 +29,14 @@ func TestRelayLosesNothing(t *testing.T) {
 	}
 }
 
-// relayChaos plays the controllers: it persists records, tells relays of them, and kills the relays.
+// relayChaos simulates controllers: it persists records, publishes them to relays, and kills the relays.
 type relayChaos struct {
 	t       *testing.T
-	random  *rand.Rand
+	rng     *rand.Rand
 	sink    *fakeSink
 	handler *fakeHandler
 	objects []Object
-	// persisted are the records by object, as the API server has them.
+	// persisted holds the last sequence of each object's record, as the API server has it.
 	persisted map[Object]int64
 	cursors   map[Object]int64
 	relays    []*testRelay
@@ -47,7 +47,7 @@ const transitionsPerObject = 20
 func newRelayChaos(t *testing.T, seed uint64) *relayChaos {
 	c := &relayChaos{
 		t:         t,
-		random:    rand.New(rand.NewPCG(seed, seed)),
+		rng:       rand.New(rand.NewPCG(seed, seed)),
 		handler:   newHandler(nil),
 		persisted: map[Object]int64{},
 		cursors:   map[Object]int64{},
@@ -75,7 +75,7 @@ func newRelayChaos(t *testing.T, seed uint64) *relayChaos {
 	return c
 }
 
-// isPoison is every event with a sequence that ends with 7.
+// isPoison reports whether the sink rejects the event: its sequence ends with 7.
 func isPoison(id string) bool { return id[len(id)-1] == '7' }
 
 func (c *relayChaos) newRelay() *testRelay {
@@ -85,7 +85,7 @@ func (c *relayChaos) newRelay() *testRelay {
 func (c *relayChaos) run() {
 	for c.unfinished() {
 		c.step()
-		advance(time.Duration(c.random.IntN(2000)) * time.Millisecond)
+		advance(time.Duration(c.rng.IntN(2000)) * time.Millisecond)
 	}
 	for _, object := range c.objects {
 		c.publish(c.relays[0], object)
@@ -102,10 +102,10 @@ func (c *relayChaos) unfinished() bool {
 }
 
 func (c *relayChaos) step() {
-	object := c.objects[c.random.IntN(len(c.objects))]
-	which := c.random.IntN(len(c.relays))
+	object := c.objects[c.rng.IntN(len(c.objects))]
+	which := c.rng.IntN(len(c.relays))
 	relay := c.relays[which]
-	switch c.random.IntN(12) {
+	switch c.rng.IntN(12) {
 	case 0:
 		relay.Shutdown()
 		c.relays[which] = c.newRelay()
@@ -116,7 +116,7 @@ func (c *relayChaos) step() {
 	case 3:
 		c.publish(relay, object)
 	default:
-		c.persisted[object] = min(c.persisted[object]+1+c.random.Int64N(3), transitionsPerObject)
+		c.persisted[object] = min(c.persisted[object]+1+c.rng.Int64N(3), transitionsPerObject)
 		c.publish(relay, object)
 	}
 }
@@ -124,10 +124,10 @@ func (c *relayChaos) step() {
 func (c *relayChaos) publish(relay *testRelay, object Object) {
 	record := recordOf(c.persisted[object], c.cursors[object])
 	story := Snapshot{Object: object, Record: record}
-	if record.Sequence > 0 && c.random.IntN(3) == 0 {
+	if record.Sequence > 0 && c.rng.IntN(3) == 0 {
 		story.Request = restartRequest(c.t, object, record)
 	}
-	record.Transitions = record.Transitions[c.random.Int64N(c.cursors[object]+1):]
+	record.Transitions = record.Transitions[c.rng.Int64N(c.cursors[object]+1):]
 	relay.Publish(story)
 }
 
@@ -154,7 +154,7 @@ func (c *relayChaos) check() {
 	}
 	for _, object := range c.objects {
 		if got := next[object.Name]; got != transitionsPerObject {
-			c.t.Errorf("the sink knows %s up to %d, want %d", object.Name, got, transitionsPerObject)
+			c.t.Errorf("the sink has the events of %s up to %d, want %d", object.Name, got, transitionsPerObject)
 		}
 	}
 	if c.t.Failed() {
@@ -172,7 +172,7 @@ func (c *relayChaos) checkOrder(last map[string]int64, id string) {
 			continue
 		}
 		if got := eventID(object, sequenceText(want)); got != id {
-			c.t.Errorf("event %s came first, before %s", id, got)
+			c.t.Errorf("event %s arrived before %s", id, got)
 		}
 		last[object.Name] = want
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-func TestRelayTellsInOrder(t *testing.T) {
+func TestRelaySendsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
@@ -32,7 +33,7 @@ func TestRelayTellsInOrder(t *testing.T) {
 	})
 }
 
-func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
+func TestRelaySendsTheSameBytesUntilTheSinkAcknowledges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
 			if strings.HasSuffix(event.ID(), "2") && try < 3 {
@@ -46,7 +47,7 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 		r.Publish(Snapshot{Object: pi, Record: record})
 		advance(300 * time.Millisecond)
 		for i := range record.Transitions {
-			record.Transitions[i].Message = "edited by the record's owner"
+			record.Transitions[i].Message = "edited by the caller"
 		}
 		record.Transitions[2].End.Message = "edited, too"
 		r.expectProgress(pi, Progress{Acknowledged: 1, Pending: 2, LastError: "sink is down"})
@@ -54,18 +55,18 @@ func TestRelaySendsTheSameBytesUntilTheyAreTaken(t *testing.T) {
 		r.expect("sent", sink.got(), "pi1 pi2 pi2@200ms pi2@600ms pi2@1.4s pi3@1.4s")
 		for _, again := range sink.sends[2:5] {
 			if diff := cmp.Diff(sink.sends[1].bytes, again.bytes); diff != "" {
-				t.Errorf("event sent again (-first +later):\n%s", diff)
+				t.Errorf("repeated event (-first +later):\n%s", diff)
 			}
 		}
 		if last := sink.sends[5].bytes; strings.Contains(last, "edited") {
-			t.Errorf("event is made from what the owner did later: %s", last)
+			t.Errorf("the event is made from a later edit: %s", last)
 		}
 		r.expectProgress(pi, Progress{Acknowledged: 3})
 	})
 }
 
-// A sink that fails for long is made known once, until it takes an event.
-func TestRelayMakesASinkKnownThatFailsForLong(t *testing.T) {
+// A sink that fails for long is reported once, until it acknowledges an event.
+func TestRelayReportsASinkThatFailsForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		back := time.Now().Add(10 * time.Minute)
 		sink := newSink(func(context.Context, cloudevents.Event, int) error {
@@ -81,18 +82,18 @@ func TestRelayMakesASinkKnownThatFailsForLong(t *testing.T) {
 		advance(2 * time.Minute)
 		why := r.Progress(pi.UID).SinkFailure
 		if !strings.HasPrefix(why, "sink is down since") {
-			t.Errorf("it is not delivered since %q", why)
+			t.Errorf("the sink's failure is %q", why)
 		}
 		advance(5 * time.Minute)
 		r.expect("progress", r.takeProgress(), "pi")
-		r.expect("the reason, later", r.Progress(pi.UID).SinkFailure, why)
+		r.expect("the sink's failure, later", r.Progress(pi.UID).SinkFailure, why)
 		advance(5 * time.Minute)
 		r.expect("progress when it is back", r.takeProgress(), "pi")
 		r.expectProgress(pi, Progress{Acknowledged: 2})
 	})
 }
 
-func TestRelayMakesASinkKnownAtOnceThatCannotBeUsed(t *testing.T) {
+func TestRelayReportsAnInvalidSinkAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := SinkBinding{Sink: "broker"}.NewSink()
 		r := newTestRelay(t, RelayConfig{Sink: InvalidSink(err)})
@@ -106,7 +107,7 @@ func TestRelayMakesASinkKnownAtOnceThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-func TestRelayHearsMoreWhileItSends(t *testing.T) {
+func TestRelayAcceptsSnapshotsWhileItSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error {
 			time.Sleep(time.Second)
@@ -123,7 +124,7 @@ func TestRelayHearsMoreWhileItSends(t *testing.T) {
 	})
 }
 
-func TestRelayTriesForeverWithACappedBackOff(t *testing.T) {
+func TestRelayRetriesForEverWithACappedBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, _ cloudevents.Event, try int) error {
 			if try < 500 {
@@ -141,7 +142,7 @@ func TestRelayTriesForeverWithACappedBackOff(t *testing.T) {
 	})
 }
 
-func TestRelayGoesOnFromTheRecord(t *testing.T) {
+func TestRelayContinuesFromTheRecord(t *testing.T) {
 	gappy := recordOf(6, 1)
 	gappy.Transitions = append(gappy.Transitions[:2], gappy.Transitions[4:]...)
 	disordered := recordOf(3, 0)
@@ -155,13 +156,13 @@ func TestRelayGoesOnFromTheRecord(t *testing.T) {
 		want   string
 		end    int64
 	}{
-		"after a restart only what is not acknowledged is sent": {recordOf(5, 3), "pi4 pi5", 5},
-		"nothing is sent where all is acknowledged":             {recordOf(5, 5), "", 5},
-		"what the record no longer holds is passed over":        {gappy, "pi2 pi5 pi6", 6},
-		"a record that holds nothing is passed over":            {empty, "", 4},
-		"the order is that of the sequence":                     {disordered, "pi1 pi2 pi3", 3},
-		"what the record does not count is not told":            {ahead, "pi1 pi2", 2},
-		"an object without record has nothing to tell":          {nil, "", 0},
+		"after a restart only pending events are sent":          {recordOf(5, 3), "pi4 pi5", 5},
+		"nothing is sent if all is acknowledged":                {recordOf(5, 5), "", 5},
+		"a transition that was pruned is skipped":               {gappy, "pi2 pi5 pi6", 6},
+		"an empty record is skipped":                            {empty, "", 4},
+		"events are sent in order of the sequence":              {disordered, "pi1 pi2 pi3", 3},
+		"a transition beyond the record's sequence is not sent": {ahead, "pi1 pi2", 2},
+		"an object without record sends nothing":                {nil, "", 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -177,17 +178,17 @@ func TestRelayGoesOnFromTheRecord(t *testing.T) {
 	}
 }
 
-func TestRelayHearsTheSameStoryForNothing(t *testing.T) {
+func TestRelayAcceptsTheSameSnapshotWithoutCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil))})
-		story := Snapshot{Object: pi, Record: recordOf(40, 0)}
-		story.Request = restartRequest(t, pi, story.Record)
-		r.Publish(story)
+		snapshot := Snapshot{Object: pi, Record: recordOf(40, 0)}
+		snapshot.Request = restartRequest(t, pi, snapshot.Record)
+		r.Publish(snapshot)
 		synctest.Wait()
 		r.takeProgress()
-		if allocations := testing.AllocsPerRun(100, func() { r.Publish(story) }); allocations > 0 {
-			t.Errorf("the same story costs %v allocations", allocations)
+		if allocations := testing.AllocsPerRun(100, func() { r.Publish(snapshot) }); allocations > 0 {
+			t.Errorf("the same snapshot costs %v allocations", allocations)
 		}
 		synctest.Wait()
 		r.expect("progress", r.takeProgress(), "")
@@ -198,7 +199,7 @@ func TestRelayHearsTheSameStoryForNothing(t *testing.T) {
 	})
 }
 
-func TestRelayIgnoresAnOlderStory(t *testing.T) {
+func TestRelayIgnoresAnOlderSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
 		handler := newHandler(nil)
@@ -207,29 +208,29 @@ func TestRelayIgnoresAnOlderStory(t *testing.T) {
 		r.Publish(Snapshot{Object: pi, Record: recordOf(2, 2), Request: restartRequest(t, pi, recordOf(2, 0))})
 		synctest.Wait()
 		r.expectProgress(pi, Progress{Pending: 3, LastError: "sink is down"})
-		r.expect("asked", handler.got(), "pi3")
+		r.expect("requests", handler.got(), "pi3")
 		r.Shutdown()
 	})
 }
 
-func TestRelayTellsARecordThatWasBegunAnew(t *testing.T) {
+func TestRelaySendsANewRecordAfterALostOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
 		r.Publish(Snapshot{Object: pi, Record: recordOf(9, 0)})
 		synctest.Wait()
-		anew := recordOf(2, 0)
-		for i := range anew.Transitions {
-			anew.Transitions[i].Time.Time = anew.Transitions[i].Time.Add(time.Hour)
+		fresh := recordOf(2, 0)
+		for i := range fresh.Transitions {
+			fresh.Transitions[i].Time.Time = fresh.Transitions[i].Time.Add(time.Hour)
 		}
-		r.Publish(Snapshot{Object: pi, Record: anew})
+		r.Publish(Snapshot{Object: pi, Record: fresh})
 		synctest.Wait()
 		r.expect("sent", sink.got(), "pi1 pi2 pi3 pi4 pi5 pi6 pi7 pi8 pi9 pi1 pi2")
 		r.expectProgress(pi, Progress{Acknowledged: 2})
 	})
 }
 
-func TestRelayPassesOverWhatIsRejectedFiveTimes(t *testing.T) {
+func TestRelaySkipsAnEventAfterFiveRejections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
 			switch {
@@ -259,7 +260,7 @@ func TestRelayPassesOverWhatIsRejectedFiveTimes(t *testing.T) {
 	})
 }
 
-func TestRelayPassesOverWhatNoEventTells(t *testing.T) {
+func TestRelaySkipsATransitionWithoutEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		core, logs := observer.New(zap.ErrorLevel)
@@ -276,20 +277,20 @@ func TestRelayPassesOverWhatNoEventTells(t *testing.T) {
 	})
 }
 
-func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
+func TestRelayDelaysNoObjectForAnother(t *testing.T) {
 	tau := application("tau")
 	isPi := func(event cloudevents.Event) bool { return strings.HasPrefix(event.ID(), string(pi.UID)) }
 	cases := map[string]struct {
 		sends  *fairshare.Limiter
 		script func(ctx context.Context, event cloudevents.Event, try int) error
 	}{
-		"an object whose sends hang has one slot": {nil, func(ctx context.Context, event cloudevents.Event, _ int) error {
+		"an object whose send hangs holds one slot": {nil, func(ctx context.Context, event cloudevents.Event, _ int) error {
 			if isPi(event) {
 				<-ctx.Done()
 			}
 			return ctx.Err()
 		}},
-		"an object in back-off has none": {fairshare.New(1, 1), func(_ context.Context, event cloudevents.Event, _ int) error {
+		"an object in back-off holds no slot": {fairshare.New(1, 1), func(_ context.Context, event cloudevents.Event, _ int) error {
 			if isPi(event) {
 				return errDown
 			}
@@ -312,7 +313,7 @@ func TestRelayLetsNoObjectDelayAnother(t *testing.T) {
 	}
 }
 
-func TestRelayServesInTurn(t *testing.T) {
+func TestRelaySharesSlotsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error {
 			time.Sleep(time.Second)
@@ -327,7 +328,7 @@ func TestRelayServesInTurn(t *testing.T) {
 	})
 }
 
-func TestRelayBoundsItsSends(t *testing.T) {
+func TestRelayBoundsConcurrentSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		running, most := 0, 0
@@ -353,9 +354,9 @@ func TestRelayBoundsItsSends(t *testing.T) {
 	})
 }
 
-// A reconcile may be in flight when another replica becomes the leader, or when its object is deleted.
-func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
-	for name, inProcess := range map[string]bool{"and its handler runs here": true, "and its handler is behind the sink": false} {
+// A reconcile may still run when another replica becomes the leader, or when its object is deleted.
+func TestRelayIgnoresLateSnapshotsOfObjectsThatAreNotOwned(t *testing.T) {
+	for name, inProcess := range map[string]bool{"with its handler in process": true, "with its handler behind the sink": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				owned := true
@@ -364,23 +365,23 @@ func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
 					Sink: sink, Handlers: brokerFor(t, handler, func(string) bool { return inProcess }), Owned: func(Object) bool { return owned },
 				})
 				record := recordOf(3, 0)
-				story := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
-				r.Publish(story)
+				snapshot := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
+				r.Publish(snapshot)
 				synctest.Wait()
 				owned = false
 				r.ForgetMatching(func(Object) bool { return true })
 				synctest.Wait()
 				published := sink.got() + handler.got()
-				r.Publish(story)
+				r.Publish(snapshot)
 				advance(time.Hour)
 				r.expect("published in the end", sink.got()+handler.got(), published)
 				r.expectProgress(pi, Progress{})
 
 				owned = true
-				r.Publish(story)
+				r.Publish(snapshot)
 				synctest.Wait()
 				if sink.got()+handler.got() == published {
-					t.Error("nothing is published of an object that is owned again")
+					t.Error("no event is sent for an object that is owned again")
 				}
 				r.Forget(pi.UID)
 			})
@@ -388,15 +389,15 @@ func TestLateStoryOfWhatIsNotOwnedIsNotPublished(t *testing.T) {
 	}
 }
 
-// applicationIn is an application of another namespace.
+// applicationIn returns an application in another namespace.
 func applicationIn(namespace, name string) Object {
 	o := application(namespace + "-" + name)
 	o.Namespace = namespace
 	return o
 }
 
-// newDeadTriggerSink makes a sink that holds the events of the namespaces that begin with "dead" for as long as their sender waits,
-// as a Broker does whose Trigger is dead.
+// newDeadTriggerSink returns a sink like a Broker with a dead Trigger. It does not answer for events of namespaces that begin with
+// "dead" while their sender waits.
 func newDeadTriggerSink() *fakeSink {
 	return newSink(func(ctx context.Context, event cloudevents.Event, _ int) error {
 		if !strings.HasPrefix(NamespaceOf(event), "dead") {
@@ -411,7 +412,7 @@ func newDeadTriggerSink() *fakeSink {
 	})
 }
 
-// tenants are numbers of tenants with dead Triggers, and of the applications of each.
+// tenants holds numbers of namespaces with dead Triggers, and of applications in each.
 var tenants = map[string]struct{ namespaces, applications int }{
 	"one tenant with 640 applications":  {1, 640},
 	"ten tenants with 100 applications": {10, 100},
@@ -419,7 +420,7 @@ var tenants = map[string]struct{ namespaces, applications int }{
 	"200 tenants with ten applications": {200, 10},
 }
 
-func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
+func TestRelayDelaysNoEventsForADeadTriggerOfAnotherNamespace(t *testing.T) {
 	for name, dead := range tenants {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -430,7 +431,7 @@ func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
 					r.Publish(Snapshot{Object: applicationIn(namespace, fmt.Sprint(n)), Record: recordOf(3, 0)})
 				}
 				synctest.Wait()
-				told := time.Now()
+				published := time.Now()
 				for n := range 100 {
 					r.Publish(Snapshot{Object: application(fmt.Sprintf("pi-%d", n)), Record: recordOf(3, 0)})
 				}
@@ -438,8 +439,8 @@ func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
 				for n := range 100 {
 					r.expectProgress(application(fmt.Sprintf("pi-%d", n)), Progress{Acknowledged: 3})
 				}
-				if took := time.Since(told); took > 0 {
-					t.Errorf("the events of the others took %s", took)
+				if took := time.Since(published); took > 0 {
+					t.Errorf("the events of the other namespaces took %s", took)
 				}
 				r.Shutdown()
 			})
@@ -447,7 +448,7 @@ func TestDeadTriggerDelaysNoOtherNamespacesEvents(t *testing.T) {
 	}
 }
 
-func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
+func TestRelayDelaysNoRequestsForADeadTriggerOfAnotherNamespace(t *testing.T) {
 	for name, dead := range tenants {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -464,7 +465,7 @@ func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
 				r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)})
 				synctest.Wait()
 				if got := len(sink.sends) - before; got != 1 {
-					t.Errorf("the handler of the others was asked %d times at once, want 1", got)
+					t.Errorf("%d requests of the other namespace were sent at once, want 1", got)
 				}
 				r.Shutdown()
 			})
@@ -472,8 +473,8 @@ func TestDeadTriggerDelaysNoOtherNamespacesHandlers(t *testing.T) {
 	}
 }
 
-// What is asked again has slots of its own, so that a namespace's own events do not wait for its handlers, nor they for them.
-func TestHandlersAreAskedBesideTheEventsOfTheirNamespace(t *testing.T) {
+// A namespace's events do not wait for its requests, nor do its requests wait for its events.
+func TestRelayHasSlotsOfTheirOwnForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newDeadTriggerSink()
 		r := newTestRelay(t, RelayConfig{Sink: sink})
@@ -489,13 +490,13 @@ func TestHandlersAreAskedBesideTheEventsOfTheirNamespace(t *testing.T) {
 		r.Publish(Snapshot{Object: o, Record: record, Request: restartRequest(t, o, record)})
 		synctest.Wait()
 		if got := len(sink.sends); got != 65 {
-			t.Errorf("the handler was asked %d times, want 1", got-64)
+			t.Errorf("%d requests were sent, want 1", got-64)
 		}
 		r.Shutdown()
 	})
 }
 
-func TestRelayStopsWhatAnotherReplicaHasDelivered(t *testing.T) {
+func TestRelayStopsSendingWhatAnotherReplicaHasDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, event cloudevents.Event, _ int) error {
 			if strings.HasSuffix(event.ID(), "3") {
@@ -513,27 +514,27 @@ func TestRelayStopsWhatAnotherReplicaHasDelivered(t *testing.T) {
 	})
 }
 
-func TestRelayWithoutSink(t *testing.T) {
+func TestRelayWithoutSinkAcknowledgesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestRelay(t, RelayConfig{})
 		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 1)})
 		r.expectProgress(pi, Progress{Acknowledged: 3})
 		if r.HasSink() || !newTestRelay(t, RelayConfig{Sink: newSink(nil)}).HasSink() {
-			t.Error("HasSink does not say whether there is a sink")
+			t.Error("HasSink does not report whether there is a sink")
 		}
 	})
 }
 
-func TestRelayForgets(t *testing.T) {
+func TestRelayForgetsObjects(t *testing.T) {
 	hang := func(ctx context.Context, _ cloudevents.Event, _ int) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	fail := func(context.Context, cloudevents.Event, int) error { return errDown }
 	forget := map[string]func(r *Relay){
-		"the object":        func(r *Relay) { r.Forget(pi.UID) },
-		"those of a bucket": func(r *Relay) { r.ForgetMatching(func(o Object) bool { return o.Name == "pi" }) },
-		"all at the end":    func(r *Relay) { r.Shutdown() },
+		"the object":                  func(r *Relay) { r.Forget(pi.UID) },
+		"the objects of a bucket":     func(r *Relay) { r.ForgetMatching(func(o Object) bool { return o.Name == "pi" }) },
+		"all objects at the shutdown": func(r *Relay) { r.Shutdown() },
 	}
 	for name, forgotten := range forget {
 		for name, script := range map[string]func(context.Context, cloudevents.Event, int) error{
@@ -556,13 +557,13 @@ func TestRelayForgets(t *testing.T) {
 	}
 }
 
-func TestRelayForgetsNoneButTheForgotten(t *testing.T) {
+func TestRelayForgetsNoOtherObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
 		r.Publish(Snapshot{Object: pi, Record: recordOf(3, 0)})
 		synctest.Wait()
-		r.Forget("uid-of-nobody")
+		r.Forget("uid-of-no-object")
 		r.ForgetMatching(func(o Object) bool { return o.Name == "tau" })
 		r.expectProgress(pi, Progress{Acknowledged: 3})
 	})
@@ -594,41 +595,41 @@ func TestRelayRunsUntilItsContextEnds(t *testing.T) {
 	})
 }
 
-func TestRelayIgnoresAnObjectWithoutIdentity(t *testing.T) {
+func TestRelayIgnoresAnObjectWithoutUID(t *testing.T) {
 	r := newTestRelay(t, RelayConfig{Sink: newSink(nil)})
 	r.Publish(Snapshot{Record: recordOf(1, 0)})
 	r.expectProgress(Object{}, Progress{})
 }
 
-func TestRelayConfigIsChecked(t *testing.T) {
+func TestRelayConfigIsValidated(t *testing.T) {
 	cases := map[string]RelayConfig{
 		"tries":                      {MaxRejections: -1},
 		"patience":                   {ReportAfter: -time.Second},
-		"a back-off that ends early": {SendBackoff: Backoff{Start: time.Second, Cap: time.Millisecond}},
-		"a back-off without start":   {RequestBackoff: Backoff{Cap: time.Second}},
+		"a back-off that ends early": {SendBackoff: wait.Backoff{Duration: time.Second, Cap: time.Millisecond}},
+		"a back-off without start":   {RequestBackoff: wait.Backoff{Cap: time.Second}},
 	}
 	for name, config := range cases {
 		t.Run(name, func(t *testing.T) {
 			if _, err := NewRelay(config); err == nil {
-				t.Error("NewRelay took it")
+				t.Error("NewRelay accepted it")
 			}
 		})
 	}
 }
 
-func TestJitterShortensByAQuarterAtMost(t *testing.T) {
+func TestRelayJitterShortensByAQuarterAtMost(t *testing.T) {
 	for range 1000 {
-		if got := jitter(time.Second); got < 750*time.Millisecond || got > time.Second {
-			t.Fatalf("jitter(1s) = %s", got)
+		if got := shorten(time.Second); got < 750*time.Millisecond || got > time.Second {
+			t.Fatalf("shorten(1s) = %s", got)
 		}
 	}
-	if got := jitter(0); got != 0 {
-		t.Errorf("jitter(0) = %s", got)
+	if got := shorten(0); got != 0 {
+		t.Errorf("shorten(0) = %s", got)
 	}
 }
 
-// However long a sink is dead, and however often the stories are told, the relay holds what the records hold and one
-// sender for each object.
+// However long a sink is dead, and however often snapshots are published, the relay holds only the transitions of the records and
+// one sender for each object.
 func TestRelayWithADeadSinkHoldsNoMoreThanTheRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const objects, transitions = 50, 12
@@ -650,7 +651,7 @@ func TestRelayWithADeadSinkHoldsNoMoreThanTheRecords(t *testing.T) {
 			}
 			advance(time.Hour)
 			if queued, senders := held(); queued != objects*transitions || senders != objects {
-				t.Fatalf("%d events are held by %d senders, want %d by %d", queued, senders, objects*transitions, objects)
+				t.Fatalf("%d events are queued for %d senders, want %d for %d", queued, senders, objects*transitions, objects)
 			}
 		}
 		relay.Shutdown()

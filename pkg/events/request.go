@@ -10,40 +10,40 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// request is an event that a handler has yet to act on. It is asked again and again until the object shows the
-// deed done. Relay.mu guards what changes.
+// handlerRequest is an event that a handler has not acted on yet. The relay repeats it until the object shows the result.
 type handlerRequest struct {
 	handler   string
 	event     cloudevents.Event
 	startedAt time.Time
 	span      trace.SpanContext
 	cancel    context.CancelFunc
-	// firstSent is closed when the event's ordinary emission, in its place in the stream, is over; ahead says that it
-	// was not when the question was first asked.
+	// firstSent is closed when the event has left the object's queue. It is nil without a sink.
 	firstSent <-chan struct{}
-	queued    bool
+	// queued reports whether the event was still in the queue when the request started.
+	queued bool
 
+	// Relay.mu guards the fields below.
 	overdue   bool
 	lastError string
 }
 
-func (q *handlerRequest) matches(a *PendingRequest) bool {
-	return q.handler == a.Handler && q.event.ID() == a.Event.ID() && q.event.Type() == a.Event.Type()
+func (q *handlerRequest) matches(p *PendingRequest) bool {
+	return q.handler == p.Handler && q.event.ID() == p.Event.ID() && q.event.Type() == p.Event.Type()
 }
 
-// updateRequest begins and ends the asking, as the newest story has it.
-func (r *Relay) updateRequest(s *stream, story Snapshot) {
-	a := story.Request
-	if a != nil && s.request != nil && s.request.matches(a) {
+// updateRequest starts or cancels the request to a handler, as the snapshot requires.
+func (r *Relay) updateRequest(s *stream, snapshot Snapshot) {
+	pending := snapshot.Request
+	if pending != nil && s.request != nil && s.request.matches(pending) {
 		return
 	}
 	r.cancelRequest(s)
-	if a == nil {
+	if pending == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	q := &handlerRequest{
-		handler: a.Handler, event: a.Event.Clone(), startedAt: r.config.Clock.Now(), span: story.Span, cancel: cancel,
+		handler: pending.Handler, event: pending.Event.Clone(), startedAt: r.config.Clock.Now(), span: snapshot.Span, cancel: cancel,
 	}
 	q.firstSent = r.firstSend(s, q)
 	q.queued = !isClosed(q.firstSent)
@@ -62,72 +62,72 @@ func (r *Relay) cancelRequest(s *stream) {
 	s.request = nil
 }
 
-// firstSend finds an awaited event's place in the stream. A clock event, which no record holds, gets one.
-// The channel is closed when that emission is over: at once if it was before, and never without a sink.
+// firstSend returns a channel that is closed when the event has left the object's queue. If it left the queue before, the
+// channel is closed already. A clock event is in no record, so firstSend enqueues it. Without a sink firstSend returns nil.
 func (r *Relay) firstSend(s *stream, q *handlerRequest) <-chan struct{} {
-	event := q.event
 	if !r.HasSink() {
 		return nil
 	}
-	for _, i := range s.queue {
-		if i.id(s.object) == event.ID() {
-			return i.done
+	for _, e := range s.queue {
+		if e.id(s.object) == q.event.ID() {
+			return e.done
 		}
 	}
-	if _, sequenced := event.Extensions()[ExtensionSequence]; !sequenced {
+	if _, isTransition := q.event.Extensions()[ExtensionSequence]; !isTransition {
 		return r.enqueueClockEvent(s, q)
 	}
-	over := make(chan struct{})
-	close(over)
-	return over
+	sent := make(chan struct{})
+	close(sent)
+	return sent
 }
 
-// maxQueuedClockEvents bounds the clock events of one object that wait for a sink which takes none.
+// maxQueuedClockEvents bounds the clock events of one object that wait for a failing sink.
 const maxQueuedClockEvents = 64
 
 var errTooManyClockEvents = errors.New("too many clock events wait for the sink")
 
 func (r *Relay) enqueueClockEvent(s *stream, q *handlerRequest) <-chan struct{} {
-	waiting := s.clockEvents()
-	if len(waiting) == maxQueuedClockEvents {
-		oldest := waiting[0]
+	queued := s.clockEvents()
+	if len(queued) == maxQueuedClockEvents {
+		oldest := queued[0]
 		r.reportRejection(s, oldest, *oldest.clock, errTooManyClockEvents)
-		r.removeQueued(s, func(i *queuedEvent) bool { return i == oldest })
+		r.dequeue(s, func(e *queuedEvent) bool { return e == oldest })
 	}
-	i := &queuedEvent{clock: &q.event, span: q.span, done: make(chan struct{})}
-	r.enqueue(s, i)
-	return i.done
+	e := &queuedEvent{clock: &q.event, span: q.span, done: make(chan struct{})}
+	r.enqueue(s, e)
+	return e.done
 }
 
 var errUnreachable = errors.New("the handler does not run in process, and there is no sink")
 
-// repeat brings the event to its handler, at once and then with back-off. It asks each time anew where the handler
-// runs, since that is a setting.
+// repeat requests the handler at once, and then with back-off. Before each attempt it reads the setting that says where the
+// handler runs, since that setting can change.
 func (r *Relay) repeat(ctx context.Context, s *stream, q *handlerRequest) {
-	asked := 0
+	backoff := r.config.RequestBackoff
+	first := true
 	for ctx.Err() == nil {
-		moved := r.settingsChange()
+		changed := r.settingsChange()
 		switch {
-		case r.inProcess(q.handler):
+		case r.runsInProcess(q.handler):
 			r.recordAttempt(ctx, s, q, r.callHandler(s, q))
 		case !r.HasSink():
 			r.recordAttempt(ctx, s, q, errUnreachable)
-		case asked == 0 && q.queued:
-			// The ordinary emission is the first.
-			r.wait(ctx, r.config.RequestBackoff.Cap, q.firstSent, moved)
+		case first && q.queued:
+			// The event's first send, when its turn in the queue comes, is the first request.
+			r.sleep(ctx, r.config.RequestBackoff.Cap, q.firstSent, changed)
 			if !isClosed(q.firstSent) {
 				continue
 			}
 		case isClosed(q.firstSent):
 			r.recordAttempt(ctx, s, q, r.sendOnce(s, r.config.Requests, q.event, q.span))
 		}
-		r.wait(ctx, r.config.RequestBackoff.delay(asked), nil, moved)
-		asked++
+		r.sleep(ctx, backoff.Step(), nil, changed)
+		first = false
 	}
 }
 
-// callHandler calls a handler in this process. What it has begun goes on when the question is answered, as it is by
-// the first of several deeds, or when the object is gone.
+// callHandler calls a handler in this process. The call continues if the request is cancelled meanwhile. That happens when the
+// object shows the first result of several, or when it is deleted.
 func (r *Relay) callHandler(s *stream, q *handlerRequest) error {
 	logger := r.config.Logger.With("object", s.object.Key(), "handler", q.handler, "event", q.event.ID())
 	ctx, span := r.startSpan(logging.WithLogger(r.ctx, logger), "handle", trace.SpanKindConsumer, q.event, q.span)
@@ -136,26 +136,27 @@ func (r *Relay) callHandler(s *stream, q *handlerRequest) error {
 	return err
 }
 
-func (r *Relay) inProcess(handler string) bool {
+func (r *Relay) runsInProcess(handler string) bool {
 	return r.config.Handlers != nil && r.config.Handlers.InProcess(handler)
 }
 
+// recordAttempt records the error of a request. It logs an error only if it differs from the last one.
 func (r *Relay) recordAttempt(ctx context.Context, s *stream, q *handlerRequest, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
 	r.mu.Lock()
-	news := text != q.lastError
+	changed := text != q.lastError
 	q.lastError = text
 	r.mu.Unlock()
-	if news && err != nil && ctx.Err() == nil {
+	if changed && err != nil && ctx.Err() == nil {
 		r.config.Logger.Warnw("handler is asked again later",
 			"object", s.object.Key(), "handler", q.handler, "event", q.event.ID(), "error", err)
 	}
 }
 
-// reportOverdue makes it known when a handler keeps an object waiting.
+// reportOverdue reports a handler that has not acted for ReportAfter.
 func (r *Relay) reportOverdue(ctx context.Context, s *stream, q *handlerRequest) {
 	timer := r.config.Clock.NewTimer(r.config.ReportAfter)
 	defer timer.Stop()

@@ -19,36 +19,36 @@ import (
 
 const repeats = "pi3 pi3@1s pi3@3s pi3@7s pi3@15s pi3@31s pi3@1m1s pi3@1m31s"
 
-func TestHandlerInProcessIsAskedUntilTheDeedIsDone(t *testing.T) {
+func TestRequestToHandlerInProcessIsRepeatedUntilTheObjectShowsTheResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler := newHandler(nil)
 		r := newTestRelay(t, RelayConfig{Handlers: inProcessBroker(t, handler)})
 		record := recordOf(3, 0)
-		story := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
-		r.Publish(story)
+		snapshot := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
+		r.Publish(snapshot)
 		advance(50 * time.Second)
-		r.Publish(story)
+		r.Publish(snapshot)
 		advance(50 * time.Second)
-		r.expect("asked", handler.got(), repeats)
+		r.expect("requests", handler.got(), repeats)
 		r.Publish(Snapshot{Object: pi, Record: record})
 		advance(time.Hour)
-		r.expect("asked", handler.got(), repeats)
+		r.expect("requests", handler.got(), repeats)
 		r.expect("progress", r.takeProgress(), "")
 	})
 }
 
-func TestHandlerBehindTheSinkIsAskedUntilTheDeedIsDone(t *testing.T) {
+func TestRequestToHandlerBehindTheSinkIsRepeatedUntilTheObjectShowsTheResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
 		record := recordOf(3, 0)
-		story := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
-		r.Publish(story)
-		story.Request.Event.SetSubject("edited by the caller")
+		snapshot := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
+		r.Publish(snapshot)
+		snapshot.Request.Event.SetSubject("edited by the caller")
 		advance(100 * time.Second)
 		r.expect("sent", sink.got(), "pi1 pi2 "+repeats)
 		for _, again := range sink.sends[3:] {
-			r.expect("event sent again", again.bytes, sink.sends[2].bytes)
+			r.expect("repeated event", again.bytes, sink.sends[2].bytes)
 		}
 		r.Publish(Snapshot{Object: pi, Record: record})
 		advance(time.Hour)
@@ -57,7 +57,7 @@ func TestHandlerBehindTheSinkIsAskedUntilTheDeedIsDone(t *testing.T) {
 	})
 }
 
-func TestEventIsNotRepeatedBeforeItsTurn(t *testing.T) {
+func TestRequestIsNotRepeatedBeforeItsEventIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, event cloudevents.Event, try int) error {
 			if strings.HasSuffix(event.ID(), "1") && try < 3 {
@@ -74,7 +74,7 @@ func TestEventIsNotRepeatedBeforeItsTurn(t *testing.T) {
 	})
 }
 
-func TestEventThatWasToldBeforeARestartIsRepeatedAtOnce(t *testing.T) {
+func TestRequestIsRepeatedAtOnceAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
@@ -86,7 +86,7 @@ func TestEventThatWasToldBeforeARestartIsRepeatedAtOnce(t *testing.T) {
 	})
 }
 
-func TestRejectedEventIsRepeatedWhileItIsAwaited(t *testing.T) {
+func TestRequestIsRepeatedAlthoughItsEventWasRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errPoison })
 		r := newTestRelay(t, RelayConfig{Sink: sink, MaxRejections: 2})
@@ -99,7 +99,7 @@ func TestRejectedEventIsRepeatedWhileItIsAwaited(t *testing.T) {
 	})
 }
 
-func TestHandlerInProcessDoesNotWaitForTheSink(t *testing.T) {
+func TestRequestToHandlerInProcessDoesNotWaitForTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(ctx context.Context, _ cloudevents.Event, _ int) error {
 			<-ctx.Done()
@@ -110,13 +110,13 @@ func TestHandlerInProcessDoesNotWaitForTheSink(t *testing.T) {
 		record := recordOf(3, 0)
 		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)})
 		advance(100 * time.Second)
-		r.expect("asked", handler.got(), repeats)
+		r.expect("requests", handler.got(), repeats)
 		r.expect("sent", sink.got(), "pi1")
 		r.Shutdown()
 	})
 }
 
-func TestClockEventGoesToTheSinkToo(t *testing.T) {
+func TestRequestWithClockEventIsAlsoSentToTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(_ context.Context, _ cloudevents.Event, try int) error {
 			if try < 4 {
@@ -131,7 +131,7 @@ func TestClockEventGoesToTheSinkToo(t *testing.T) {
 		synctest.Wait()
 		r.Publish(Snapshot{Object: pi, Record: record})
 		synctest.Wait()
-		r.expect("asked", handler.got(), "pi-clock")
+		r.expect("requests", handler.got(), "pi-clock")
 		r.expectProgress(pi, Progress{Acknowledged: 3, Pending: 1, LastError: "sink is down"})
 		r.Publish(Snapshot{Object: pi, Record: record, Request: ttlRequest(t, pi)})
 		r.Publish(Snapshot{Object: pi, Record: record})
@@ -143,7 +143,7 @@ func TestClockEventGoesToTheSinkToo(t *testing.T) {
 	})
 }
 
-func TestClockEventBehindTheSinkIsRepeated(t *testing.T) {
+func TestRequestWithClockEventIsRepeatedBehindTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(nil)
 		r := newTestRelay(t, RelayConfig{Sink: sink})
@@ -154,7 +154,7 @@ func TestClockEventBehindTheSinkIsRepeated(t *testing.T) {
 	})
 }
 
-func TestRejectedClockEventIsNoRejectedTransition(t *testing.T) {
+func TestRequestWithRejectedClockEventIsNoRejectedTransition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errPoison })
 		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil))})
@@ -165,7 +165,7 @@ func TestRejectedClockEventIsNoRejectedTransition(t *testing.T) {
 	})
 }
 
-func TestClockEventsDoNotPileUp(t *testing.T) {
+func TestRequestsQueueABoundedNumberOfClockEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := newSink(func(context.Context, cloudevents.Event, int) error { return errDown })
 		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil))})
@@ -176,13 +176,13 @@ func TestClockEventsDoNotPileUp(t *testing.T) {
 			advance(time.Minute)
 		}
 		if got := r.Progress(pi.UID).Pending; got != 2+maxQueuedClockEvents {
-			t.Errorf("%d events wait, want 2 transitions and %d clock events", got, maxQueuedClockEvents)
+			t.Errorf("%d events are pending, want 2 transitions and %d clock events", got, maxQueuedClockEvents)
 		}
 		r.Shutdown()
 	})
 }
 
-func TestAnotherEventReplacesTheOneAwaited(t *testing.T) {
+func TestRequestIsReplacedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler := newHandler(nil)
 		r := newTestRelay(t, RelayConfig{Handlers: inProcessBroker(t, handler)})
@@ -190,12 +190,12 @@ func TestAnotherEventReplacesTheOneAwaited(t *testing.T) {
 		advance(2 * time.Second)
 		r.Publish(Snapshot{Object: pi, Record: recordOf(4, 0), Request: restartRequest(t, pi, recordOf(4, 0))})
 		advance(2 * time.Second)
-		r.expect("asked", handler.got(), "pi3 pi3@1s pi4@2s pi4@3s")
+		r.expect("requests", handler.got(), "pi3 pi3@1s pi4@2s pi4@3s")
 		r.Shutdown()
 	})
 }
 
-func TestSettingIsHeededWhileAHandlerIsAwaited(t *testing.T) {
+func TestRequestFollowsTheSettingOfItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProcess atomic.Bool
 		inProcess.Store(true)
@@ -208,13 +208,13 @@ func TestSettingIsHeededWhileAHandlerIsAwaited(t *testing.T) {
 		advance(6 * time.Second)
 		inProcess.Store(true)
 		advance(10 * time.Second)
-		r.expect("asked", handler.got(), "pi1 pi1@1s pi1@15s")
+		r.expect("requests", handler.got(), "pi1 pi1@1s pi1@15s")
 		r.expect("sent", sink.got(), "pi1 pi1@3s pi1@7s")
 		r.Shutdown()
 	})
 }
 
-func TestSettingIsHeededWhileTheSinkIsDown(t *testing.T) {
+func TestRequestFollowsTheSettingOfItsHandlerWhileTheSinkIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProcess atomic.Bool
 		handler := newHandler(nil)
@@ -225,12 +225,12 @@ func TestSettingIsHeededWhileTheSinkIsDown(t *testing.T) {
 		advance(time.Second)
 		inProcess.Store(true)
 		advance(30 * time.Second)
-		r.expect("asked", handler.got(), "pi1@30s pi1@31s")
+		r.expect("requests", handler.got(), "pi1@30s pi1@31s")
 		r.Shutdown()
 	})
 }
 
-func TestHandlerThatMovesIsAskedAtOnce(t *testing.T) {
+func TestRequestIsRepeatedAtOnceWhenSettingsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProcess atomic.Bool
 		handler := newHandler(nil)
@@ -242,12 +242,12 @@ func TestHandlerThatMovesIsAskedAtOnce(t *testing.T) {
 		inProcess.Store(true)
 		r.HandlerSettingsChanged()
 		advance(500 * time.Millisecond)
-		r.expect("asked", handler.got(), "pi1@5s")
+		r.expect("requests", handler.got(), "pi1@5s")
 		r.Shutdown()
 	})
 }
 
-func TestSettingDoesNotBringAnEventBeforeItsTurn(t *testing.T) {
+func TestRequestIsNotSentEarlyWhenSettingsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inProcess atomic.Bool
 		inProcess.Store(true)
@@ -268,7 +268,7 @@ func TestSettingDoesNotBringAnEventBeforeItsTurn(t *testing.T) {
 	})
 }
 
-func TestHandlerThatKeepsAnObjectWaitingIsNamed(t *testing.T) {
+func TestRequestThatIsOverdueNamesItsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		since := time.Now()
 		handler := newHandler(func(context.Context, cloudevents.Event) error { return errors.New("no verdict") })
@@ -288,7 +288,7 @@ func TestHandlerThatKeepsAnObjectWaitingIsNamed(t *testing.T) {
 	})
 }
 
-func TestHandlerOutOfReachIsNamed(t *testing.T) {
+func TestRequestToUnreachableHandlerNamesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTestRelay(t, RelayConfig{})
 		record := recordOf(1, 0)
@@ -296,41 +296,41 @@ func TestHandlerOutOfReachIsNamed(t *testing.T) {
 		advance(2 * time.Minute)
 		r.expect("progress", r.takeProgress(), "pi")
 		if got := r.Progress(pi.UID); got.OverdueHandler != "restart" || got.LastError != errUnreachable.Error() {
-			t.Errorf("progress is %+v, want the handler's name and why it is not reached", got)
+			t.Errorf("progress is %+v, want the handler's name and the reason", got)
 		}
 		r.Shutdown()
 	})
 }
 
-func TestHandlerFinishesWhatItHasBegun(t *testing.T) {
-	answered := map[string]func(r *testRelay, story Snapshot){
-		"the deed is done":   func(r *testRelay, story Snapshot) { r.Publish(Snapshot{Object: pi, Record: story.Record}) },
-		"the object is gone": func(r *testRelay, _ Snapshot) { r.Forget(pi.UID) },
+func TestRequestThatIsCancelledDoesNotCancelTheHandlersCall(t *testing.T) {
+	cancelled := map[string]func(r *testRelay, snapshot Snapshot){
+		"the object shows the result": func(r *testRelay, snapshot Snapshot) { r.Publish(Snapshot{Object: pi, Record: snapshot.Record}) },
+		"the object is deleted":       func(r *testRelay, _ Snapshot) { r.Forget(pi.UID) },
 	}
-	for name, answer := range answered {
+	for name, answer := range cancelled {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var r *testRelay
 				var end error
 				record := recordOf(1, 0)
-				story := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
+				snapshot := Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)}
 				r = newTestRelay(t, RelayConfig{Handlers: inProcessBroker(t, newHandler(func(ctx context.Context, _ cloudevents.Event) error {
-					answer(r, story)
+					answer(r, snapshot)
 					time.Sleep(time.Second)
 					end = ctx.Err()
 					return nil
 				}))})
-				r.Publish(story)
+				r.Publish(snapshot)
 				advance(time.Minute)
 				if end != nil {
-					t.Errorf("the handler was cut short: %v", end)
+					t.Errorf("the handler's context ended: %v", end)
 				}
 			})
 		})
 	}
 }
 
-func TestHandlerThatPanicsIsAskedAgain(t *testing.T) {
+func TestRequestIsRepeatedAfterAPanicOfTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.DebugLevel)
 		handler := newHandler(func(ctx context.Context, _ cloudevents.Event) error {
@@ -341,13 +341,13 @@ func TestHandlerThatPanicsIsAskedAgain(t *testing.T) {
 		record := recordOf(3, 0)
 		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record)})
 		advance(100 * time.Second)
-		r.expect("asked", handler.got(), repeats)
+		r.expect("requests", handler.got(), repeats)
 		r.expectProgress(pi, Progress{Acknowledged: 3, LastError: "handler panicked: oops"})
 		if got := logs.FilterMessage("about to panic").FilterField(zap.String("handler", "restart")).Len(); got != 8 {
-			t.Errorf("the handler's own log has %d lines, want 8 that name it", got)
+			t.Errorf("the handler logged %d lines with its name, want 8", got)
 		}
 		if got := logs.FilterMessage("handler panicked").FilterFieldKey("stack").Len(); got != 8 {
-			t.Errorf("%d stacks are in the log, want 8", got)
+			t.Errorf("the log has %d stacks, want 8", got)
 		}
 		if got := logs.FilterMessage("handler is asked again later").Len(); got != 1 {
 			t.Errorf("the same error is logged %d times, want once", got)

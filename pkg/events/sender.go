@@ -11,15 +11,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
-// startSender gives a stream its sender, where it has something to send and no sender yet.
+// startSender starts the goroutine that sends a stream's queue, if the queue has events and no such goroutine runs.
 func (r *Relay) startSender(s *stream) {
 	if s.sending || len(s.queue) == 0 {
 		return
 	}
 	s.sending = true
 	r.start(func() {
-		for i := r.next(s); i != nil; i = r.next(s) {
-			r.send(s, i)
+		for e := r.next(s); e != nil; e = r.next(s) {
+			r.send(s, e)
 		}
 		if s.ctx.Err() == nil {
 			r.config.OnProgress(s.object.Key())
@@ -27,7 +27,7 @@ func (r *Relay) startSender(s *stream) {
 	})
 }
 
-// next is what is to be sent next. When there is nothing, the sender is about to end.
+// next returns the first event of the queue. If the queue is empty it returns nil, and the sender must end.
 func (r *Relay) next(s *stream) *queuedEvent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,41 +38,41 @@ func (r *Relay) next(s *stream) *queuedEvent {
 	return s.queue[0]
 }
 
-// send sends one event until the sink has taken it, or refused it for good, or until that is needless.
-func (r *Relay) send(s *stream, i *queuedEvent) {
-	event, err := i.event(s.object)
+// send sends one event until the sink acknowledges it, until it is rejected MaxRejections times, or until it left the queue.
+func (r *Relay) send(s *stream, e *queuedEvent) {
+	event, err := e.event(s.object)
 	if err != nil {
-		r.skip(s, i, event, err)
+		r.skip(s, e, event, err)
 		return
 	}
-	rejections := 0
-	for try := 0; !isClosed(i.done) && s.ctx.Err() == nil; try++ {
-		err := r.sendOnce(s, r.config.Sends, event, i.span)
+	backoff := r.config.SendBackoff
+	for rejections := 0; !isClosed(e.done) && s.ctx.Err() == nil; {
+		err := r.sendOnce(s, r.config.Sends, event, e.span)
 		if IsRejected(err) {
 			rejections++
 		}
 		switch {
 		case err == nil:
-			r.acknowledged(s, i)
+			r.acknowledge(s, e)
 			return
 		case rejections == r.config.MaxRejections:
-			r.skip(s, i, event, err)
+			r.skip(s, e, event, err)
 			return
 		}
 		r.reportFailure(s, event, err)
-		r.wait(s.ctx, r.config.SendBackoff.delay(try), i.done, nil)
+		r.sleep(s.ctx, backoff.Step(), e.done, nil)
 	}
 }
 
-// sendOnce sends an event once. A slot is held for the time of the send only, so that an object in back-off holds none.
-func (r *Relay) sendOnce(s *stream, slots *fairshare.Limiter, event cloudevents.Event, cause trace.SpanContext) error {
+// sendOnce sends an event once. It holds a slot only during the send, so an object in back-off holds none.
+func (r *Relay) sendOnce(s *stream, slots *fairshare.Limiter, event cloudevents.Event, parent trace.SpanContext) error {
 	ctx := s.ctx
 	release, err := slots.Acquire(ctx, s.object.Namespace)
 	if err != nil {
 		return err
 	}
 	defer release()
-	traced, span := r.startSpan(ctx, "send", trace.SpanKindProducer, event, cause)
+	traced, span := r.startSpan(ctx, "send", trace.SpanKindProducer, event, parent)
 	err = r.config.Sink.Send(traced, event)
 	endSpan(span, err)
 	if ctx.Err() == nil {
@@ -81,69 +81,72 @@ func (r *Relay) sendOnce(s *stream, slots *fairshare.Limiter, event cloudevents.
 	return err
 }
 
-func (r *Relay) acknowledged(s *stream, i *queuedEvent) {
+// acknowledge completes an event that the sink has acknowledged.
+func (r *Relay) acknowledge(s *stream, e *queuedEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.setLastError("")
-	if i.transition != nil {
-		r.instruments.recordDelivery(r.config.Clock.Since(i.transition.Time.Time))
+	s.recordAnswer("")
+	if e.transition != nil {
+		r.instruments.recordDelivery(r.config.Clock.Since(e.transition.Time.Time))
 	}
-	r.complete(s, i)
+	r.complete(s, e)
 }
 
-// complete takes an item out of the queue and moves the cursor.
-func (r *Relay) complete(s *stream, done *queuedEvent) {
-	s.acknowledged = max(s.acknowledged, done.sequence())
-	r.removeQueued(s, func(i *queuedEvent) bool { return i == done })
+// complete removes an event from the queue and advances the cursor.
+func (r *Relay) complete(s *stream, completed *queuedEvent) {
+	s.acknowledged = max(s.acknowledged, completed.sequence())
+	r.dequeue(s, func(e *queuedEvent) bool { return e == completed })
 	s.advanceCursor()
 }
 
-// skip gives up on an event that the sink will never take. The log keeps the whole of it.
-func (r *Relay) skip(s *stream, i *queuedEvent, event cloudevents.Event, err error) {
-	r.reportRejection(s, i, event, err)
+// skip completes an event that the sink will never accept, and logs the whole event.
+func (r *Relay) skip(s *stream, e *queuedEvent, event cloudevents.Event, err error) {
+	r.reportRejection(s, e, event, err)
 	r.mu.Lock()
-	s.setLastError(err.Error())
-	if i.transition != nil && !isClosed(i.done) {
+	s.recordAnswer(err.Error())
+	if e.transition != nil && !isClosed(e.done) {
 		s.rejected++
 	}
-	r.complete(s, i)
+	r.complete(s, e)
 	r.mu.Unlock()
 	r.config.OnProgress(s.object.Key())
 }
 
-func (r *Relay) reportRejection(s *stream, i *queuedEvent, event cloudevents.Event, err error) {
+// reportRejection counts a skipped event and logs it. If no event could be made, it logs the transition's data.
+func (r *Relay) reportRejection(s *stream, e *queuedEvent, event cloudevents.Event, err error) {
 	r.instruments.recordRejection(event.Type())
-	var whole any = event
+	var skipped any = event
 	if event.Context == nil {
-		whole = transitionData(s.object, *i.transition)
+		skipped = transitionData(s.object, *e.transition)
 	}
-	text, _ := json.Marshal(whole)
+	text, _ := json.Marshal(skipped)
 	r.config.Logger.Errorw("event was rejected and is passed over",
 		"object", s.object.Key(), "error", err, "event", json.RawMessage(text))
 }
 
-// setLastError notes that the sink is there.
-func (s *stream) setLastError(with string) {
-	s.lastError, s.failingSince, s.sinkFailure = with, time.Time{}, ""
+// recordAnswer records that the sink answered. An acknowledgement has no error.
+func (s *stream) recordAnswer(lastError string) {
+	s.lastError, s.failingSince, s.sinkFailure = lastError, time.Time{}, ""
 }
 
 func (r *Relay) reportFailure(s *stream, event cloudevents.Event, err error) {
 	if s.ctx.Err() != nil {
 		return
 	}
-	warn, overdue := r.recordFailure(s, err)
+	warn, report := r.recordFailure(s, err)
 	log := r.config.Logger.Debugw
 	if warn {
 		log = r.config.Logger.Warnw
 	}
 	log("event is not taken by the sink and is sent again", "object", s.object.Key(), "id", event.ID(), "error", err)
-	if overdue {
+	if report {
 		r.config.OnProgress(s.object.Key())
 	}
 }
 
-// recordFailure says whether a failure is worth a line to everybody, and whether ReportAfter with the sink has just ended.
-func (r *Relay) recordFailure(s *stream, err error) (warn, overdue bool) {
+// recordFailure records a failed send. warn reports whether a warning is due, and report whether the sink has failed for
+// ReportAfter now.
+func (r *Relay) recordFailure(s *stream, err error) (warn, report bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.config.Clock.Now()
@@ -152,15 +155,15 @@ func (r *Relay) recordFailure(s *stream, err error) (warn, overdue bool) {
 	}
 	s.lastError = err.Error()
 	if s.sinkFailure == "" && (errors.Is(err, errInvalidSink) || now.Sub(s.failingSince) >= r.config.ReportAfter) {
-		s.sinkFailure, overdue = s.lastError, true
+		s.sinkFailure, report = s.lastError, true
 	}
 	if warn = now.Sub(r.lastWarning) >= warningInterval; warn {
 		r.lastWarning = now
 	}
-	return warn, overdue
+	return warn, report
 }
 
-// warningInterval is how often a sink that fails is worth a line to everybody; it fails for each object and try.
+// warningInterval is the least time between two warnings about failed sends. Other failures are logged at debug.
 const warningInterval = time.Minute
 
 func isClosed(done <-chan struct{}) bool {

@@ -21,34 +21,34 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// Sink takes events. A nil error says that the sink took the event; IsRejected tells whether an error is final.
+// Sink receives events. Send returns nil if the sink has acknowledged the event. IsRejected reports whether an error is final.
 type Sink interface {
 	Send(ctx context.Context, event cloudevents.Event) error
 }
 
-// ErrRejected is wrapped by the errors of a Sink that say that this event will never be taken.
+// ErrRejected is wrapped by a Sink's error if the sink will never accept the event.
 var ErrRejected = errors.New("event rejected")
 
-// IsRejected says that the sink refused the event for good. Every other error may pass.
+// IsRejected reports whether the sink will never accept the event. Every other error is worth a retry.
 func IsRejected(err error) bool { return errors.Is(err, ErrRejected) }
 
 const (
-	// sendTimeout is longer than the time that a broker may take to deliver to all of its Triggers. A broker
-	// with in-memory channels delivers while the request is open: if the request ended first, its retries
-	// would be cancelled, the dead-letter sink never reached, and the event sent to everybody once more.
+	// sendTimeout is longer than a broker may take to deliver an event to all of its Triggers. A broker with in-memory channels
+	// delivers while the request is open. If the request ended earlier, the broker would cancel its retries, would never reach
+	// the dead-letter sink, and would get the event again for all Triggers.
 	sendTimeout = 60 * time.Second
-	// maxIdleConnections are kept to the sink, so that a burst of sends opens no connection for each.
+	// maxIdleConnections is the number of idle connections to the sink, so that a burst of sends reuses connections.
 	maxIdleConnections = 128
-	// maxErrorBytes is how much of a refusal's text is kept.
+	// maxErrorBytes bounds the part of the sink's error text that is kept.
 	maxErrorBytes = 512
-	// maxDrainBytes is how much of an answer is read so that its connection can be used again.
+	// maxDrainBytes bounds the part of a response that is read so that its connection can be reused.
 	maxDrainBytes = 64 << 10
 )
 
-// HTTPOption adjusts the sink that NewHTTPSink makes.
+// HTTPOption configures NewHTTPSink.
 type HTTPOption func(*httpSink) error
 
-// WithCACerts makes the sink trust these PEM certificates, besides the system's. An empty text changes nothing.
+// WithCACerts makes the sink trust PEM certificates, besides the system's. An empty string changes nothing.
 func WithCACerts(pem string) HTTPOption {
 	return func(s *httpSink) error {
 		if pem == "" {
@@ -66,13 +66,13 @@ func WithCACerts(pem string) HTTPOption {
 	}
 }
 
-// WithExtensions sets extension attributes on every event. They win over those that the event has.
+// WithExtensions sets extension attributes on every event. They replace the event's own.
 func WithExtensions(extensions map[string]string) HTTPOption {
 	return func(s *httpSink) error {
 		probe := cloudevents.NewEvent()
 		for name, value := range extensions {
 			if err := probe.Context.SetExtension(name, value); err != nil || name == "data" {
-				return fmt.Errorf("K_CE_OVERRIDES names %q, which is no extension attribute: %w", name, err)
+				return fmt.Errorf("K_CE_OVERRIDES names %q, which is not a valid extension attribute: %w", name, err)
 			}
 		}
 		s.extensions = extensions
@@ -80,11 +80,11 @@ func WithExtensions(extensions map[string]string) HTTPOption {
 	}
 }
 
-// WithToken sends every event with the bearer token in a file. The file is read for each event, since its owner renews it.
-// If the file is missing, an event that needs a token is not sent, and any other event is sent without one.
+// WithToken sends every event with the bearer token in a file. The file is read for each event, since the token is renewed. If
+// the file is missing and needed is true, no event is sent. If needed is false, events are sent without a token.
 //
-// A token never leaves over plain http: whoever reads it there can use it. An http sink that needs a token is an error. If
-// it needs none, events are sent without the token.
+// A token is sent over https only, since anyone who reads it on the way can use it. WithToken returns an error for an http sink
+// if needed is true. Otherwise an http sink gets events without a token.
 func WithToken(file string, needed bool) HTTPOption {
 	return func(s *httpSink) error {
 		if needed && !s.encrypted {
@@ -96,7 +96,7 @@ func WithToken(file string, needed bool) HTTPOption {
 	}
 }
 
-// httpSink sends events to one HTTP endpoint, in binary mode, one try a call.
+// httpSink sends events to one HTTP endpoint in binary mode. Each call of Send sends one request.
 type httpSink struct {
 	target string
 	// encrypted reports whether the target is an https URL.
@@ -108,12 +108,12 @@ type httpSink struct {
 	client      *http.Client
 }
 
-// NewHTTPSink makes a sink of an absolute http or https URL.
+// NewHTTPSink creates a sink for an absolute http or https URL.
 func NewHTTPSink(target string, options ...HTTPOption) (Sink, error) {
 	address, err := url.Parse(target)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("K_SINK is no URL: %w", err)
+		return nil, fmt.Errorf("K_SINK is not a URL: %w", err)
 	case address.Scheme != "http" && address.Scheme != "https", address.Host == "":
 		return nil, fmt.Errorf("K_SINK %q is not an absolute http or https URL", address.Redacted())
 	}
@@ -140,11 +140,11 @@ func transport(security *tls.Config) *http.Transport {
 	}
 }
 
-// refuseRedirect makes a redirect a failure: followed, some of them would turn the POST into a GET, whose
-// success would be taken for the event's.
+// refuseRedirect makes a redirect a failure. Following it could turn the POST into a GET, and the GET's success would count as
+// the event's.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Send posts the event once. The statuses 400, 413 and 422 are a rejection. Every other refusal can pass.
+// Send posts the event once. The statuses 400, 413 and 422 are a rejection. Every other error is worth a retry.
 func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	request, err := cloudevents.NewHTTPRequestFromEvent(ctx, s.target, s.withExtensions(event))
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	if err != nil {
 		return fmt.Errorf("send event %s: %w", event.ID(), err)
 	}
-	// In a header of HTTP and not in the event: however often an event is sent, its bytes are the same.
+	// The trace is an HTTP header and no part of the event, so that a repeated event has the same bytes.
 	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(request.Header))
 	response, err := s.client.Do(request)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	}
 	defer response.Body.Close()
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
-	// What cannot be read costs the connection and nothing else: the status is the answer.
+	// A failed read costs the connection and nothing else: only the status matters.
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxDrainBytes))
 	err = responseError(event.ID(), response.StatusCode, strings.TrimSpace(strings.ToValidUTF8(string(answer), "")))
 	if err != nil && withheld && isUnauthorized(response.StatusCode) {
@@ -172,7 +172,7 @@ func (s *httpSink) Send(ctx context.Context, event cloudevents.Event) error {
 	return err
 }
 
-// isUnauthorized reports whether a status is the answer to a request that lacks a token.
+// isUnauthorized reports whether a sink may have refused a request because it had no token.
 func isUnauthorized(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
@@ -188,7 +188,7 @@ func (s *httpSink) withExtensions(event cloudevents.Event) cloudevents.Event {
 	return event
 }
 
-// authorize puts the token into a request to an https sink. For an http sink it reports whether a token was withheld.
+// authorize sets the token in a request to an https sink. For an http sink, it reports whether there was a token to send.
 func (s *httpSink) authorize(request *http.Request) (withheld bool, err error) {
 	if s.tokenFile == "" {
 		return false, nil
@@ -208,6 +208,7 @@ func (s *httpSink) authorize(request *http.Request) (withheld bool, err error) {
 	return false, nil
 }
 
+// responseError returns nil if the sink acknowledged the event.
 func responseError(id string, status int, answer string) error {
 	switch {
 	case status >= 200 && status < 300:
@@ -219,8 +220,8 @@ func responseError(id string, status int, answer string) error {
 	}
 }
 
-// isRejection reports whether a status is about the event itself: 400, 413 and 422. Every other status is about the way to
-// the sink, its policies or its load, which change while the event stays as it is.
+// isRejection reports whether a status is about the event itself: 400, 413 and 422. Every other status is about the network, the
+// sink's policies or its load. Those can change, so that a retry may succeed.
 func isRejection(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:

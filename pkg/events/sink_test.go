@@ -98,7 +98,7 @@ func TestHTTPSinkClassifiesAnswers(t *testing.T) {
 				t.Errorf("%d is %s (%v), want %s", status, got, err, want)
 			}
 			if err != nil && status != http.StatusNotModified && !strings.HasSuffix(err.Error(), ": the reason") {
-				t.Errorf("error %q does not end with the sink's own words", err)
+				t.Errorf("error %q does not end with the sink's text", err)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func clockEvent(t *testing.T, o Object) cloudevents.Event {
 	return event
 }
 
-func TestHTTPSinkThatIsGoneIsTransient(t *testing.T) {
+func TestHTTPSinkThatIsUnreachableIsTransient(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	sink, err := NewHTTPSink(server.URL)
@@ -148,7 +148,7 @@ func TestHTTPSinkStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestHTTPSinkRejectsWhatIsNoEvent(t *testing.T) {
+func TestHTTPSinkRejectsAnInvalidEvent(t *testing.T) {
 	sink, err := NewHTTPSink("http://localhost:1")
 	must(t, err)
 	if err := sink.Send(t.Context(), cloudevents.NewEvent()); !IsRejected(err) {

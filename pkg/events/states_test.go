@@ -9,19 +9,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestEveryLifecycleStateHasAnEvent(t *testing.T) {
+func TestTypesHaveOneForEveryLifecycleState(t *testing.T) {
 	expectEvents(t, "SparkApplication", lifecycle.States)
 	expectEvents(t, events.KindCluster, cluster.States)
-	for _, kind := range events.Types {
-		if kind.Clock() {
+	for _, eventType := range events.Types {
+		if eventType.Clock() {
 			continue
 		}
-		known := slices.Contains(lifecycle.States, lifecycle.State(kind.State))
-		if kind.Cluster {
-			known = slices.Contains(cluster.States, cluster.State(kind.State))
+		known := slices.Contains(lifecycle.States, lifecycle.State(eventType.State))
+		if eventType.Cluster {
+			known = slices.Contains(cluster.States, cluster.State(eventType.State))
 		}
 		if !known {
-			t.Errorf("%s tells a state that the lifecycle has not: %s", kind.Name, kind.State)
+			t.Errorf("%s has state %s, which the lifecycle does not have", eventType.Name, eventType.State)
 		}
 	}
 }
@@ -32,13 +32,13 @@ func expectEvents[S interface {
 }](t *testing.T, of string, states []S) {
 	t.Helper()
 	for _, state := range states {
-		kind, has := events.TypeForState(of, string(state))
+		eventType, has := events.TypeForState(of, string(state))
 		if !has {
-			t.Errorf("no event tells the beginning of %s of a %s", state, of)
+			t.Errorf("there is no event for state %s of a %s", state, of)
 			continue
 		}
-		if kind.EndsAttempt != state.Stopping() {
-			t.Errorf("%s ends an attempt: %t, and its event says %t", state, state.Stopping(), kind.EndsAttempt)
+		if eventType.EndsAttempt != state.Stopping() {
+			t.Errorf("%s ends an attempt: %t, but its event has EndsAttempt %t", state, state.Stopping(), eventType.EndsAttempt)
 		}
 	}
 }

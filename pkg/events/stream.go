@@ -12,74 +12,76 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// stream is one object's story on its way to the sink. Relay.mu guards it.
+// stream holds what the relay knows about one object. Relay.mu guards it.
 type stream struct {
 	object Object
 	ctx    context.Context
 	stop   context.CancelFunc
 
-	// sequence is the last transition that was told to the relay, and sequenceTime that transition's time.
+	// sequence is that of the last published transition, and sequenceTime that transition's time.
 	sequence     int64
 	sequenceTime time.Time
-	// acknowledged is the last transition that the sink has taken, here or by the record's word.
+	// acknowledged is the sequence up to which all transitions are acknowledged, by the sink or according to the record.
 	acknowledged int64
 	rejected     int64
-	// queue is what the sink has not taken, in order.
-	queue     []*queuedEvent
+	// queue holds the events that the sink has not acknowledged, in order.
+	queue []*queuedEvent
+	// sending reports whether a goroutine sends the queue.
 	sending   bool
 	lastError string
-	// failingSince is when the first send failed after the last that did not, and undelivered why, once it is worth telling.
+	// failingSince is when the first send failed after the last success.
 	failingSince time.Time
-	sinkFailure  string
-	// request is what awaits a handler.
+	// sinkFailure is Progress.SinkFailure.
+	sinkFailure string
+	// request is nil if the object waits for no handler.
 	request *handlerRequest
 }
 
-// queuedEvent is an event to be sent: a transition, whose event is made when it is sent, or a clock event.
+// queuedEvent is an event to send. It holds either a transition, whose event is made when it is sent, or a clock event.
 type queuedEvent struct {
 	transition *v1alpha1.Transition
 	clock      *cloudevents.Event
 	span       trace.SpanContext
-	// done is closed when the item needs no more sending.
+	// done is closed when the event has left the queue.
 	done chan struct{}
 }
 
-func (i *queuedEvent) sequence() int64 {
-	if i.transition == nil {
+func (e *queuedEvent) sequence() int64 {
+	if e.transition == nil {
 		return 0
 	}
-	return i.transition.Sequence
+	return e.transition.Sequence
 }
 
-func (i *queuedEvent) id(o Object) string {
-	if i.clock != nil {
-		return i.clock.ID()
+func (e *queuedEvent) id(o Object) string {
+	if e.clock != nil {
+		return e.clock.ID()
 	}
-	return eventID(o, sequenceText(i.sequence()))
+	return eventID(o, sequenceText(e.sequence()))
 }
 
-func (i *queuedEvent) event(o Object) (cloudevents.Event, error) {
-	if i.clock != nil {
-		return *i.clock, nil
+func (e *queuedEvent) event(o Object) (cloudevents.Event, error) {
+	if e.clock != nil {
+		return *e.clock, nil
 	}
-	return NewTransitionEvent(o, *i.transition)
+	return NewTransitionEvent(o, *e.transition)
 }
 
-// streamFor finds or begins an object's stream. It is nil for a story that is older than what was heard.
-func (r *Relay) streamFor(story Snapshot) *stream {
-	s, known := r.streams[story.Object.UID]
-	if known && story.Record != nil && story.Record.Sequence < s.sequence {
-		if !lastTime(story.Record).After(s.sequenceTime) {
+// streamFor returns the object's stream, and creates it if needed. It returns nil for an outdated snapshot.
+func (r *Relay) streamFor(snapshot Snapshot) *stream {
+	s, ok := r.streams[snapshot.Object.UID]
+	if ok && snapshot.Record != nil && snapshot.Record.Sequence < s.sequence {
+		if !lastTime(snapshot.Record).After(s.sequenceTime) {
 			return nil
 		}
-		// The record was lost and begun anew.
-		r.forget(story.Object.UID)
-		known = false
+		// The sequence is lower, but the transition is newer: the record was lost, and a new one has begun.
+		r.forget(snapshot.Object.UID)
+		ok = false
 	}
-	if !known {
-		s = &stream{object: story.Object}
+	if !ok {
+		s = &stream{object: snapshot.Object}
 		s.ctx, s.stop = context.WithCancel(r.ctx)
-		r.streams[story.Object.UID] = s
+		r.streams[snapshot.Object.UID] = s
 	}
 	return s
 }
@@ -91,37 +93,37 @@ func lastTime(record *v1alpha1.Record) time.Time {
 	return record.Transitions[len(record.Transitions)-1].Time.Time
 }
 
-// updateQueue takes what is new in a record into the queue, and what somebody else has delivered out of it.
-func (r *Relay) updateQueue(s *stream, story Snapshot) {
-	record := story.Record
+// updateQueue adds the record's new transitions to the queue. It removes those that another replica has delivered.
+func (r *Relay) updateQueue(s *stream, snapshot Snapshot) {
+	record := snapshot.Record
 	if record == nil {
 		return
 	}
 	s.rejected = max(s.rejected, record.Rejected)
 	if record.Acknowledged > s.acknowledged {
 		s.acknowledged = record.Acknowledged
-		r.removeQueued(s, func(i *queuedEvent) bool { return i.transition != nil && i.sequence() <= record.Acknowledged })
+		r.dequeue(s, func(e *queuedEvent) bool { return e.transition != nil && e.sequence() <= record.Acknowledged })
 	}
 	if record.Sequence > s.sequence {
-		r.enqueue(s, newTransitions(story, max(s.sequence, s.acknowledged))...)
+		r.enqueue(s, newTransitions(snapshot, max(s.sequence, s.acknowledged))...)
 		s.sequence, s.sequenceTime = record.Sequence, lastTime(record)
 	}
 	s.advanceCursor()
 }
 
-// newTransitions are the transitions after a sequence, in order. Those that the record no longer holds are passed over.
-func newTransitions(story Snapshot, after int64) []*queuedEvent {
-	var items []*queuedEvent
-	for _, t := range story.Record.Transitions {
-		if t.Sequence > after && t.Sequence <= story.Record.Sequence {
-			items = append(items, &queuedEvent{transition: cloneForEvent(t), span: story.Span, done: make(chan struct{})})
+// newTransitions returns the transitions after a sequence, in order. It skips those that the record does not hold any more.
+func newTransitions(snapshot Snapshot, after int64) []*queuedEvent {
+	var queued []*queuedEvent
+	for _, t := range snapshot.Record.Transitions {
+		if t.Sequence > after && t.Sequence <= snapshot.Record.Sequence {
+			queued = append(queued, &queuedEvent{transition: cloneForEvent(t), span: snapshot.Span, done: make(chan struct{})})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b *queuedEvent) int { return cmp.Compare(a.sequence(), b.sequence()) })
-	return items
+	slices.SortStableFunc(queued, func(a, b *queuedEvent) int { return cmp.Compare(a.sequence(), b.sequence()) })
+	return queued
 }
 
-// cloneForEvent is a copy of what a transition's event is made from, which the record's owner cannot change.
+// cloneForEvent copies the parts of a transition that its event is made from, so that the caller can change the record.
 func cloneForEvent(t v1alpha1.Transition) *v1alpha1.Transition {
 	t.DriverStatus = nil
 	if t.End != nil {
@@ -131,37 +133,37 @@ func cloneForEvent(t v1alpha1.Transition) *v1alpha1.Transition {
 	return &t
 }
 
-func (r *Relay) enqueue(s *stream, items ...*queuedEvent) {
+func (r *Relay) enqueue(s *stream, queued ...*queuedEvent) {
 	if !r.HasSink() {
 		return
 	}
-	s.queue = append(s.queue, items...)
-	r.instruments.addPending(len(items))
+	s.queue = append(s.queue, queued...)
+	r.instruments.addPending(len(queued))
 }
 
-// removeQueued takes items out of the queue.
-func (r *Relay) removeQueued(s *stream, needless func(*queuedEvent) bool) {
+// dequeue removes matching events from the queue.
+func (r *Relay) dequeue(s *stream, match func(*queuedEvent) bool) {
 	before := len(s.queue)
-	s.queue = slices.DeleteFunc(s.queue, func(i *queuedEvent) bool {
-		if !needless(i) {
+	s.queue = slices.DeleteFunc(s.queue, func(e *queuedEvent) bool {
+		if !match(e) {
 			return false
 		}
-		close(i.done)
+		close(e.done)
 		return true
 	})
 	r.instruments.addPending(len(s.queue) - before)
 }
 
-// advanceCursor moves the cursor over what is acknowledged because nothing before it waits any more.
+// advanceCursor counts all published transitions as acknowledged if none is left in the queue.
 func (s *stream) advanceCursor() {
-	if !slices.ContainsFunc(s.queue, func(i *queuedEvent) bool { return i.transition != nil }) {
+	if !slices.ContainsFunc(s.queue, func(e *queuedEvent) bool { return e.transition != nil }) {
 		s.acknowledged = max(s.acknowledged, s.sequence)
 	}
 }
 
-// clockEvents are the clock events in the queue, the oldest first.
+// clockEvents returns the clock events in the queue, the oldest first.
 func (s *stream) clockEvents() []*queuedEvent {
-	return slices.DeleteFunc(slices.Clone(s.queue), func(i *queuedEvent) bool { return i.clock == nil })
+	return slices.DeleteFunc(slices.Clone(s.queue), func(e *queuedEvent) bool { return e.clock == nil })
 }
 
 func (s *stream) progress() Progress {
@@ -172,12 +174,12 @@ func (s *stream) progress() Progress {
 		SinkFailure:  s.sinkFailure,
 		LastError:    s.lastError,
 	}
-	if q := s.request; q != nil {
-		if q.overdue {
-			p.OverdueHandler, p.RequestedAt = q.handler, q.startedAt
+	if request := s.request; request != nil {
+		if request.overdue {
+			p.OverdueHandler, p.RequestedAt = request.handler, request.startedAt
 		}
 		if p.LastError == "" {
-			p.LastError = q.lastError
+			p.LastError = request.lastError
 		}
 	}
 	return p

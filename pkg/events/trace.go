@@ -9,11 +9,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins the span of one try to bring an event to somebody, as part of what caused the event.
+// startSpan starts the span of one send or of one handler's call, as a child of parent.
 func (r *Relay) startSpan(
-	ctx context.Context, name string, kind trace.SpanKind, event cloudevents.Event, cause trace.SpanContext,
+	ctx context.Context, name string, kind trace.SpanKind, event cloudevents.Event, parent trace.SpanContext,
 ) (context.Context, trace.Span) {
-	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, cause), name, trace.WithSpanKind(kind))
+	ctx, span := r.tracer.Start(trace.ContextWithSpanContext(ctx, parent), name, trace.WithSpanKind(kind))
 	if span.IsRecording() {
 		span.SetAttributes(
 			attributeType.String(event.Type()),

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// Each try is a span, and all of them belong to the trace of what they tell of.
+// Each send is a span in the trace of the reconcile that published the snapshot.
 func TestRelayTraces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spans := tracetest.NewInMemoryExporter()
@@ -30,15 +30,15 @@ func TestRelayTraces(t *testing.T) {
 		})
 		r := newTestRelay(t, RelayConfig{Sink: sink, Handlers: inProcessBroker(t, newHandler(nil)), TracerProvider: provider})
 		record := recordOf(2, 0)
-		_, cause := provider.Tracer("test").Start(t.Context(), "reconcile")
-		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record), Span: cause.SpanContext()})
+		_, reconcile := provider.Tracer("test").Start(t.Context(), "reconcile")
+		r.Publish(Snapshot{Object: pi, Record: record, Request: restartRequest(t, pi, record), Span: reconcile.SpanContext()})
 		advance(500 * time.Millisecond)
 		r.Shutdown()
 
 		got := map[string]int{}
 		for _, span := range spans.GetSpans() {
-			if span.Parent.SpanID() != cause.SpanContext().SpanID() {
-				t.Errorf("%s is no part of what caused it", span.Name)
+			if span.Parent.SpanID() != reconcile.SpanContext().SpanID() {
+				t.Errorf("%s is not a child of the reconcile", span.Name)
 			}
 			for _, attribute := range span.Attributes {
 				if attribute.Key == "cloudevents.event_id" {
@@ -53,8 +53,8 @@ func TestRelayTraces(t *testing.T) {
 	})
 }
 
-// The trace goes beside the event: a re-sent event is the same to the byte.
-func TestATraceIsNoPartOfTheEvent(t *testing.T) {
+// A repeated event has the same bytes, so the trace is not part of it.
+func TestHTTPSinkSendsTheTraceOutsideTheEvent(t *testing.T) {
 	before := otel.GetTextMapPropagator()
 	otel.SetTextMapPropagator(propagation.TraceContext{})
 	defer otel.SetTextMapPropagator(before)
@@ -76,7 +76,7 @@ func TestATraceIsNoPartOfTheEvent(t *testing.T) {
 		t.Errorf("traceparent is %q", parent)
 	}
 	if parent := headers[0].Get("Traceparent"); parent != "" {
-		t.Errorf("what nobody traces has the traceparent %q", parent)
+		t.Errorf("an event without trace has the traceparent %q", parent)
 	}
 	if diff := cmp.Diff(eventHeaders(headers[0]), eventHeaders(headers[1])); diff != "" {
 		t.Errorf("the event differs when it is traced (-without +with):\n%s", diff)

@@ -12,37 +12,36 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// TransitionData is the data of an event that tells a transition. The doc tags describe the fields in the
-// generated documentation.
+// TransitionData is the data of a transition's event. The doc tags are published as descriptions of the fields.
 type TransitionData struct {
 	Namespace     string `json:"namespace" doc:"The namespace of the object."`
 	Name          string `json:"name" doc:"The name of the object."`
 	UID           string `json:"uid" doc:"The uid of the object."`
 	Kind          string `json:"kind" doc:"The kind of the object."`
-	Attempt       int64  `json:"attempt" doc:"The attempt that the transition belongs to; the first is 0."`
-	Sequence      int64  `json:"sequence" doc:"The number of the transition among all of the object's, from 1, without gaps." minimum:"1"`
+	Attempt       int64  `json:"attempt" doc:"The attempt of the transition. The first is 0."`
+	Sequence      int64  `json:"sequence" doc:"The number of the transition, counted for the object from 1 without gaps." minimum:"1"`
 	State         string `json:"state" doc:"The lifecycle state that began."`
-	Message       string `json:"message,omitempty" doc:"What happened, for people. A long text is cut. Secret values are redacted, and what a failed driver said is there only with failure-messages of config-events."`
+	Message       string `json:"message,omitempty" doc:"What happened, in words. A long text is cut. Secret values are redacted. The output of a failed driver is included only if failure-messages in config-events allows it."`
 	DriverPod     string `json:"driverPod,omitempty" doc:"The name of the driver Pod."`
 	ApplicationID string `json:"applicationID,omitempty" doc:"Spark's own id of the attempt, spark.app.id."`
-	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended; on the end of an attempt only."`
-	Outcome       string `json:"outcome,omitempty" doc:"The object's true end, Succeeded, Failed, or Deleted before its end; on its last transition only. Where an edit of the spec has it run again, another end follows." enum:"Succeeded,Failed,Deleted"`
+	End           *End   `json:"end,omitempty" doc:"How and why the attempt ended. Only on the end of an attempt."`
+	Outcome       string `json:"outcome,omitempty" doc:"The final outcome: Succeeded, Failed, or Deleted before its end. Only on the last transition. If an edit of the spec runs the object again, another last transition follows." enum:"Succeeded,Failed,Deleted"`
 }
 
-// DecodeTransition reads the data of a received event. What is no transition's event, or has data that is none of it, is a
-// Permanent error.
+// DecodeTransition decodes the data of a received transition's event. It returns a Permanent error for any other event, and for
+// invalid data.
 func DecodeTransition(event cloudevents.Event) (TransitionData, error) {
 	return decode[TransitionData](event, false)
 }
 
-// DecodeClock reads the data of a received clock event. What is none, or has data that is none of it, is a Permanent error.
+// DecodeClock decodes the data of a received clock event. It returns a Permanent error for any other event, and for invalid data.
 func DecodeClock(event cloudevents.Event) (ClockData, error) {
 	return decode[ClockData](event, true)
 }
 
 func decode[T any](event cloudevents.Event, clock bool) (data T, err error) {
 	if eventType, ok := TypeByName(event.Type()); !ok || eventType.Clock() != clock {
-		return data, Permanent(fmt.Errorf("event %.256q has the type %.256q, and no data of the type %T", event.ID(), event.Type(), data))
+		return data, Permanent(fmt.Errorf("event %.256q has type %.256q, which has no data of type %T", event.ID(), event.Type(), data))
 	}
 	if err := event.DataAs(&data); err != nil {
 		return data, Permanent(fmt.Errorf("data of event %.256q: %w", event.ID(), err))
@@ -50,19 +49,19 @@ func decode[T any](event cloudevents.Event, clock bool) (data T, err error) {
 	return data, nil
 }
 
-// End is how an attempt ended and why, for programs.
+// End says how and why an attempt ended, in fields that a program can use.
 type End struct {
 	Outcome        string `json:"outcome" doc:"Succeeded or Failed." enum:"Succeeded,Failed"`
-	RestartAllowed bool   `json:"restartAllowed" doc:"Whether the spec allows another attempt; then a handler gives the verdict."`
-	Class          string `json:"class,omitempty" doc:"The class of the failure: application, infrastructure, eviction, scheduling or timeout; absent after success."`
-	ExitCode       *int32 `json:"exitCode,omitempty" doc:"The exit code of the driver's container."`
-	Reason         string `json:"reason,omitempty" doc:"A word in CamelCase: the container's, the Pod's or the API server's."`
-	Message        string `json:"message,omitempty" doc:"Why, for people. As the message of the transition, with what more is known."`
-	Pod            string `json:"pod,omitempty" doc:"The Pod that the attempt ended with: its driver."`
+	RestartAllowed bool   `json:"restartAllowed" doc:"Whether the spec allows another attempt. If it does, a handler gives the verdict."`
+	Class          string `json:"class,omitempty" doc:"The class of the failure: application, infrastructure, eviction, scheduling or timeout. Absent after success."`
+	ExitCode       *int32 `json:"exitCode,omitempty" doc:"The exit code of the driver container."`
+	Reason         string `json:"reason,omitempty" doc:"A word in CamelCase, from the container, the Pod or the API server."`
+	Message        string `json:"message,omitempty" doc:"Why, in words. It can say more than the message of the transition."`
+	Pod            string `json:"pod,omitempty" doc:"The driver Pod of the attempt."`
 	Attempt        int64  `json:"attempt" doc:"The attempt that ended."`
 }
 
-// What the texts of one event may take, encoded. Together with all else they stay below 8 KiB.
+// The limits of the texts in an event, in bytes of JSON. With them, an event stays below 8 KiB.
 const (
 	messageLimit       = 2048
 	applicationIDLimit = 256
@@ -70,12 +69,12 @@ const (
 	podLimit           = 253
 )
 
-// NewTransitionEvent is the event of a transition. It is made from the object's identity and the transition alone:
-// the same transition always gives the same event, to the byte.
+// NewTransitionEvent creates the event of a transition, from the object's identity and the transition alone. So the same
+// transition always gives an event with the same bytes.
 func NewTransitionEvent(o Object, t v1alpha1.Transition) (cloudevents.Event, error) {
 	eventType, ok := TypeForState(o.Kind, t.State)
 	if !ok {
-		return cloudevents.Event{}, fmt.Errorf("no event tells state %.64q of a %s", t.State, o.Kind)
+		return cloudevents.Event{}, fmt.Errorf("there is no event for state %.64q of a %s", t.State, o.Kind)
 	}
 	if err := validateTransition(t); err != nil {
 		return cloudevents.Event{}, fmt.Errorf("transition %d: %w", t.Sequence, err)
@@ -88,21 +87,21 @@ func NewTransitionEvent(o Object, t v1alpha1.Transition) (cloudevents.Event, err
 	return withData(event, transitionData(o, t))
 }
 
-// validateTransition refuses what cannot be an attribute: nothing keeps people from editing a status.
+// validateTransition checks the values that become attributes, since anyone may have edited the status.
 func validateTransition(t v1alpha1.Transition) error {
 	switch {
 	case t.Sequence < 1:
-		return errors.New("the sequence starts at 1")
+		return errors.New("the sequence must be at least 1")
 	case t.End != nil && !isAttemptOutcome(t.End.Outcome):
-		return fmt.Errorf("%.64q is no outcome of an attempt", t.End.Outcome)
+		return fmt.Errorf("%.64q is not an outcome of an attempt", t.End.Outcome)
 	case t.Final() && !isAttemptOutcome(t.Outcome) && t.Outcome != v1alpha1.OutcomeDeleted:
-		return fmt.Errorf("%.64q is no outcome of an object", t.Outcome)
+		return fmt.Errorf("%.64q is not an outcome of an object", t.Outcome)
 	default:
 		return nil
 	}
 }
 
-// isAttemptOutcome says that an attempt can end so. An object can also be deleted before its end.
+// isAttemptOutcome reports whether an attempt can have the outcome. An object can also be deleted before its end.
 func isAttemptOutcome(text string) bool {
 	return text == v1alpha1.OutcomeSucceeded || text == v1alpha1.OutcomeFailed
 }
@@ -138,7 +137,7 @@ func transitionData(o Object, t v1alpha1.Transition) TransitionData {
 	}
 }
 
-// message is what the event says happened.
+// message returns the message of the event. It is the EventMessage of the end, if that is set.
 func message(t v1alpha1.Transition) string {
 	if t.End == nil {
 		return t.Message
@@ -162,17 +161,17 @@ func endData(t v1alpha1.Transition) *End {
 	}
 }
 
-// sequenceText is zero-padded, since consumers compare sequences as strings.
+// sequenceText returns a zero-padded sequence, since consumers compare sequences as strings.
 func sequenceText(sequence int64) string { return fmt.Sprintf("%010d", sequence) }
 
-// eventID tells the events of one object apart. The uid makes it differ from those of all other objects, too.
+// eventID returns the id of an event. The suffix is unique for the object, and the uid makes the id unique for all objects.
 func eventID(o Object, suffix string) string { return string(o.UID) + "." + suffix }
 
-// newEvent is an event without data. Its time is cut to what a record keeps, microseconds, so that it is the
-// same before and after the record was stored.
+// newEvent returns an event without data. Its time has the precision of a record, so that the event is the same before and
+// after the record is stored.
 func newEvent(o Object, eventType Type, suffix string, at time.Time) (cloudevents.Event, error) {
 	if err := o.validate(); err != nil {
-		return cloudevents.Event{}, fmt.Errorf("object of the event: %w", err)
+		return cloudevents.Event{}, fmt.Errorf("invalid object: %w", err)
 	}
 	if at.IsZero() {
 		return cloudevents.Event{}, errors.New("an event needs a time")
@@ -190,6 +189,7 @@ func newEvent(o Object, eventType Type, suffix string, at time.Time) (cloudevent
 	return event, nil
 }
 
+// recordTime returns a time in microseconds, the precision of a record.
 func recordTime(at time.Time) time.Time { return at.UTC().Truncate(time.Microsecond) }
 
 func withData(event cloudevents.Event, data any) (cloudevents.Event, error) {

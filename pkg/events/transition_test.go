@@ -34,7 +34,7 @@ func failed() v1alpha1.Transition {
 	}
 }
 
-func TestEventOfAnAttemptsEnd(t *testing.T) {
+func TestTransitionEventOfAnAttemptsEnd(t *testing.T) {
 	event, err := NewTransitionEvent(pi, failed())
 	must(t, err)
 	want := `{
@@ -82,8 +82,8 @@ func TestEventOfAnAttemptsEnd(t *testing.T) {
 	}
 }
 
-// Records of earlier versions have no EventMessage: TestEventOfAnAttemptsEnd holds their events.
-func TestAnEventSaysNoMoreThanItsTransitionAllows(t *testing.T) {
+// Records of earlier versions have no EventMessage. TestTransitionEventOfAnAttemptsEnd tests their events.
+func TestTransitionEventHasTheMessageForEvents(t *testing.T) {
 	quoting := failed()
 	quoting.Message = "Driver failed. java.lang.IllegalStateException: on the card of Mr. Smith"
 	quoting.End.Message = quoting.Message + "\nTermination message: Mr. Smith"
@@ -93,7 +93,7 @@ func TestAnEventSaysNoMoreThanItsTransitionAllows(t *testing.T) {
 	data, err := DecodeTransition(event)
 	must(t, err)
 	if data.Message != "Driver failed." || data.End.Message != "Driver failed." {
-		t.Errorf("the event says %q and %q", data.Message, data.End.Message)
+		t.Errorf("the event has the messages %q and %q", data.Message, data.End.Message)
 	}
 }
 
@@ -103,16 +103,16 @@ func tree(t *testing.T, text string) (parsed any) {
 	return parsed
 }
 
-func TestExtensionsOfTransitions(t *testing.T) {
+func TestTransitionEventExtensions(t *testing.T) {
 	cases := map[string]struct {
 		transition v1alpha1.Transition
 		want       map[string]any
 	}{
-		"a step on the way has no outcome": {
+		"a transition within an attempt has no outcome": {
 			transition: v1alpha1.Transition{Sequence: 1, State: "Submitted"},
 			want:       map[string]any{"sequence": "0000000001", "sparkstate": "Submitted", "sparkattempt": "0"},
 		},
-		"the end of an attempt that allows no restart says so": {
+		"the end of an attempt has its outcome and whether a restart is allowed": {
 			transition: v1alpha1.Transition{
 				Sequence: 5, State: "Succeeded", Attempt: 1, End: &v1alpha1.AttemptEnd{Outcome: "Succeeded"},
 			},
@@ -128,7 +128,7 @@ func TestExtensionsOfTransitions(t *testing.T) {
 				"sparkoutcome": "Succeeded", "sparkfinal": "true",
 			},
 		},
-		"an end that is the last transition too has the application's outcome": {
+		"an end that is also the last transition has the application's outcome": {
 			transition: v1alpha1.Transition{
 				Sequence: 6, State: "Failed", End: &v1alpha1.AttemptEnd{Outcome: "Failed"}, Outcome: "Failed",
 			},
@@ -151,7 +151,7 @@ func TestExtensionsOfTransitions(t *testing.T) {
 	}
 }
 
-func TestEventIsTheSameBeforeAndAfterStorage(t *testing.T) {
+func TestTransitionEventIsTheSameBeforeAndAfterStorage(t *testing.T) {
 	fresh := failed()
 	fresh.Time = metav1.NewMicroTime(time.Date(2026, 3, 1, 9, 15, 30, 123456789, time.FixedZone("CET", 3600)))
 	fresh.DriverStatus = &corev1.PodStatus{Phase: corev1.PodFailed}
@@ -170,7 +170,7 @@ func TestEventIsTheSameBeforeAndAfterStorage(t *testing.T) {
 	}
 }
 
-func TestEventStaysSmall(t *testing.T) {
+func TestTransitionEventStaysBelowItsSize(t *testing.T) {
 	texts := map[string]string{
 		"plain":            strings.Repeat("x", 100_000),
 		"escaped":          strings.Repeat("\x01<\"", 100_000),
@@ -195,7 +195,7 @@ func TestEventStaysSmall(t *testing.T) {
 	}
 }
 
-func TestTransitionsThatNoEventTells(t *testing.T) {
+func TestTransitionEventRefusesInvalidTransitions(t *testing.T) {
 	cases := map[string]func(*Object, *v1alpha1.Transition){
 		"a state that is not in the contract": func(_ *Object, t *v1alpha1.Transition) { t.State = "Rebooting" },
 		"no state":                            func(_ *Object, t *v1alpha1.Transition) { t.State = "" },
@@ -212,13 +212,13 @@ func TestTransitionsThatNoEventTells(t *testing.T) {
 			object, transition := pi, failed()
 			spoil(&object, &transition)
 			if event, err := NewTransitionEvent(object, transition); err == nil {
-				t.Errorf("ForTransition made %s", wire(t, event))
+				t.Errorf("NewTransitionEvent made %s", wire(t, event))
 			}
 		})
 	}
 }
 
-func TestExpired(t *testing.T) {
+func TestClockEventOfExpiration(t *testing.T) {
 	at := time.Date(2026, 3, 1, 9, 15, 30, 123456789, time.FixedZone("CET", 3600))
 	event, err := NewExpiredEvent(pi, at)
 	must(t, err)
@@ -246,11 +246,11 @@ func TestExpired(t *testing.T) {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
 	if _, err := NewExpiredEvent(pi, time.Time{}); err == nil {
-		t.Error("Expired made an event of no instant")
+		t.Error("NewExpiredEvent accepted the zero time")
 	}
 }
 
-func TestEventOfACluster(t *testing.T) {
+func TestTransitionEventOfACluster(t *testing.T) {
 	event, err := NewTransitionEvent(testCluster, v1alpha1.Transition{
 		Sequence: 3, Time: microTime("2026-03-01T08:15:30.5Z"), State: "Degraded", Message: "The master is gone.",
 	})

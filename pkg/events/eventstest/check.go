@@ -1,4 +1,4 @@
-// Package eventstest holds what tests see of events to the contract.
+// Package eventstest checks events in tests against the contract.
 package eventstest
 
 import (
@@ -20,18 +20,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events/reference"
 )
 
-// sizeLimit is what an event stays below, as JSON.
+// sizeLimit is the exclusive upper bound of an event's size as JSON.
 const sizeLimit = 8 << 10
 
-// Check says what in an event breaks the contract: its attributes, those that its type must have and may have, and its
-// data, which has to match the schema of the type and to say the same. Extensions that a Knative broker adds are let be.
+// Check returns an error that names each violation of the contract. It checks that the event has the attributes that its type
+// requires and no others, and that the data matches the type's schema and the attributes. It ignores the extensions of a
+// Knative broker.
 func Check(event cloudevents.Event) error {
 	if err := event.Validate(); err != nil {
 		return err
 	}
 	eventType, ok := events.TypeByName(event.Type())
 	if !ok {
-		return fmt.Errorf("%s is no type of the contract", event.Type())
+		return fmt.Errorf("%s is not a type of the contract", event.Type())
 	}
 	attributes, err := structuredAttributes(event)
 	if err != nil {
@@ -45,7 +46,7 @@ func Check(event cloudevents.Event) error {
 	)
 }
 
-// structuredAttributes are all attributes of an event, as structured mode has them.
+// structuredAttributes returns all attributes of an event in structured mode.
 func structuredAttributes(event cloudevents.Event) (map[string]any, error) {
 	text, err := json.Marshal(event)
 	if err != nil {
@@ -72,20 +73,20 @@ func checkNames(eventType events.Type, attributes map[string]any) error {
 		text, isText := value.(string)
 		switch possible[a.Name] = a.AllowedOn(eventType); {
 		case !present && a.RequiredOn(eventType):
-			problems = append(problems, fmt.Errorf("%s has no %s", eventType.Name, a.Name))
+			problems = append(problems, fmt.Errorf("%s lacks attribute %s", eventType.Name, a.Name))
 		case present && (!isText || !regexp.MustCompile("^("+a.Pattern+")$").MatchString(text)):
-			problems = append(problems, fmt.Errorf("%s is %#v, not like %s", a.Name, value, a.Pattern))
+			problems = append(problems, fmt.Errorf("%s is %#v, which does not match %s", a.Name, value, a.Pattern))
 		}
 	}
 	for name := range attributes {
 		if !possible[name] {
-			problems = append(problems, fmt.Errorf("%s has %s", eventType.Name, name))
+			problems = append(problems, fmt.Errorf("%s has unknown attribute %s", eventType.Name, name))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// schemas are those that were compiled, by the names of their types.
+// schemas caches compiled schemas by the names of their types.
 var schemas sync.Map
 
 func schemaOf(eventType events.Type) (*jsonschema.Schema, error) {
@@ -113,7 +114,7 @@ func schemaOf(eventType events.Type) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// checkData validates data, and knows no field that the schema does not: what is added has to be published.
+// checkData validates data against the schema. It also refuses fields that the schema does not have, since all fields are published.
 func checkData(eventType events.Type, data []byte) error {
 	schema, err := schemaOf(eventType)
 	if err != nil {
@@ -139,7 +140,7 @@ func checkFields(path string, schema *jsonschema.Schema, document any) error {
 	return errors.Join(problems...)
 }
 
-// checkAgreement compares what attributes and data say of the same thing.
+// checkAgreement checks that attributes and data have the same values.
 func checkAgreement(eventType events.Type, event cloudevents.Event, attributes map[string]any) error {
 	object, err := events.Identify(event)
 	if err != nil {
@@ -151,7 +152,7 @@ func checkAgreement(eventType events.Type, event cloudevents.Event, attributes m
 		events.ExtensionKind: object.Kind, events.ExtensionNamespace: object.Namespace, events.ExtensionName: object.Name,
 	}
 	if object.Resource != eventType.Resource() {
-		return fmt.Errorf("%s is about one of %s", eventType.Name, object.Resource)
+		return fmt.Errorf("%s is about resource %s", eventType.Name, object.Resource)
 	}
 	var inData events.Object
 	if eventType.Clock() {
@@ -172,15 +173,15 @@ func checkAgreement(eventType events.Type, event cloudevents.Event, attributes m
 	}
 	inData.Group, inData.Resource, inData.UID = object.Group, object.Resource, object.UID
 	if inData != object || !strings.HasPrefix(fmt.Sprint(want["id"]), string(object.UID)+".") {
-		return fmt.Errorf("the attributes are about %+v, and the data about %+v", object, inData)
+		return fmt.Errorf("the attributes name %+v, the data names %+v", object, inData)
 	}
 	if !reflect.DeepEqual(attributes, want) {
-		return fmt.Errorf("the attributes are %v, and the data says %v", attributes, want)
+		return fmt.Errorf("the attributes are %v, the data requires %v", attributes, want)
 	}
 	return nil
 }
 
-// addTransitionAttributes adds the attributes that follow from a transition's data.
+// addTransitionAttributes adds the attributes that a transition's data requires.
 func addTransitionAttributes(want map[string]any, data events.TransitionData) {
 	want[events.ExtensionSequence] = fmt.Sprintf("%010d", data.Sequence)
 	want["id"] = fmt.Sprintf("%s.%010d", data.UID, data.Sequence)
@@ -199,7 +200,7 @@ func addTransitionAttributes(want map[string]any, data events.TransitionData) {
 func checkSize(event cloudevents.Event) error {
 	text, err := json.Marshal(event)
 	if err == nil && len(text) >= sizeLimit {
-		err = fmt.Errorf("it takes %d bytes", len(text))
+		err = fmt.Errorf("the event has %d bytes, must be below %d", len(text), sizeLimit)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
 )
 
-// received are the events that one of the SDK's receivers took, and where it takes them.
+// received holds the URL of one of the SDK's receivers, and the events that it accepted.
 type received struct {
 	url    string
 	events chan cloudevents.Event
@@ -23,7 +23,7 @@ type received struct {
 
 func (r *received) take(event cloudevents.Event) { r.events <- event }
 
-// starts has the SDK's client listen.
+// starts starts the SDK's client as a receiver.
 func starts(t *testing.T) *received {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func starts(t *testing.T) *received {
 	return r
 }
 
-// handles has the SDK's handler in a server of one's own.
+// handles starts a server with the SDK's handler.
 func handles(t *testing.T) *received {
 	t.Helper()
 	protocol, err := cloudevents.NewHTTP()
@@ -57,7 +57,7 @@ func handles(t *testing.T) *received {
 	return r
 }
 
-// binary sends an event as Firesteel does.
+// binary sends an event in binary mode, as Firesteel does.
 func binary(t *testing.T, url string, event cloudevents.Event) {
 	t.Helper()
 	sink, err := events.NewHTTPSink(url)
@@ -65,18 +65,18 @@ func binary(t *testing.T, url string, event cloudevents.Event) {
 	must(t, sink.Send(t.Context(), event))
 }
 
-// structured sends an event as Firesteel does, to somebody who passes it on in structured mode.
+// structured sends an event as Firesteel does, through a proxy that converts it to structured mode.
 func structured(t *testing.T, url string, event cloudevents.Event) {
 	t.Helper()
 	client, err := cloudevents.NewClientHTTP(cloudevents.WithTarget(url))
 	must(t, err)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		came, err := cloudevents.NewEventFromHTTPRequest(request)
+		event, err := cloudevents.NewEventFromHTTPRequest(request)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		if result := client.Send(cloudevents.WithEncodingStructured(request.Context()), *came); cloudevents.IsUndelivered(result) || cloudevents.IsNACK(result) {
+		if result := client.Send(cloudevents.WithEncodingStructured(request.Context()), *event); cloudevents.IsUndelivered(result) || cloudevents.IsNACK(result) {
 			t.Error(result)
 		}
 		w.WriteHeader(http.StatusAccepted)
@@ -85,20 +85,20 @@ func structured(t *testing.T, url string, event cloudevents.Event) {
 	binary(t, proxy.URL, event)
 }
 
-func TestTheSDKsReceiversTakeEventsOfAllTypes(t *testing.T) {
+func TestSDKReceiversAcceptEventsOfAllTypes(t *testing.T) {
 	for mode, send := range map[string]func(*testing.T, string, cloudevents.Event){"binary": binary, "structured": structured} {
 		for name, receive := range map[string]func(*testing.T) *received{"StartReceiver": starts, "NewHTTPReceiveHandler": handles} {
 			t.Run(name+" in "+mode+" mode", func(t *testing.T) {
 				receiver := receive(t)
-				for _, kind := range events.Types {
-					want := fullest(t, kind)
+				for _, eventType := range events.Types {
+					want := fullest(t, eventType)
 					send(t, receiver.url, want)
 					got := <-receiver.events
 					if err := eventstest.Check(got); err != nil {
-						t.Errorf("%s: %v", kind.Name, err)
+						t.Errorf("%s: %v", eventType.Name, err)
 					}
 					if text(t, got) != text(t, want) {
-						t.Errorf("received was\n%s, want\n%s", text(t, got), text(t, want))
+						t.Errorf("received\n%s, want\n%s", text(t, got), text(t, want))
 					}
 				}
 			})

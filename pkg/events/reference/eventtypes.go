@@ -12,14 +12,14 @@ import (
 type object = map[string]any
 
 const eventTypesHead = `# Made by make generate from pkg/events/contract.go. Do not edit.
-# The events that are to be had from the Broker: kubectl -n firesteel-system get eventtypes
+# The events that the Broker delivers: kubectl -n firesteel-system get eventtypes
 `
 
-// eventTypes are Knative's EventTypes.
+// eventTypes returns the manifests of Knative's EventTypes.
 func eventTypes() ([]byte, error) {
 	out := bytes.NewBufferString(eventTypesHead)
-	for i, kind := range events.Types {
-		text, err := yaml.Marshal(eventType(kind))
+	for i, eventType := range events.Types {
+		text, err := yaml.Marshal(eventTypeManifest(eventType))
 		if err != nil {
 			return nil, err
 		}
@@ -31,40 +31,40 @@ func eventTypes() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func eventType(kind events.Type) object {
+func eventTypeManifest(eventType events.Type) object {
 	return object{
 		"apiVersion": "eventing.knative.dev/v1beta3",
 		"kind":       "EventType",
 		"metadata": object{
-			"name":      kind.Name,
+			"name":      eventType.Name,
 			"namespace": "firesteel-system",
 			"labels":    object{"app.kubernetes.io/part-of": "firesteel"},
 		},
 		"spec": object{
-			"description": kind.Description,
+			"description": eventType.Description,
 			"reference":   object{"apiVersion": "eventing.knative.dev/v1", "kind": "Broker", "name": "firesteel"},
-			"attributes":  attributesOf(kind),
+			"attributes":  attributesOf(eventType),
 		},
 	}
 }
 
-// attributesOf are the attributes of a type's events, with values where those are known, or parts of them.
-func attributesOf(kind events.Type) []object {
+// attributesOf returns the attributes of a type's events. An attribute has a value, or a pattern of one, if that is known.
+func attributesOf(eventType events.Type) []object {
 	values := map[string]string{
-		"type":                kind.Name,
+		"type":                eventType.Name,
 		"specversion":         "1.0",
 		"datacontenttype":     "application/json",
-		"dataschema":          kind.Schema(),
-		"source":              strings.Replace("/apis/{group}/namespaces/{namespace}/RESOURCE/{name}/{uid}", "RESOURCE", kind.Resource(), 1),
+		"dataschema":          eventType.Schema(),
+		"source":              strings.Replace("/apis/{group}/namespaces/{namespace}/RESOURCE/{name}/{uid}", "RESOURCE", eventType.Resource(), 1),
 		"subject":             "{namespace}/{name}",
-		events.ExtensionState: kind.State,
+		events.ExtensionState: eventType.State,
 	}
 	var attributes []object
 	for _, a := range events.Attributes {
-		if !a.AllowedOn(kind) {
+		if !a.AllowedOn(eventType) {
 			continue
 		}
-		attribute := object{"name": a.Name, "required": a.RequiredOn(kind)}
+		attribute := object{"name": a.Name, "required": a.RequiredOn(eventType)}
 		if value := values[a.Name]; value != "" {
 			attribute["value"] = value
 		}

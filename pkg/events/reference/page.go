@@ -17,7 +17,7 @@ import (
 //go:embed events.md.tmpl
 var pageLayout string
 
-// page is docs/users/events.md.
+// page returns docs/users/events.md.
 func page() ([]byte, error) {
 	layout, err := template.New("events.md").Parse(pageLayout)
 	if err != nil {
@@ -39,7 +39,7 @@ func page() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// example is an event in structured mode.
+// example returns an event in structured mode.
 func example() (string, error) {
 	exitCode := int32(52)
 	object := events.Object{

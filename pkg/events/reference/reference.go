@@ -1,5 +1,5 @@
-// Package reference makes what is published of the events' contract from its one table: a page, a JSON Schema for each type,
-// an AsyncAPI document and Knative's EventTypes. hack/codegen writes them.
+// Package reference generates the published documents of the events' contract from its table: a page, a JSON schema for each type,
+// an AsyncAPI document and Knative's EventTypes. hack/codegen writes the files.
 package reference
 
 import (
@@ -9,18 +9,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// SchemaDir holds the JSON schemas, and nothing else.
+// SchemaDir is the directory of the JSON schemas. It holds no other files.
 const SchemaDir = "docs/users/events"
 
-// Files are all that is published, by their paths in the repository.
+// Files returns the published documents by their paths in the repository.
 func Files() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for _, kind := range events.Types {
-		text, err := Schema(kind)
+	for _, eventType := range events.Types {
+		text, err := Schema(eventType)
 		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", kind.Name, err)
+			return nil, fmt.Errorf("schema of %s: %w", eventType.Name, err)
 		}
-		files[schemaPath(kind)] = text
+		files[schemaPath(eventType)] = text
 	}
 	for name, make := range map[string]func() ([]byte, error){
 		"docs/users/events.md":                page,
@@ -36,4 +36,6 @@ func Files() (map[string][]byte, error) {
 	return files, nil
 }
 
-func schemaPath(kind events.Type) string { return path.Join(SchemaDir, kind.Name+".schema.json") }
+func schemaPath(eventType events.Type) string {
+	return path.Join(SchemaDir, eventType.Name+".schema.json")
+}

@@ -25,8 +25,7 @@ func published(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestWhatIsPublishedIsCurrent keeps what is published what the table of types says.
-func TestWhatIsPublishedIsCurrent(t *testing.T) {
+func TestReferenceIsCurrent(t *testing.T) {
 	want := published(t)
 	for path, text := range want {
 		got, err := os.ReadFile(filepath.Join(root, path))
@@ -40,12 +39,12 @@ func TestWhatIsPublishedIsCurrent(t *testing.T) {
 	}
 	for _, schema := range schemas {
 		if path := filepath.Join(reference.SchemaDir, schema.Name()); want[path] == nil {
-			t.Errorf("%s is the schema of no type", path)
+			t.Errorf("%s does not belong to any type", path)
 		}
 	}
 }
 
-func TestEveryTypeHasAnEventType(t *testing.T) {
+func TestReferenceHasAnEventTypeManifestForEveryType(t *testing.T) {
 	type eventType struct {
 		APIVersion, Kind string
 		Metadata         struct{ Name, Namespace string }
@@ -60,30 +59,30 @@ func TestEveryTypeHasAnEventType(t *testing.T) {
 	}
 	texts := strings.Split(string(published(t)["config/eventing/600-eventtypes.yaml"]), "\n---\n")
 	if len(texts) != len(events.Types) {
-		t.Fatalf("there are %d, want %d", len(texts), len(events.Types))
+		t.Fatalf("there are %d EventTypes, want %d", len(texts), len(events.Types))
 	}
 	for i, text := range texts {
 		var got eventType
 		if err := yaml.Unmarshal([]byte(text), &got); err != nil {
 			t.Fatal(err)
 		}
-		kind := events.Types[i]
-		if problems := validation.IsDNS1123Subdomain(got.Metadata.Name); got.Metadata.Name != kind.Name || problems != nil {
-			t.Errorf("it is named %s for %s: %v", got.Metadata.Name, kind.Name, problems)
+		eventType := events.Types[i]
+		if problems := validation.IsDNS1123Subdomain(got.Metadata.Name); got.Metadata.Name != eventType.Name || problems != nil {
+			t.Errorf("the manifest of %[2]s is named %[1]s: %[3]v", got.Metadata.Name, eventType.Name, problems)
 		}
 		values, required := map[string]string{}, map[string]bool{}
 		for _, a := range got.Spec.Attributes {
 			values[a.Name], required[a.Name] = a.Value, a.Required
 		}
 		// Knative's webhook wants these four.
-		if !required["id"] || !required["specversion"] || values["type"] != kind.Name || !strings.HasPrefix(values["source"], "/apis/{group}/") {
-			t.Errorf("%s has the attributes %+v", kind.Name, got.Spec.Attributes)
+		if !required["id"] || !required["specversion"] || values["type"] != eventType.Name || !strings.HasPrefix(values["source"], "/apis/{group}/") {
+			t.Errorf("%s has the attributes %+v", eventType.Name, got.Spec.Attributes)
 		}
 	}
 }
 
-// TestTheAsyncAPIDocumentIsWhole checks that every type is a message of the channel, and that whatever is referred to exists.
-func TestTheAsyncAPIDocumentIsWhole(t *testing.T) {
+// Every type is a message of the channel, and every reference has a target.
+func TestReferenceHasAnAsyncAPIDocumentForEveryType(t *testing.T) {
 	files := published(t)
 	var document map[string]any
 	if err := yaml.UnmarshalStrict(files["docs/users/asyncapi.yaml"], &document); err != nil {
@@ -92,28 +91,28 @@ func TestTheAsyncAPIDocumentIsWhole(t *testing.T) {
 	if document["asyncapi"] != "3.0.0" || at(document, "info/title") == nil || at(document, "info/version") == nil {
 		t.Errorf("it is AsyncAPI %v, of %v", document["asyncapi"], document["info"])
 	}
-	if channel := at(document, "operations/tell/channel/$ref"); channel != "#/channels/lifecycle" {
-		t.Errorf("it tells %v", channel)
+	if channel := at(document, "operations/publish/channel/$ref"); channel != "#/channels/lifecycle" {
+		t.Errorf("it publishes to %v", channel)
 	}
-	for _, kind := range events.Types {
-		to, _ := at(document, "channels/lifecycle/messages/"+kind.Name+"/$ref").(string)
+	for _, eventType := range events.Types {
+		to, _ := at(document, "channels/lifecycle/messages/"+eventType.Name+"/$ref").(string)
 		message := at(document, strings.TrimPrefix(to, "#/"))
-		if at(message, "name") != kind.Name {
-			t.Errorf("%s leads to %q, which is %v", kind.Name, to, message)
+		if at(message, "name") != eventType.Name {
+			t.Errorf("%s leads to %q, which is %v", eventType.Name, to, message)
 		}
 		schema, _ := at(message, "payload/schema/$ref").(string)
 		if files["docs/users/"+schema] == nil {
-			t.Errorf("the payload of %s is %s, which does not exist", kind.Name, schema)
+			t.Errorf("the payload of %s is %s, which does not exist", eventType.Name, schema)
 		}
 		for _, header := range []string{"ce-id", "ce-source", "ce-type", "ce-sparkname", "content-type"} {
 			if at(message, "headers/properties/"+header) == nil {
-				t.Errorf("%s has no header %s", kind.Name, header)
+				t.Errorf("%s has no header %s", eventType.Name, header)
 			}
 		}
 	}
 }
 
-// at is what a document has at a path.
+// at returns the value at a path of a document.
 func at(document any, path string) any {
 	for _, name := range strings.Split(path, "/") {
 		fields, _ := document.(map[string]any)

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// jsonSchema is a JSON Schema 2020-12, as far as the events need it.
+// jsonSchema is the part of JSON Schema 2020-12 that the events need.
 type jsonSchema struct {
 	Schema      string                 `json:"$schema,omitempty"`
 	ID          string                 `json:"$id,omitempty"`
@@ -26,23 +26,23 @@ type jsonSchema struct {
 	Additional  *bool                  `json:"additionalProperties,omitempty"`
 }
 
-func schemaOf(kind events.Type) *jsonSchema {
+func schemaOf(eventType events.Type) *jsonSchema {
 	s := schemaOfStruct(reflect.TypeFor[events.ClockData]())
-	if !kind.Clock() {
+	if !eventType.Clock() {
 		s = schemaOfStruct(reflect.TypeFor[events.TransitionData]())
-		s.Properties["state"].Const = kind.State
-		if !kind.EndsAttempt {
+		s.Properties["state"].Const = eventType.State
+		if !eventType.EndsAttempt {
 			delete(s.Properties, "end")
 		}
-		if kind.Cluster { // it has no driver
+		if eventType.Cluster { // a cluster has no driver
 			drop(s, "driverPod", "applicationID")
 			drop(s.Properties["end"], "exitCode", "pod")
 		}
 	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.ID = kind.Schema()
-	s.Title = kind.Name
-	s.Description = kind.Description
+	s.ID = eventType.Schema()
+	s.Title = eventType.Name
+	s.Description = eventType.Description
 	return s
 }
 
@@ -54,10 +54,10 @@ func drop(s *jsonSchema, fields ...string) {
 	}
 }
 
-func schemaOfStruct(of reflect.Type) *jsonSchema {
-	yes := true
-	s := &jsonSchema{Type: "object", Properties: map[string]*jsonSchema{}, Additional: &yes}
-	for _, field := range fieldsOf(of) {
+func schemaOfStruct(typ reflect.Type) *jsonSchema {
+	allowed := true
+	s := &jsonSchema{Type: "object", Properties: map[string]*jsonSchema{}, Additional: &allowed}
+	for _, field := range fieldsOf(typ) {
 		s.Properties[field.Name] = field.schema
 		if !field.Optional {
 			s.Required = append(s.Required, field.Name)
@@ -66,13 +66,13 @@ func schemaOfStruct(of reflect.Type) *jsonSchema {
 	return s
 }
 
-// Schema is the JSON Schema of the data of a type's events.
-func Schema(kind events.Type) ([]byte, error) {
-	text, err := json.MarshalIndent(schemaOf(kind), "", "  ")
+// Schema returns the JSON schema for the data of a type's events.
+func Schema(eventType events.Type) ([]byte, error) {
+	text, err := json.MarshalIndent(schemaOf(eventType), "", "  ")
 	return append(text, '\n'), err
 }
 
-// field is a field of an event's data, for the page and for the schema.
+// field describes a field of an event's data, for the page and for the schema.
 type field struct {
 	Name        string
 	Type        string
@@ -81,12 +81,12 @@ type field struct {
 	schema      *jsonSchema
 }
 
-func fieldsOf(of reflect.Type) []field {
+func fieldsOf(typ reflect.Type) []field {
 	var fields []field
-	for i := range of.NumField() {
-		tag := of.Field(i).Tag
+	for i := range typ.NumField() {
+		tag := typ.Field(i).Tag
 		name, options, _ := strings.Cut(tag.Get("json"), ",")
-		s := schemaOfValue(of.Field(i).Type)
+		s := schemaOfValue(typ.Field(i).Type)
 		s.Description = tag.Get("doc")
 		if minimum, err := strconv.ParseInt(tag.Get("minimum"), 10, 64); err == nil {
 			s.Minimum = &minimum
@@ -101,22 +101,22 @@ func fieldsOf(of reflect.Type) []field {
 	return fields
 }
 
-func schemaOfValue(of reflect.Type) *jsonSchema {
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
+func schemaOfValue(typ reflect.Type) *jsonSchema {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
 	}
 	switch {
-	case of == reflect.TypeFor[time.Time]():
+	case typ == reflect.TypeFor[time.Time]():
 		return &jsonSchema{Type: "string", Format: "date-time"}
-	case of.Kind() == reflect.Struct:
-		return schemaOfStruct(of)
-	case of.Kind() == reflect.Bool:
+	case typ.Kind() == reflect.Struct:
+		return schemaOfStruct(typ)
+	case typ.Kind() == reflect.Bool:
 		return &jsonSchema{Type: "boolean"}
-	case of.Kind() == reflect.Int32:
+	case typ.Kind() == reflect.Int32:
 		return &jsonSchema{Type: "integer"}
-	case of.Kind() == reflect.Int64:
-		var none int64
-		return &jsonSchema{Type: "integer", Minimum: &none}
+	case typ.Kind() == reflect.Int64:
+		var zero int64
+		return &jsonSchema{Type: "integer", Minimum: &zero}
 	default:
 		return &jsonSchema{Type: "string"}
 	}
