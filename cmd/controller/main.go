@@ -42,13 +42,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
@@ -94,10 +95,7 @@ func main() {
 	injection.Default.RegisterClient(withClients(installed))
 	fetch := fetch.New().Fetch
 	process := base.NewProcess(relays{env.SinkBinding, events.NewLimiter(), events.NewLimiter()}.newRelay)
-	constructors := append(scheduledsparkapplication.NewControllers(process),
-		sparkcluster.NewController(process, masters.Read),
-		sparkapplication.NewController(process, fetch, scheduledsparkapplication.AwaitsOfApaches),
-		sparkoperator.NewController(process, fetch, scheduledsparkapplication.AwaitsOfKubeflows))
+	constructors := controllers(process, masters.Read, fetch)
 	constructors[0] = following(installed, constructors[0])
 	if *local {
 		ctx = sharedmain.WithHADisabled(ctx)
@@ -110,6 +108,14 @@ func main() {
 	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
+}
+
+// controllers returns the constructors of all controllers.
+func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fetch) []injection.ControllerConstructor {
+	return append(schedule.NewControllers(process),
+		sparkcluster.NewController(process, read),
+		sparkapplication.NewController(process, fetch, schedule.AwaitsOfApaches),
+		kubeflowapplication.NewController(process, fetch, schedule.AwaitsOfKubeflows))
 }
 
 // withoutSecrets has a controller log no values of secrets.

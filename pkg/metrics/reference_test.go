@@ -26,7 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 )
 
@@ -45,7 +45,7 @@ func TestReference(t *testing.T) {
 	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
-	_, schedules := scheduledsparkapplication.NewInstruments(provider)
+	_, schedules := schedule.NewInstruments(provider)
 	_, clusters := sparkcluster.NewInstruments(provider, nil)
 	for _, err := range []error{requests, relay, applications, schedules, clusters} {
 		if err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
 )
 
 // replica is a controller process: all that cmd/controller runs, and none of it shared with another.
@@ -50,7 +50,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	process := base.NewProcess(r.newRelay(t, sink, inProcess))
 	impls := []*controller.Impl{
 		sparkapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
-		sparkoperator.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
+		kubeflowapplication.NewController(process, nil, nil)(ctx, &configmap.ManualWatcher{}),
 	}
 	r.running.Go(func() {
 		wait, err := controller.RunInformers(ctx.Done(), informers...)

@@ -39,7 +39,8 @@ func NewController(
 	}
 }
 
-// Reconciler answers the generated reconciler. Its work queue and its leader election are named after it.
+// Reconciler implements the interface of the generated reconciler, which names the work queue and the lease of the leader election
+// after this type.
 type Reconciler struct{ applications *application.Reconciler }
 
 var (

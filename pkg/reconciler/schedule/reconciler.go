@@ -1,4 +1,4 @@
-package scheduledsparkapplication
+package schedule
 
 import (
 	"context"

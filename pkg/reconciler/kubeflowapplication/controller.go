@@ -1,5 +1,5 @@
-// Package sparkoperator has pkg/reconciler/application reconcile the SparkApplications of sparkoperator.k8s.io.
-package sparkoperator
+// Package kubeflowapplication has pkg/reconciler/application reconcile the SparkApplications of sparkoperator.k8s.io.
+package kubeflowapplication
 
 import (
 	"context"
@@ -20,8 +20,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// scope is where its metrics and traces come from.
-const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
+const (
+	// scope names the metrics and traces. Dashboards select by it, so it keeps the name that this package had.
+	scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkoperator"
+	// leaseName names the lease of the leader election. Two versions of Firesteel that run side by side during an upgrade must
+	// share it, so it keeps the name that this package had.
+	leaseName = "github.com.firesteel-dev.firesteel.pkg.reconciler.sparkoperator.Reconciler"
+)
 
 // NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
 func NewController(
@@ -35,7 +40,9 @@ func NewController(
 			Scope:    scope,
 			Informer: informer,
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
-				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
+				impl := appreconciler.NewImpl(ctx, &Reconciler{r}, options)
+				impl.Name = leaseName
+				return impl
 			},
 			Wrote:   metrics.wrote,
 			Follow:  metrics.follow,
@@ -47,7 +54,7 @@ func NewController(
 	}
 }
 
-// Reconciler answers the generated reconciler. Its work queue and its leader election are named after it.
+// Reconciler implements the interface of the generated reconciler, which names the work queue after this type.
 type Reconciler struct{ applications *application.Reconciler }
 
 var (

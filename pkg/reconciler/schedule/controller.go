@@ -1,4 +1,4 @@
-package scheduledsparkapplication
+package schedule
 
 import (
 	"context"
@@ -33,6 +33,10 @@ import (
 // workers is the number of schedules that are reconciled at once.
 const workers = 16
 
+// leasePrefix begins the names of the leases of the leader election. Two versions of Firesteel that run side by side during an
+// upgrade must share them, so they keep the names of the types that were reconciled with before: package, dot, type.
+const leasePrefix = "github.com.firesteel-dev.firesteel.pkg.reconciler.scheduledsparkapplication."
+
 // parts are what injection has for one of the kinds.
 type parts struct {
 	schedules, runs cache.SharedIndexInformer
@@ -62,7 +66,9 @@ func NewControllers(process *base.Process) []injection.ControllerConstructor {
 			return parts{
 				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
-					return apachesreconciler.NewImpl(ctx, &apaches{r}, options)
+					impl := apachesreconciler.NewImpl(ctx, &apaches{r}, options)
+					impl.Name = leasePrefix + "apaches"
+					return impl
 				},
 			}
 		}),
@@ -70,7 +76,9 @@ func NewControllers(process *base.Process) []injection.ControllerConstructor {
 			return parts{
 				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
-					return kubeflowsreconciler.NewImpl(ctx, &kubeflows{r}, options)
+					impl := kubeflowsreconciler.NewImpl(ctx, &kubeflows{r}, options)
+					impl.Name = leasePrefix + "kubeflows"
+					return impl
 				},
 			}
 		}),

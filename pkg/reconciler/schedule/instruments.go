@@ -1,4 +1,4 @@
-package scheduledsparkapplication
+package schedule
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	// scopeName names the metrics and traces. Dashboards select by it, so it keeps the name that the reconciler's package had.
 	scopeName = "github.com/firesteel-dev/firesteel/pkg/reconciler/scheduledsparkapplication"
 
 	// attributeGroup is the API group of a schedule, which tells its kind.

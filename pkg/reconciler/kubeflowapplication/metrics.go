@@ -1,4 +1,4 @@
-package sparkoperator
+package kubeflowapplication
 
 import (
 	"context"
