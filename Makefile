@@ -154,18 +154,22 @@ eventing: ## Have Knative Eventing run in it.
 cluster-down: ## Take that cluster down.
 	$(LOCALCLUSTER) down
 
+.PHONY: apis
+apis:
+	@hack/crds.sh --check
+
 .PHONY: run
 run: export CLUSTER := $(if $(KUBECONFIG),existing,$(CLUSTER))
-run: ## Run the controller as a process here, on the cluster of KUBECONFIG or the local one.
+run: apis ## Run the controller as a process here, on the cluster of KUBECONFIG or the local one.
 	hack/with-cluster.sh hack/run.sh
 
 .PHONY: deploy
-deploy: ## Build images and deploy Firesteel.
+deploy: apis ## Build images and deploy Firesteel; APIS=spark.apache.org,sparkoperator.k8s.io chooses its APIs.
 	hack/with-cluster.sh hack/deploy.sh
 
 .PHONY: deploy-eventing
 deploy-eventing: export EVENTING := yes
-deploy-eventing: ## The same with a Knative Broker, and the handlers behind it.
+deploy-eventing: apis ## The same with a Knative Broker, and the handlers behind it.
 	hack/with-cluster.sh hack/deploy.sh --eventing
 
 .PHONY: undeploy-eventing
@@ -181,10 +185,12 @@ workload-rbac: ## Give the namespace NAMESPACE (default) the service account tha
 	hack/with-cluster.sh hack/workload-rbac.sh $(or $(NAMESPACE),default)
 
 .PHONY: demo
+demo: export APIS ?= spark.apache.org
 demo: ## Deploy Firesteel and run a Spark application with it.
 	hack/with-cluster.sh hack/demo.sh
 
 .PHONY: demo-eventing
 demo-eventing: export EVENTING := yes
+demo-eventing: export APIS ?= spark.apache.org
 demo-eventing: ## Deploy it with a Knative Broker, and run a pipeline of applications by events alone.
 	hack/with-cluster.sh hack/demo-eventing.sh

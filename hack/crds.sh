@@ -1,9 +1,24 @@
 #!/usr/bin/env bash
-# Applies the CustomResourceDefinitions to the cluster of KUBECONFIG and waits until they are served.
+# Applies the CustomResourceDefinitions of the APIs that $APIS names, separated by commas (all APIs if it is not set), to the
+# cluster of KUBECONFIG, and waits until they are served. CRDs of other APIs stay as they are. --check only checks the names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-for manifest in config/300-*.yaml; do
+manifests=()
+IFS=, read -ra apis <<<"${APIS:-spark.apache.org,sparkoperator.k8s.io}"
+for api in "${apis[@]}"; do
+	case $api in
+	spark.apache.org) manifests+=(config/300-sparkapplication.yaml config/300-sparkcluster.yaml config/300-scheduledsparkapplication.yaml) ;;
+	sparkoperator.k8s.io) manifests+=(config/300-sparkoperator-*.yaml) ;;
+	*)
+		echo "APIS=$APIS: Firesteel has no API \"$api\". Name spark.apache.org, sparkoperator.k8s.io, or both with a comma between." >&2
+		exit 2
+		;;
+	esac
+done
+[[ ${1:-} != --check ]] || exit 0
+
+for manifest in "${manifests[@]}"; do
 	crd=$(kubectl apply -f "$manifest" -o name)
 	# kubectl fails to wait for a condition of what has no conditions yet; this comes with the first.
 	kubectl wait --for=jsonpath='{.status.acceptedNames.kind}' --timeout=60s "$crd"

@@ -43,8 +43,8 @@ cat <<-HINTS
 
 	==> Go on with
 	  export KUBECONFIG=$KUBECONFIG PATH=$(dirname "$(command -v kubectl)"):\$PATH
-	  kubectl get sparkapplications.spark.apache.org
-	  kubectl describe sparkapplications.spark.apache.org spark-pi
+	  kubectl get sparkapplications
+	  kubectl describe sparkapplication spark-pi
 	  kubectl logs spark-pi-0-driver
 	  kubectl -n firesteel-system logs -f deployment/print     # events, as they come
 	  kubectl delete --ignore-not-found -f examples/

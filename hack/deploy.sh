@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds Firesteel's images with ko and applies config/ to the cluster of KUBECONFIG; --eventing config/eventing too, where
-# Knative Eventing is. --remove takes both away again, and with the CustomResourceDefinitions every application;
+# Knative Eventing is. $APIS chooses the CustomResourceDefinitions, see hack/crds.sh. --remove takes all away again, and with the
+# CustomResourceDefinitions that have Firesteel's label every application;
 # --remove-eventing has all in one process again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -23,7 +24,8 @@ case ${1:-} in
 --remove)
 	remove_eventing
 	kubectl delete --ignore-not-found -f config/workload
-	remove config/300-*.yaml config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml
+	kubectl delete crd -l app.kubernetes.io/part-of=firesteel
+	remove config/500-*.yaml config/4*.yaml config/2*.yaml config/100-*.yaml
 	exit
 	;;
 --remove-eventing)
@@ -35,9 +37,10 @@ case ${1:-} in
 esac
 
 : "${KO_DOCKER_REPO:?the registry to push Firesteel\'s images to, which the cluster pulls from}"
+hack/crds.sh --check
 manifests=$(mktemp -d)
 trap 'rm -rf "$manifests"' EXIT
-hack/images.sh config/ >"$manifests/core.yaml"
+hack/images.sh config/[!3]*.yaml >"$manifests/core.yaml"
 kubectl apply -f config/100-namespace.yaml
 hack/crds.sh
 kubectl apply -f "$manifests/core.yaml" -f config/workload

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-echo "Building the images of $*; the first time, that compiles ko and Firesteel for some minutes" >&2
+echo "Building images; the first time, that compiles ko and Firesteel for some minutes" >&2
 started=$SECONDS
 if ! go tool -modfile=tools/go.mod ko resolve "${@/#/--filename=}" 2>"$log"; then
 	cat "$log" >&2

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func TestKindsComeAndGoWhileTheControllerRuns(t *testing.T) {
 	var app *sparkv1.SparkApplication
 	step("what is deleted with its kind is gone, and the kind may come again", func(s *scene) {
 		absent, served := s.logged(r, kindIsAbsent), s.logged(r, kindIsServed)
-		_, err := s.plane.Kubectl(t.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
+		_, err := s.plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
 		s.must(err)
 		s.untilLoggedMore(r, kindIsAbsent, absent)
 		untilGone(s, s.kube.CoreV1().Pods(s.ns), "pi-0-driver")
@@ -86,7 +88,7 @@ func TestKindsComeAndGoWhileTheControllerRuns(t *testing.T) {
 		s.untilState("pi", "ResourceReleased")
 		s.told(app, plainLife...)
 		if after := s.logged(r, kindIsAbsent); after != before {
-			t.Errorf("a kind was found absent after 404s:\n%s", r.Tail(20))
+			s.Errorf("a kind was found absent after 404s:\n%s", r.Tail(20))
 		}
 	})
 	requests, err := s.audit.Requests()
@@ -207,4 +209,46 @@ func (s *scene) untilLoggedMore(r *replica, text string, than int) {
 			s.Fatalf("waited for %s to be logged more than %d times:\n%s", text, than, r.Tail(20))
 		}
 	}
+}
+
+// APIS chooses the APIs that make deploy installs. A name without group is then that of the API which is installed.
+func TestCRDsAreAppliedOfTheChosenAPIs(t *testing.T) {
+	t.Parallel()
+	s := ownPlane(t)
+	_, err := s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
+	s.must(err)
+	if output, err := s.applyAPIs("sparkoperator.k8s.io,spark"); err == nil || !contains(output, `no API "spark"`) || !contains(output, "spark.apache.org") {
+		t.Errorf("an unknown name is answered with %v: %s", err, output)
+	}
+	for _, test := range []struct {
+		apis string
+		want []string
+	}{
+		{"sparkoperator.k8s.io", words("scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io")},
+		{"", words(`scheduledsparkapplications.firesteel.dev scheduledsparkapplications.sparkoperator.k8s.io
+			sparkapplications.spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.spark.apache.org`)},
+	} {
+		if output, err := s.applyAPIs(test.apis); err != nil {
+			t.Fatalf("APIS=%s: %v\n%s", test.apis, err, output)
+		}
+		got, err := s.plane.Kubectl(t.Context(), "", "get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}")
+		s.must(err)
+		if !slices.Equal(words(got), test.want) {
+			t.Errorf("APIS=%s applies %v, want %v", test.apis, words(got), test.want)
+		}
+		if test.apis != "" {
+			s.kubeflowApplication(sparkPi("4.1.1"))
+			if got, err := s.kubectl("", "get", "sparkapplications"); err != nil || !contains(got, "spark-pi") {
+				t.Errorf("APIS=%s: kubectl get sparkapplications: %s (%v)", test.apis, got, err)
+			}
+		}
+	}
+}
+
+// applyAPIs applies CRDs as make deploy does.
+func (s *scene) applyAPIs(apis string) (output string, err error) {
+	cmd := exec.CommandContext(s.Context(), "../../hack/crds.sh")
+	cmd.Env = append(os.Environ(), "APIS="+apis, "KUBECONFIG="+s.plane.Kubeconfig(), "PATH="+os.Getenv(assets)+":"+os.Getenv("PATH"))
+	text, err := cmd.CombinedOutput()
+	return string(text), err
 }
