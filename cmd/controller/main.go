@@ -74,7 +74,7 @@ func main() {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
-	application.WithoutHiddenCreates(config)
+	application.WithoutCreateRetries(config)
 	kube.WithFreshWatches(config)
 	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
 	if err != nil {

@@ -44,7 +44,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector,
 		kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector)
 	config := connection.config()
-	application.WithoutHiddenCreates(config)
+	application.WithoutCreateRetries(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
 	process := base.NewProcess(r.newRelay(t, sink, inProcess))

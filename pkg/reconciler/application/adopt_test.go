@@ -88,11 +88,11 @@ func TestClear(t *testing.T) {
 			var again []string
 			r := &Reconciler{
 				kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
-				clock: clocktesting.NewFakePassiveClock(start), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus),
+				clock: clocktesting.NewFakePassiveClock(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			cleared, err := r.clear(ctx, app, []corev1.Pod{seen})
+			cleared, err := r.deleteOtherDrivers(ctx, app, []corev1.Pod{seen})
 			if err != nil || cleared != test.cleared {
 				t.Errorf("cleared %t (%v), want %t", cleared, err, test.cleared)
 			}
@@ -109,8 +109,8 @@ func TestClear(t *testing.T) {
 // A cache that is behind shows another replica's drivers as those of other attempts.
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
-	r := &Reconciler{kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)}
-	cleared, err := r.clear(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod})
+	r := &Reconciler{kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
+	cleared, err := r.deleteOtherDrivers(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod})
 	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
 	}
@@ -140,7 +140,7 @@ func TestWithRecord(t *testing.T) {
 		})}
 	}
 	lost := func(now *application) func(*Reconciler) {
-		return func(r *Reconciler) { r.written.compare(known().Obj(), now.Obj(), start) }
+		return func(r *Reconciler) { r.recordGuard.statusChanged(known().Obj(), now.Obj(), start) }
 	}
 	shown := known()
 	shown.app.Status.Firesteel = nil
@@ -154,41 +154,41 @@ func TestWithRecord(t *testing.T) {
 	}{
 		"one with a record is gone on with": {app: known(), ready: true},
 		"one that is new begins": {
-			app: pi(), ready: true, before: func(r *Reconciler) { r.sightings.sawArrival(pi().Obj(), true) },
+			app: pi(), ready: true, before: func(r *Reconciler) { r.expectations.applicationAdded(pi().Obj(), true) },
 		},
 		"one that may not be new begins where there is no driver": {app: pi(), ready: true, asks: "list pods"},
 		"another operator's is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status",
 		},
 		"another operator's that came after it was new is adopted": {
-			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.sightings.sawArrival(pi().Obj(), true) },
+			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.expectations.applicationAdded(pi().Obj(), true) },
 		},
 		"another operator's that has ended is left alone": {app: &application{*with(pi(), in("ResourceReleased"))}},
 		"one whose status was removed is restored":        {app: pi(), before: lost(pi()), ready: true, asks: "update status"},
 		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "update status"},
 		"one that is known to have had a record waits for the news of its loss": {
-			app: theirs(), before: func(r *Reconciler) { r.written.found(known().Obj()) }, wait: retryAfter,
+			app: theirs(), before: func(r *Reconciler) { r.recordGuard.recordSeen(known().Obj()) }, wait: retryAfter,
 		},
 		"one that lost its record while it could not be decoded is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) {
 				undecodable := pi()
 				undecodable.app.Undecodable = "spec.sparkConf"
-				r.written.compare(known().Obj(), undecodable.Obj(), start)
-				r.written.compare(undecodable.Obj(), theirs().Obj(), start)
+				r.recordGuard.statusChanged(known().Obj(), undecodable.Obj(), start)
+				r.recordGuard.statusChanged(undecodable.Obj(), theirs().Obj(), start)
 			},
 		},
 		"one that another operator writes is left alone": {
-			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: contestRest - time.Minute,
+			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: otherOperatorQuiet - time.Minute,
 		},
 		"one that another operator wrote long ago is adopted again": {
-			app: theirs(), before: lost(theirs()), at: contestRest, ready: true, asks: "list pods, get pods, update status",
+			app: theirs(), before: lost(theirs()), at: otherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.written.sawPruned(pi().Obj(), start) },
+			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.recordPruned(pi().Obj(), start) },
 			at: time.Second, wait: base.PrunedRetryAfter - time.Second,
 		},
 		"one whose record a foreign CRD dropped is restored after a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.written.sawPruned(pi().Obj(), start) },
+			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.recordPruned(pi().Obj(), start) },
 			at: base.PrunedRetryAfter, ready: true, asks: "update status",
 		},
 	} {
@@ -196,12 +196,12 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(start.Add(test.at))
-			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus), sightings: newSightings(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelled: noneRelabelled(t)}
+			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: newExpectations(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			got, ready, err := r.withRecord(ctx, app)
+			got, ready, err := r.ensureRecord(ctx, app)
 			if requeue, wait := controller.IsRequeueKey(err); wait != test.wait || err != nil && !requeue {
 				t.Errorf("error %v, wait %s, want %s", err, wait, test.wait)
 			}
@@ -211,7 +211,7 @@ func TestWithRecord(t *testing.T) {
 			if asked := requestsOn(kube.Actions(), spark.Actions()); asked != test.asks {
 				t.Errorf("asked to %q, want %q", asked, test.asks)
 			}
-			if written := strings.Contains(test.asks, "update"); written && (got.GetRecord() == nil || r.written.lossOf(app).last != nil) {
+			if written := strings.Contains(test.asks, "update"); written && (got.GetRecord() == nil || r.recordGuard.lostRecordOf(app).last != nil) {
 				t.Errorf("the application has no record, or is still known to have lost it:\n%+v", got)
 			}
 		})

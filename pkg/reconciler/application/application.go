@@ -45,30 +45,30 @@ type Reconciler struct {
 	deadlines    *deadlines
 	// resync has all applications looked at that a change of the settings concerns.
 	resync func(concerned func(app any) bool)
-	// lookInto has all applications of a namespace looked at.
-	lookInto func(namespace string)
+	// enqueueNamespace has all applications of a namespace looked at.
+	enqueueNamespace func(namespace string)
 	// namespaces tells what the scope may ask.
 	namespaces config.NamespaceLabels
 
-	sightings   *sightings
-	relabelled  *relabelled
-	obstacles   *obstacles
-	arrivals    *arrivals
-	edits       *edits.Tracker
-	written     *written
-	instruments *Instruments
-	executors   *executors
-	// roster is nil where the API's status does not tell of executors.
-	roster *roster
+	expectations      *expectations
+	relabelledDrivers *relabelledDrivers
+	nameWaits         *nameWaits
+	podEventTimes     *podEventTimes
+	edits             *edits.Tracker
+	recordGuard       *recordGuard
+	instruments       *Instruments
+	executorCounter   *executorCounter
+	// executorDetails is nil where the API's status does not tell of executors.
+	executorDetails *executorDetails
 	// executorsSynced says that all executors that there were at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
-	secrets         base.Redactors
+	redactors       base.Redactors
 	templates       *podtemplate.Keeper
-	// wrote is the kind's Wrote.
-	wrote func(before, after dialect.Application)
-	// awaited says that an application must not go yet; it is looked at when that changes.
-	awaited func(app dialect.Application) bool
+	// onStatusWrite is the kind's OnStatusWrite.
+	onStatusWrite func(before, after dialect.Application)
+	// keepFinalizer says that an application must not go yet; it is looked at when that changes.
+	keepFinalizer func(app dialect.Application) bool
 }
 
 // Reconcile takes a live application further.
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 	defer cancel()
 	app.SetManagedFields(nil) // it is what the patch of the finalizer was answered with, where it was patched just now
 	_, err := r.advance(ctx, app)
-	return r.secrets.Error(app, err)
+	return r.redactors.Error(app, err)
 }
 
 // Finalize stops the driver of a deleted application, then lets go of it once its story is told. It returns the
@@ -85,67 +85,67 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.sightings.justParted(app) {
+	if r.expectations.finalizerJustRemoved(app) {
 		return app, controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
 	}
 	app, err := r.advance(ctx, app)
 	if err != nil {
-		return app, r.secrets.Error(app, err)
+		return app, r.redactors.Error(app, err)
 	}
 	if app.GetRecord().Foreign() {
-		r.partWith(app)
+		r.forgetFinalized(app)
 		return app, nil
 	}
 	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
 		return app, controller.NewRequeueAfter(delivery.CursorDelay) // the driver Pod's end is watched
 	}
-	if len(r.strays(app, app.GetRecord())) > 0 && r.waitsForDrivers(ctx, app) {
+	if len(r.orphanDrivers(app, app.GetRecord())) > 0 && r.withinDeletionGrace(ctx, app) {
 		return app, controller.NewRequeueAfter(delivery.CursorDelay) // as is theirs
 	}
-	if err := r.dismissLate(ctx, app); err != nil {
+	if err := r.deleteLateOrphan(ctx, app); err != nil {
 		return app, err
 	}
 	if wait := delivery.DeletionGrace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
 		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
-	if r.awaited(app) {
+	if r.keepFinalizer(app) {
 		return app, controller.NewRequeueAfter(delivery.CursorDelay) // its schedule's record is watched
 	}
-	r.partWith(app)
+	r.forgetFinalized(app)
 	return app, nil
 }
 
-// partWith forgets an application whose finalizer is removed next.
-func (r *Reconciler) partWith(app dialect.Application) {
+// forgetFinalized forgets an application whose finalizer is removed next.
+func (r *Reconciler) forgetFinalized(app dialect.Application) {
 	r.relay.Forget(app.GetUID())
-	r.written.forget(app)
-	r.sightings.sawParting(app)
+	r.recordGuard.forget(app)
+	r.expectations.finalizerRemoved(app)
 }
 
-// waitsForDrivers reports whether the deletion of an application may yet wait for driver Pods that do not go.
-func (r *Reconciler) waitsForDrivers(ctx context.Context, app dialect.Application) bool {
+// withinDeletionGrace reports whether the deletion of an application may yet wait for driver Pods that do not go.
+func (r *Reconciler) withinDeletionGrace(ctx context.Context, app dialect.Application) bool {
 	return r.clock.Since(app.GetDeletionTimestamp().Time) < config.FromContext(ctx).Events.DeletionGrace
 }
 
 // advance decides, persists, acts, and does so again with what came of it.
 func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	app, ready, err := r.withRecord(ctx, r.written.Newest(app))
+	app, ready, err := r.ensureRecord(ctx, r.recordGuard.Newest(app))
 	if err != nil || !ready {
 		return app, err
 	}
-	d := r.dialect(ctx)
-	policy := r.policy(d, app)
-	policy.Refused = r.withoutSecrets(app, policy.Refused)
+	dialect := r.dialect(ctx)
+	policy := r.policy(dialect, app)
+	policy.Refused = r.redactCause(app, policy.Refused)
 	policy.Timeouts.Deletion = max(config.FromContext(ctx).Events.DeletionGrace, 1) // zero would be none
-	record := r.withProgress(app)
+	record := r.recordWithProgress(app)
 	seen, err := r.observe(ctx, app, record, policy)
 	switch {
-	case errors.Is(err, errAwaited):
+	case errors.Is(err, errIncomplete):
 		return app, nil
 	case err != nil:
 		return app, err
 	}
-	if err = r.dismissStrays(ctx, app, record, &seen); err != nil {
+	if err = r.deleteOrphans(ctx, app, record, &seen); err != nil {
 		return app, err
 	}
 	var created []submission.Object
@@ -153,41 +153,41 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		var decision lifecycle.Decision
 		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
 		seen = decision.Seen
-		var launch *launch
+		var prepared *preparedLaunch
 		if decision.Effect == lifecycle.Launch {
-			launch, err = r.prepare(ctx, app, record, &seen)
-			if errors.As(err, new(*absentTemplate)) {
+			prepared, err = r.prepare(ctx, app, record, &seen)
+			if errors.As(err, new(*templateUnavailable)) {
 				return app, nil // its arrival is told
 			}
 			if err != nil {
 				return app, err
 			}
-			if launch == nil {
+			if prepared == nil {
 				continue
 			}
 		}
-		if err = r.retire(ctx, d, app, record); err != nil {
+		if err = r.deleteObsolete(ctx, dialect, app, record); err != nil {
 			return app, err
 		}
-		if app, err = r.persist(ctx, d, app, record, r.facts(d, app, record, decision, created)); err != nil {
+		if app, err = r.persist(ctx, dialect, app, record, r.facts(dialect, app, record, decision, created)); err != nil {
 			return app, err
 		}
 		record = app.GetRecord().DeepCopy()
 		if decision.SpecAdopted {
 			delivery.SpecAdopted(ctx, app, record)
 		}
-		r.tell(ctx, app, decision)
+		r.publish(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {
 			r.deadlines.clear(keyOf(app))
-			r.lookAgain(app, decision)
-			return app, r.layToRest(ctx, app, policy)
+			r.requeueAt(app, decision)
+			return app, r.removeFinalizer(ctx, app, policy)
 		}
-		proceed, err := r.perform(ctx, app, decision, launch, &seen)
-		if launch != nil {
-			created = launch.created
+		proceed, err := r.perform(ctx, app, decision, prepared, &seen)
+		if prepared != nil {
+			created = prepared.created
 		}
 		if err != nil || !proceed {
-			r.lookAgain(app, decision)
+			r.requeueAt(app, decision)
 			return app, err
 		}
 	}
@@ -204,13 +204,13 @@ func (r *Reconciler) policy(d dialect.Dialect, app dialect.Application) lifecycl
 
 // perform carries out an effect. It says no where the effect has to wait for something that is watched.
 func (r *Reconciler) perform(
-	ctx context.Context, app dialect.Application, decision lifecycle.Decision, launch *launch, seen *lifecycle.Observation,
+	ctx context.Context, app dialect.Application, decision lifecycle.Decision, prepared *preparedLaunch, seen *lifecycle.Observation,
 ) (bool, error) {
 	switch decision.Effect {
 	case lifecycle.Persist:
 		return true, nil
 	case lifecycle.Launch:
-		return r.launch(ctx, app, launch, seen)
+		return r.createLaunch(ctx, app, prepared, seen)
 	case lifecycle.Release:
 		return true, r.release(ctx, app, seen, false)
 	case lifecycle.ForceRelease:
@@ -220,36 +220,36 @@ func (r *Reconciler) perform(
 	}
 }
 
-// withProgress is the record with what the sink has taken since it was written.
-func (r *Reconciler) withProgress(app dialect.Application) *v1alpha1.Record {
+// recordWithProgress is the record with what the sink has taken since it was written.
+func (r *Reconciler) recordWithProgress(app dialect.Application) *v1alpha1.Record {
 	if app.GetRecord() == nil {
 		return nil
 	}
 	return delivery.CatchUp(app.GetRecord(), r.relay.Progress(app.GetUID()))
 }
 
-// tell hands the persisted record to the relay, with what awaits a handler.
-func (r *Reconciler) tell(ctx context.Context, app dialect.Application, decision lifecycle.Decision) {
-	story := events.Snapshot{Object: r.objectOf(app), Record: app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
+// publish hands the persisted record to the relay, with what awaits a handler.
+func (r *Reconciler) publish(ctx context.Context, app dialect.Application, decision lifecycle.Decision) {
+	snapshot := events.Snapshot{Object: r.objectOf(app), Record: app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
 	var err error
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:
-		story.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		story.Request.Event, err = events.NewTransitionEvent(story.Object, *outbox.LastEnd(app.GetRecord()))
+		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
+		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(app.GetRecord()))
 	case lifecycle.AwaitsDeletion:
-		story.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		story.Request.Event, err = events.NewExpiredEvent(story.Object, decision.AwaitsSince)
+		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
+		snapshot.Request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
 	}
 	if err != nil {
 		logging.FromContext(ctx).Errorw("An event cannot be made, so its handler is not asked", zap.Error(err))
-		story.Request = nil
+		snapshot.Request = nil
 	}
-	r.relay.Publish(story)
+	r.relay.Publish(snapshot)
 }
 
-// lookAgain has the application looked at when its next deadline is due, or its cursor, or when the event of its driver is
+// requeueAt has the application looked at when its next deadline is due, or its cursor, or when the event of its driver is
 // late.
-func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decision) {
+func (r *Reconciler) requeueAt(app dialect.Application, decision lifecycle.Decision) {
 	due := decision.LookAgain
 	record := app.GetRecord()
 	if record != nil {
@@ -257,7 +257,7 @@ func (r *Reconciler) lookAgain(app dialect.Application, decision lifecycle.Decis
 			due = rests
 		}
 	}
-	if late := r.lateAt(app); due.IsZero() || !late.IsZero() && late.Before(due) {
+	if late := r.podEventLateAt(app); due.IsZero() || !late.IsZero() && late.Before(due) {
 		due = late
 	}
 	if !due.IsZero() {

@@ -39,19 +39,19 @@ type Kind struct {
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
 	// Fetch reads the pod templates that are named by a URL.
 	Fetch podtemplate.Fetch
-	// Wrote is told of each status that is written, with the application as it was and as it is; nil for nobody.
-	Wrote func(before, after dialect.Application)
-	// Follow is told of each change of the settings; nil for nobody.
-	Follow func(*config.Config)
-	// Awaited makes what says that an application must not go yet; nil where all may.
-	Awaited Awaited
+	// OnStatusWrite is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	OnStatusWrite func(before, after dialect.Application)
+	// OnSettings is told of each change of the settings; nil for nobody.
+	OnSettings func(*config.Config)
+	// KeepFinalizer makes what says that an application must not go yet; nil where all may.
+	KeepFinalizer KeepFinalizer
 }
 
-// Awaited makes what says that an application must not go yet, since its schedule has to see that it was there. changed
+// KeepFinalizer makes what says that an application must not go yet, since its schedule has to see that it was there. changed
 // is told of each of which that was said, when it may be so no more.
-type Awaited func(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool
+type KeepFinalizer func(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool
 
-func (a Awaited) in(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool {
+func (a KeepFinalizer) in(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool {
 	if a == nil {
 		return func(dialect.Application) bool { return false }
 	}
@@ -61,24 +61,24 @@ func (a Awaited) in(ctx context.Context, changed func(app types.NamespacedName))
 // newReconciler makes the reconciler, but for what it needs of its controller.
 func newReconciler(ctx context.Context, process *base.Process, kind Kind) *Reconciler {
 	r := &Reconciler{
-		api:       kind.API,
-		kube:      kubeclient.Get(ctx),
-		dynamic:   dynamicclient.Get(ctx),
-		drivers:   drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
-		clock:     clock.RealClock{},
-		sightings: newSightings(kind.API.API, clock.RealClock{}),
-		obstacles: newObstacles(clock.RealClock{}),
-		edits:     edits.NewTracker(),
-		arrivals:  newArrivals(clock.RealClock{}),
-		executors: newExecutors(),
-		wrote:     kind.Wrote,
-		logs:      newDriverLogs(kubeclient.Get(ctx)),
-		secrets:   base.NewRedactors(),
+		api:             kind.API,
+		kube:            kubeclient.Get(ctx),
+		dynamic:         dynamicclient.Get(ctx),
+		drivers:         drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
+		clock:           clock.RealClock{},
+		expectations:    newExpectations(kind.API.API, clock.RealClock{}),
+		nameWaits:       newNameWaits(clock.RealClock{}),
+		edits:           edits.NewTracker(),
+		podEventTimes:   newPodEventTimes(clock.RealClock{}),
+		executorCounter: newExecutorCounter(),
+		onStatusWrite:   kind.OnStatusWrite,
+		logs:            newDriverLogs(kubeclient.Get(ctx)),
+		redactors:       base.NewRedactors(),
 
 		namespaces: process.NamespaceLabels,
 	}
 	if kind.API.ShowsExecutors {
-		r.roster = newRoster(clock.RealClock{})
+		r.executorDetails = newExecutorDetails(clock.RealClock{})
 	}
 	return r
 }
@@ -90,24 +90,24 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	recorder := controller.GetEventRecorder(ctx)
 	store := process.Settings(ctx, cmw, base.Listener{
 		SettingsChanged: func(before, after *config.Config) {
-			if kind.Follow != nil {
-				kind.Follow(after)
+			if kind.OnSettings != nil {
+				kind.OnSettings(after)
 			}
-			r.follow(before, after)
+			r.settingsChanged(before, after)
 		},
-		NamespaceChanged: func(namespace string) { r.lookInto(namespace) },
+		NamespaceChanged: func(namespace string) { r.enqueueNamespace(namespace) },
 	})
-	speak := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
-	r.written = newWritten(func(a, b dialect.Application) bool { return speak().SameVisibleStatus(a, b) })
+	currentDialect := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
+	r.recordGuard = newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) })
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{
 			FinalizerName:     kind.API.Finalizer,
 			ConfigStore:       store,
 			SkipStatusUpdates: true,
-			PromoteFilterFunc: func(object any) bool { return unfinished(object, speak()) },
+			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect()) },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
-				r.relabelled.forgetWhere(bucket.Has)
+				r.relabelledDrivers.forgetMatching(bucket.Has)
 			},
 		}
 	})
@@ -116,7 +116,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
 		impl.FilteredGlobalResync(concerned, kind.Informer)
 	}
-	r.lookInto = func(namespace string) {
+	r.enqueueNamespace = func(namespace string) {
 		within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
 		base.Must(ctx, err)
 		for _, app := range within {
@@ -125,113 +125,113 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	}
 	owned := base.NewOwned(impl.Reconciler.(base.Generated), kind.Informer.GetStore())
 	r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
-	r.awaited = kind.Awaited.in(ctx, impl.EnqueueKey)
+	r.keepFinalizer = kind.KeepFinalizer.in(ctx, impl.EnqueueKey)
 	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
-	known := shelf{kind.Informer.GetIndexer()}
-	census := newCensus(known,
+	known := lister{kind.Informer.GetIndexer()}
+	states := newStateCounter(known,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
-		func(app dialect.Application) string { return speak().VisibleState(app) })
+		func(app dialect.Application) string { return currentDialect().VisibleState(app) })
 	var err error
-	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, census.count)
+	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, states.count)
 	base.Must(ctx, err)
-	r.relabelled = newRelabelled(ctx, r.kube, r.api.API, owned, relabelledEvents{
+	r.relabelledDrivers = newRelabelledDrivers(ctx, r.kube, r.api.API, owned, relabelledEvents{
 		changed: func(app types.NamespacedName) {
-			r.arrivals.note(app)
+			r.podEventTimes.record(app)
 			impl.EnqueueKey(app)
 		},
-		deleted: r.sightings.sawDeletion,
+		deleted: r.expectations.podDeleted,
 	})
 	impl.Reconciler = &gate{
-		Generated: impl.Reconciler.(base.Generated), census: census, arrivals: r.arrivals, relay: r.relay, relabelled: r.relabelled,
-		forgetWrite: r.written.Forget,
+		Generated: impl.Reconciler.(base.Generated), stateCounter: states, podEventTimes: r.podEventTimes, relay: r.relay, relabelledDrivers: r.relabelledDrivers,
+		forgetWrite: r.recordGuard.Forget,
 		tracer:      otel.Tracer(kind.Scope), retries: base.NewRetries(),
-		yields: func(app dialect.Application) bool { return yields(app, &process.StartBacklog, r.clock) },
-		atRest: func(ctx context.Context, app dialect.Application) (bool, error) {
-			return r.reconcileAtRest(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
+		backpressure: func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
+		reconcileWithoutFinalizer: func(ctx context.Context, app dialect.Application) (bool, error) {
+			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		},
 	}
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
-	watchApplications(ctx, r, impl, kind.Informer, census, speak)
+	watchApplications(ctx, r, impl, kind.Informer, states, currentDialect)
 	watchDrivers(ctx, r, impl, known)
-	watchExecutors(ctx, r, impl, known, speak)
+	watchExecutors(ctx, r, impl, known, currentDialect)
 	return impl
 }
 
 func watchApplications(
-	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, census *census, speak func() dialect.Dialect,
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *stateCounter, currentDialect func() dialect.Dialect,
 ) {
 	base.Must(ctx, informer.SetTransform(stripApplication))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
-				r.sightings.sawArrival(app, atStart)
-				r.written.found(app)
+				r.expectations.applicationAdded(app, atStart)
+				r.recordGuard.recordSeen(app)
 			}
 			impl.Enqueue(object)
 		},
 		UpdateFunc: func(before, after any) {
 			was, is := before.(dialect.Application), after.(dialect.Application)
-			if r.written.RolledBack(was, is) {
+			if r.recordGuard.RolledBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
-				r.sightings.forgetDriver(is.GetRecord())
-				r.written.wentBack(is)
+				r.expectations.forgetDriver(is.GetRecord())
+				r.recordGuard.restored(is)
 			} else {
-				r.written.compare(was, is, r.clock.Now())
+				r.recordGuard.statusChanged(was, is, r.clock.Now())
 			}
 			if was.GetGeneration() != is.GetGeneration() {
-				r.edits.Observe(is.GetUID(), speak().Spec(was), speak().Spec(is))
+				r.edits.Observe(is.GetUID(), currentDialect().Spec(was), currentDialect().Spec(is))
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
 			if app, ok := base.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
-				r.written.forget(app)
-				r.relabelled.forget(keyOf(app))
-				r.obstacles.forget(app.GetUID())
+				r.recordGuard.forget(app)
+				r.relabelledDrivers.forget(keyOf(app))
+				r.nameWaits.forget(app.GetUID())
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(keyOf(app))
-				census.look(keyOf(app))
+				states.observe(keyOf(app))
 				r.templates.Forget(app.GetUID())
-				if r.roster != nil {
-					r.roster.forget(app.GetUID())
+				if r.executorDetails != nil {
+					r.executorDetails.forget(app.GetUID())
 				}
 			}
 		},
 	})
 }
 
-func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf) {
+func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	base.Must(ctx, informer.SetTransform(keepDriver(r.api.API)))
+	base.Must(ctx, informer.SetTransform(stripDriver(r.api.API)))
 	base.Must(ctx, informer.AddIndexers(driverIndexers))
-	arrived := func(object any) {
+	changed := func(object any) {
 		pod, ok := object.(*driverPod)
 		if !ok {
 			return
 		}
-		app, known := apps.ofDriver(pod.UID)
+		app, known := apps.byDriverUID(pod.UID)
 		if !known {
 			app, known = applicationOf(r.api.API, pod)
 		}
 		if known {
-			r.arrivals.note(app)
+			r.podEventTimes.record(app)
 			impl.EnqueueKey(app)
 		}
 	}
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			if pod, ok := object.(*driverPod); ok {
-				r.sightings.sawPod(pod.UID)
+				r.expectations.podSeen(pod.UID)
 			}
-			arrived(object)
+			changed(object)
 		},
-		UpdateFunc: controller.PassNew(arrived),
+		UpdateFunc: controller.PassNew(changed),
 		DeleteFunc: func(object any) {
 			if pod, ok := base.LastKnown(object).(*driverPod); ok {
 				_, tombstone := object.(cache.DeletedFinalStateUnknown)
-				r.sightings.sawDeletion(pod.pod(), tombstone)
-				arrived(pod)
+				r.expectations.podDeleted(pod.pod(), tombstone)
+				changed(pod)
 			}
 		},
 	})
@@ -253,16 +253,16 @@ func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 
-// follow has the applications looked at that a change of the settings concerns: those that come into the scope, those
+// settingsChanged has the applications looked at that a change of the settings concerns: those that come into the scope, those
 // that leave it, and all that are served where the defaults changed.
-func (r *Reconciler) follow(before, after *config.Config) {
+func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
 		r.relay.HandlerSettingsChanged()
 	}
 	redefined := !reflect.DeepEqual(r.api.Dialect(before), r.api.Dialect(after))
 	r.resync(func(object any) bool {
-		app, is := object.(dialect.Application)
-		if !is {
+		app, ok := object.(dialect.Application)
+		if !ok {
 			return false
 		}
 		served := after.Scope.Serves(app, r.namespaces)

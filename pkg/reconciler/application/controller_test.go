@@ -29,7 +29,7 @@ func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: *kept.DeepCopy(), Spec: corev1.PodSpec{NodeName: "n"}, Status: *status.DeepCopy()}
 			pod.Annotations["large"], pod.Labels["team"] = "text", "a"
 			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-			object, err := keepDriver(api.API)(pod)
+			object, err := stripDriver(api.API)(pod)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestOfADriverAreKeptTheEndsOfItsTrace(t *testing.T) {
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
 	for name, strip := range map[string]cache.TransformFunc{
-		"drivers": keepDriver(apache.API), "executors": keepExecutor, "applications": stripApplication,
+		"drivers": stripDriver(apache.API), "executors": stripExecutor, "applications": stripApplication,
 	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {
@@ -133,7 +133,7 @@ func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", OwnerReferences: test.owners, Labels: test.labels}}
-			kept, err := keepDriver(apache.API)(pod)
+			kept, err := stripDriver(apache.API)(pod)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,10 +29,10 @@ func (d *deadlines) set(app types.NamespacedName, after time.Duration) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.stop(app)
-	its := &deadline{}
-	d.next[app] = its
-	its.timer = time.AfterFunc(after, func() {
-		if d.take(app, its) {
+	next := &deadline{}
+	d.next[app] = next
+	next.timer = time.AfterFunc(after, func() {
+		if d.take(app, next) {
 			d.enqueue(app)
 		}
 	})
@@ -46,17 +46,17 @@ func (d *deadlines) clear(app types.NamespacedName) {
 }
 
 func (d *deadlines) stop(app types.NamespacedName) {
-	if its, set := d.next[app]; set {
-		its.timer.Stop()
+	if current, set := d.next[app]; set {
+		current.timer.Stop()
 		delete(d.next, app)
 	}
 }
 
 // take says that a deadline is still the application's, and forgets it.
-func (d *deadlines) take(app types.NamespacedName, its *deadline) bool {
+func (d *deadlines) take(app types.NamespacedName, expired *deadline) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	current := d.next[app] == its
+	current := d.next[app] == expired
 	if current {
 		delete(d.next, app)
 	}

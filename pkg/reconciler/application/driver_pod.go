@@ -26,9 +26,9 @@ type label struct{ key, value string }
 
 // label is the value of a label that is kept, and whether the Pod has it.
 func (p *driverPod) label(key string) (string, bool) {
-	for _, its := range p.labels {
-		if its.key == key {
-			return its.value, true
+	for _, label := range p.labels {
+		if label.key == key {
+			return label.value, true
 		}
 	}
 	return "", false
@@ -46,18 +46,18 @@ func (p *driverPod) pod() *corev1.Pod {
 	return pod
 }
 
-// keepDriver keeps of a Pod what is known of an API's driver.
-func keepDriver(api *dialect.API) cache.TransformFunc {
+// stripDriver keeps of a Pod what is known of an API's driver.
+func stripDriver(api *dialect.API) cache.TransformFunc {
 	own, common := api.DriverLabelKeys()
 	return func(object any) (any, error) {
-		pod, is := object.(*corev1.Pod)
-		if !is {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
 			return object, nil
 		}
 		kept := &driverPod{ObjectMeta: pod.ObjectMeta, node: v1alpha1.Shared(pod.Spec.NodeName), status: pod.Status}
 		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
-			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: endsOf(trace)}
+			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: clipTrace(trace)}
 		}
 		for _, key := range own {
 			if value, labelled := pod.Labels[key]; labelled {
@@ -100,7 +100,7 @@ func (p *driverPod) compact() {
 // cause is, as its beginning.
 const maxTrace = 16 << 10
 
-func endsOf(trace string) string {
+func clipTrace(trace string) string {
 	if len(trace) <= maxTrace {
 		return trace
 	}
@@ -116,8 +116,8 @@ const byOwner = "owner"
 var driverIndexers = cache.Indexers{byOwner: indexOwner}
 
 func indexOwner(object any) ([]string, error) {
-	pod, is := object.(*driverPod)
-	if !is || metav1.GetControllerOfNoCopy(pod) == nil {
+	pod, ok := object.(*driverPod)
+	if !ok || metav1.GetControllerOfNoCopy(pod) == nil {
 		return nil, nil
 	}
 	return []string{string(metav1.GetControllerOfNoCopy(pod).UID)}, nil

@@ -26,8 +26,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// errGoing says that an object of an earlier launch stands in the way and is on its way out.
-var errGoing = errors.New("an object of an earlier launch is not gone yet")
+// errNameNotFree says that an object of an earlier launch stands in the way and is on its way out.
+var errNameNotFree = errors.New("an object of an earlier launch is not gone yet")
 
 // retryAfter is when an application is taken up again that waits for nothing that is watched or told.
 const retryAfter = time.Second
@@ -35,71 +35,71 @@ const retryAfter = time.Second
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
 func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
-	verbs, err := r.verbsFor(object)
+	client, err := r.clientFor(object)
 	if err != nil {
 		return nil, err
 	}
-	made, err := verbs.create(ctx)
+	made, err := client.create(ctx)
 	switch {
 	case err == nil:
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
-		return r.take(ctx, verbs, object)
+		return r.reuse(ctx, client, object)
 	case apierror.ForGood(err), notInstalled(object, err):
-		return r.takeRefused(ctx, verbs, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
+		return r.reuseRefused(ctx, client, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
 	}
 }
 
-// takeRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
+// reuseRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
 // quotas and policies before names, so that it refuses what it has already.
-func (r *Reconciler) takeRefused(
-	ctx context.Context, verbs verbs, object submission.Object, refused *refusedError,
+func (r *Reconciler) reuseRefused(
+	ctx context.Context, client objectClient, object submission.Object, refused *refusedError,
 ) (submission.Object, error) {
-	existing, err := verbs.get(ctx)
+	existing, err := client.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err), apierror.ForGood(err), notInstalled(object, err):
 		return nil, refused
 	case err != nil:
 		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
 	case ofEarlierDriver(existing, object):
-		return nil, &goingError{object, existing}
+		return nil, &nameNotFreeError{object, existing}
 	case !sameLaunch(existing, object):
 		return nil, refused
 	case existing.GetDeletionTimestamp() != nil:
-		return nil, &goingError{object, existing}
+		return nil, &nameNotFreeError{object, existing}
 	default:
 		return existing, nil
 	}
 }
 
-func (r *Reconciler) take(ctx context.Context, verbs verbs, object submission.Object) (submission.Object, error) {
-	existing, err := verbs.get(ctx)
+func (r *Reconciler) reuse(ctx context.Context, client objectClient, object submission.Object) (submission.Object, error) {
+	existing, err := client.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &goingError{wanted: object} // it went in between
+		return nil, &nameNotFreeError{wanted: object} // it went in between
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
-	asWanted := !ofEarlierDriver(existing, object) && (sameLaunch(existing, object) || unchanged(existing, object))
+	asWanted := !ofEarlierDriver(existing, object) && (sameLaunch(existing, object) || sameConfigMap(existing, object))
 	going := existing.GetDeletionTimestamp() != nil
 	switch {
 	case asWanted && !going:
 		return existing, nil
-	case !asWanted && !r.earlierLaunch(existing, object):
-		return nil, r.refuse(ctx, existing, object)
+	case !asWanted && !r.ofEarlierLaunch(existing, object):
+		return nil, r.nameTaken(ctx, existing, object)
 	case going:
-		return nil, &goingError{object, existing}
+		return nil, &nameNotFreeError{object, existing}
 	}
-	if err := verbs.remove(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err := client.delete(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
 	// All but a Pod goes at once, unless a finalizer holds it.
-	if made, err := verbs.create(ctx); err == nil {
+	if made, err := client.create(ctx); err == nil {
 		return made, nil
 	}
-	return nil, &goingError{object, existing}
+	return nil, &nameNotFreeError{object, existing}
 }
 
 // sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
@@ -122,28 +122,28 @@ func ofEarlierDriver(existing, wanted submission.Object) bool {
 	return before != nil && after != nil && after.Kind == "Pod" && sameKind(*before, *after) && before.UID != after.UID
 }
 
-// unchanged says that an earlier attempt of the same application made a config map that is just like the wanted one.
-func unchanged(existing, wanted submission.Object) bool {
+// sameConfigMap says that an earlier attempt of the same application made a config map that is just like the wanted one.
+func sameConfigMap(existing, wanted submission.Object) bool {
 	before, isConfigMap := existing.(*corev1.ConfigMap)
-	after, too := wanted.(*corev1.ConfigMap)
-	if !isConfigMap || !too {
+	after, ok := wanted.(*corev1.ConfigMap)
+	if !isConfigMap || !ok {
 		return false
 	}
 	owner := metav1.GetControllerOf(after)
 	return owner != nil && metav1.IsControlledBy(before, &metav1.ObjectMeta{UID: owner.UID}) &&
 		maps.Equal(before.Data, after.Data) && maps.Equal(before.Annotations, after.Annotations) &&
-		maps.Equal(lessLaunch(before.Labels), lessLaunch(after.Labels))
+		maps.Equal(withoutLaunchLabel(before.Labels), withoutLaunchLabel(after.Labels))
 }
 
-func lessLaunch(labels map[string]string) map[string]string {
+func withoutLaunchLabel(labels map[string]string) map[string]string {
 	labels = maps.Clone(labels)
 	delete(labels, labelLaunch)
 	return labels
 }
 
-// earlierLaunch says that an existing object was made by Firesteel for an application of the same name. The labels of a driver
+// ofEarlierLaunch says that an existing object was made by Firesteel for an application of the same name. The labels of a driver
 // may have been changed: its owner says so, too.
-func (r *Reconciler) earlierLaunch(existing, wanted submission.Object) bool {
+func (r *Reconciler) ofEarlierLaunch(existing, wanted submission.Object) bool {
 	label := r.api.LabelApplication
 	if driver, ok := existing.(*corev1.Pod); ok {
 		before, after := metav1.GetControllerOf(driver), metav1.GetControllerOf(wanted)
@@ -154,25 +154,25 @@ func (r *Reconciler) earlierLaunch(existing, wanted submission.Object) bool {
 	return existing.GetLabels()[labelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
 }
 
-// refuse says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
+// nameTaken says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
 // operator is, the garbage collector is about to free the name.
-func (r *Reconciler) refuse(ctx context.Context, existing, wanted submission.Object) error {
+func (r *Reconciler) nameTaken(ctx context.Context, existing, wanted submission.Object) error {
 	abandoned := len(existing.GetOwnerReferences()) > 0
 	for _, owner := range existing.GetOwnerReferences() {
-		lasts, err := r.lasts(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
+		lasts, err := r.ownerExists(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
 		if err != nil {
 			return err
 		}
 		abandoned = abandoned && !lasts
 	}
 	if abandoned {
-		return &goingError{wanted, existing}
+		return &nameNotFreeError{wanted, existing}
 	}
 	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
 }
 
-// lasts says that an owner is still there. It is not where the wanted object's owner has its name.
-func (r *Reconciler) lasts(
+// ownerExists says that an owner is still there. It is not where the wanted object's owner has its name.
+func (r *Reconciler) ownerExists(
 	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
 ) (bool, error) {
 	switch {
@@ -208,22 +208,22 @@ func describe(object submission.Object) string {
 	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
 }
 
-// verbs are what is done with one object of whatever kind.
-type verbs struct {
+// objectClient are what is done with one object of whatever kind.
+type objectClient struct {
 	create func(ctx context.Context) (submission.Object, error)
 	get    func(ctx context.Context) (submission.Object, error)
-	remove func(ctx context.Context, existing submission.Object) error
+	delete func(ctx context.Context, existing submission.Object) error
 }
 
-// client is the part of a typed client that launches need.
-type client[T submission.Object] interface {
+// typedClient is the part of a typed client that launches need.
+type typedClient[T submission.Object] interface {
 	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-func verbsOf[T submission.Object](client client[T], object T) verbs {
-	return verbs{
+func clientOf[T submission.Object](client typedClient[T], object T) objectClient {
+	return objectClient{
 		create: func(ctx context.Context) (submission.Object, error) {
 			if err := apierror.Oversized(object.GetObjectKind().GroupVersionKind().Kind, object); err != nil {
 				return nil, err
@@ -233,36 +233,36 @@ func verbsOf[T submission.Object](client client[T], object T) verbs {
 		get: func(ctx context.Context) (submission.Object, error) {
 			return client.Get(ctx, object.GetName(), metav1.GetOptions{})
 		},
-		remove: func(ctx context.Context, existing submission.Object) error {
+		delete: func(ctx context.Context, existing submission.Object) error {
 			return client.Delete(ctx, existing.GetName(), *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
 		},
 	}
 }
 
-func (r *Reconciler) verbsFor(object submission.Object) (verbs, error) {
+func (r *Reconciler) clientFor(object submission.Object) (objectClient, error) {
 	kube, namespace := r.kube, object.GetNamespace()
 	switch object := object.(type) {
 	case *corev1.Pod:
-		return verbsOf(kube.CoreV1().Pods(namespace), object), nil
+		return clientOf(kube.CoreV1().Pods(namespace), object), nil
 	case *corev1.Service:
-		return verbsOf(kube.CoreV1().Services(namespace), object), nil
+		return clientOf(kube.CoreV1().Services(namespace), object), nil
 	case *corev1.ConfigMap:
-		return verbsOf(kube.CoreV1().ConfigMaps(namespace), object), nil
+		return clientOf(kube.CoreV1().ConfigMaps(namespace), object), nil
 	case *corev1.Secret:
-		return verbsOf(kube.CoreV1().Secrets(namespace), object), nil
+		return clientOf(kube.CoreV1().Secrets(namespace), object), nil
 	case *corev1.PersistentVolumeClaim:
-		return verbsOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
+		return clientOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
 	case *networkingv1.Ingress:
-		return verbsOf(kube.NetworkingV1().Ingresses(namespace), object), nil
+		return clientOf(kube.NetworkingV1().Ingresses(namespace), object), nil
 	case *networkingv1.NetworkPolicy:
-		return verbsOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
+		return clientOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
 	case *policyv1.PodDisruptionBudget:
-		return verbsOf(kube.PolicyV1().PodDisruptionBudgets(namespace), object), nil
+		return clientOf(kube.PolicyV1().PodDisruptionBudgets(namespace), object), nil
 	case *unstructured.Unstructured:
 		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
-		return verbsOf(untyped{r.dynamic.Resource(resource).Namespace(namespace)}, object), nil
+		return clientOf(untyped{r.dynamic.Resource(resource).Namespace(namespace)}, object), nil
 	default:
-		return verbs{}, fmt.Errorf("no client for %T", object)
+		return objectClient{}, fmt.Errorf("no client for %T", object)
 	}
 }
 

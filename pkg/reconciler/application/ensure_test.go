@@ -146,7 +146,7 @@ func TestEnsure(t *testing.T) {
 				if err.Error() != test.refusal || refused.reason() != "NameTaken" {
 					t.Errorf("refused for %s with %q, want %q", refused.reason(), err, test.refusal)
 				}
-			case test.refusal != "", errors.Is(err, errGoing) != test.going, err != nil && !test.going:
+			case test.refusal != "", errors.Is(err, errNameNotFree) != test.going, err != nil && !test.going:
 				t.Errorf("error is %v", err)
 			case err == nil && made.GetLabels()[labelLaunch] != "this":
 				t.Errorf("the object is of launch %q", made.GetLabels()[labelLaunch])
@@ -166,7 +166,7 @@ func TestEnsureTakesWhatAnotherOperatorMadeForTheSameOwner(t *testing.T) {
 		want     error
 	}{
 		"and stays": {ofLaunch("").OwnedBy("Pod", "pi-0-driver"), nil},
-		"and goes":  {ofLaunch("").OwnedBy("Pod", "pi-0-driver").Going(), errGoing},
+		"and goes":  {ofLaunch("").OwnedBy("Pod", "pi-0-driver").Going(), errNameNotFree},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.existing.Obj())
@@ -232,7 +232,7 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 				got = "done"
 			case errors.As(err, &last):
 				got = refused
-			case errors.Is(err, errGoing):
+			case errors.Is(err, errNameNotFree):
 				got = going
 			}
 			if got != test.want {

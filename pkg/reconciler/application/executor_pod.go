@@ -21,11 +21,11 @@ type executorPod struct {
 	// isDriver reports whether the Pod is a driver whose label was changed to an executor's: an application owns it.
 	isDriver bool
 	ready    bool
-	shown    dialect.Executor
+	details  dialect.Executor
 }
 
-// keepExecutor keeps of a Pod what is known of an executor.
-func keepExecutor(object any) (any, error) {
+// stripExecutor keeps of a Pod what is known of an executor.
+func stripExecutor(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return object, nil
@@ -36,8 +36,8 @@ func keepExecutor(object any) (any, error) {
 			CreationTimestamp: pod.CreationTimestamp,
 		},
 		applicationID: pod.Labels[submission.LabelApplicationID],
-		ready:         readyPod(pod),
-		shown:         executorOf(pod),
+		ready:         isReady(pod),
+		details:       executorOf(pod),
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		kept.owner, kept.ofPod, kept.isDriver = owner.UID, owner.Kind == "Pod", owner.Kind == "SparkApplication"
@@ -56,11 +56,11 @@ func (p *executorPod) executor() *executorPod {
 // application is what the executor has in common with others of its attempt.
 func (p *executorPod) application() applicationID { return applicationID{p.Namespace, p.applicationID} }
 
-// crew is what it has in common with those of the same owner.
-func (p *executorPod) crew() crewID { return crewID{p.application(), p.owner} }
+// executorGroup is what it has in common with those of the same owner.
+func (p *executorPod) group() groupID { return groupID{p.application(), p.owner} }
 
-// readyPod is what the Apache operator counts: a Pod that runs and is ready.
-func readyPod(pod *corev1.Pod) bool {
+// isReady is what the Apache operator counts: a Pod that runs and is ready.
+func isReady(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning {
 		return false
 	}
@@ -74,7 +74,7 @@ func readyPod(pod *corev1.Pod) bool {
 
 func executorOf(pod *corev1.Pod) dialect.Executor {
 	executor := dialect.Executor{ID: pod.Labels[submission.LabelExecutorID], Phase: pod.Status.Phase}
-	if ended := endOfExecutor(pod.Status.ContainerStatuses); ended != nil {
+	if ended := terminatedState(pod.Status.ContainerStatuses); ended != nil {
 		code := ended.ExitCode // what it is in would be kept with it
 		executor.ExitCode, executor.Reason = &code, ended.Reason
 	}
@@ -84,8 +84,8 @@ func executorOf(pod *corev1.Pod) dialect.Executor {
 // executorContainer is Spark's name for the container of an executor, where its template names none.
 const executorContainer = "spark-kubernetes-executor"
 
-// endOfExecutor is how the Spark container ended; nil where it did not. Where none has Spark's name, it is the first.
-func endOfExecutor(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+// terminatedState is how the Spark container ended; nil where it did not. Where none has Spark's name, it is the first.
+func terminatedState(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	for _, status := range statuses {
 		if status.Name == executorContainer {
 			return status.State.Terminated

@@ -38,7 +38,7 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 			spark.PrependReactor("update", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, test.refusal
 			})
-			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)}
+			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
 			recorder := record.NewFakeRecorder(1)
 			_, err := r.write(controller.WithEventRecorder(t.Context(), recorder), app, app.DeepCopy())
 			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != base.PrunedRetryAfter {

@@ -21,19 +21,19 @@ import (
 // whose first deed would be a finalizer.
 type gate struct {
 	base.Generated
-	census   *census
-	arrivals *arrivals
-	relay    delivery.Publisher
-	tracer   trace.Tracer
-	retries  *base.Retries
-	// relabelled watches for the applications that are served.
-	relabelled *relabelled
+	stateCounter  *stateCounter
+	podEventTimes *podEventTimes
+	relay         delivery.Publisher
+	tracer        trace.Tracer
+	retries       *base.Retries
+	// relabelledDrivers watches for the applications that are served.
+	relabelledDrivers *relabelledDrivers
 	// forgetWrite forgets an application as it was last written.
 	forgetWrite func(app dialect.Application)
-	// yields says that an application lets others go first.
-	yields func(dialect.Application) bool
-	// atRest reconciles an application that is to have no finalizer, and says no where it is to have one.
-	atRest func(context.Context, dialect.Application) (bool, error)
+	// backpressure says that an application lets others go first.
+	backpressure func(dialect.Application) bool
+	// reconcileWithoutFinalizer reconciles an application that is to have no finalizer, and says no where it is to have one.
+	reconcileWithoutFinalizer func(context.Context, dialect.Application) (bool, error)
 }
 
 // Reconcile takes an application further, where it is this replica's to do so.
@@ -43,13 +43,13 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 		return controller.NewPermanentError(fmt.Errorf("key of an application: %w", err))
 	}
 	name := types.NamespacedName{Namespace: namespace, Name: object}
-	ctx = g.arrivals.take(ctx, name)
+	ctx = g.podEventTimes.take(ctx, name)
 	app, serves := g.serves(name)
 	if !serves || !g.IsLeaderFor(name) {
 		return controller.NewSkipKey(key)
 	}
-	if app != nil && g.yields(app) {
-		return controller.NewRequeueAfter(yieldFor)
+	if app != nil && g.backpressure(app) {
+		return controller.NewRequeueAfter(backpressureRetry)
 	}
 	ctx, span := g.tracer.Start(ctx, "reconcile")
 	defer span.End()
@@ -58,7 +58,7 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 	}
 	rests := false
 	if app != nil {
-		rests, err = g.atRest(ctx, app)
+		rests, err = g.reconcileWithoutFinalizer(ctx, app)
 	}
 	if !rests {
 		err = g.Generated.Reconcile(ctx, key)
@@ -77,11 +77,11 @@ func (g *gate) Reconcile(ctx context.Context, key string) error {
 // serves says whether this installation serves an application, and has the relay forget it where it does not. One that
 // exists no more, and is nil, may pass: nothing is done for it.
 func (g *gate) serves(name types.NamespacedName) (dialect.Application, bool) {
-	app, served := g.census.look(name)
+	app, served := g.stateCounter.observe(name)
 	if app == nil || served {
 		return app, true
 	}
 	g.relay.Forget(app.GetUID())
-	g.relabelled.forget(name)
+	g.relabelledDrivers.forget(name)
 	return app, false
 }

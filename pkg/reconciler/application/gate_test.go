@@ -59,15 +59,15 @@ func (b *behind) Reconcile(ctx context.Context, key string) error {
 	return b.act(ctx)
 }
 
-// entrance is a gate, and all around it.
-type entrance struct {
+// env is a gate, and all around it.
+type env struct {
 	*gate
 	store  *config.Store
 	cache  cache.Indexer
 	behind *behind
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
-	// atRest are applications that are to have no finalizer.
+	// restsWithoutFinalizer are applications that are to have no finalizer.
 	atRest []string
 	// forgotten are applications whose last write was forgotten.
 	forgotten []string
@@ -75,9 +75,9 @@ type entrance struct {
 	namespaces map[string]labels.Set
 }
 
-func newEntrance(t *testing.T, apps ...*application) *entrance {
+func newGateEnv(t *testing.T, apps ...*application) *env {
 	t.Helper()
-	e := &entrance{
+	e := &env{
 		cache:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
 		behind: &behind{}, relay: &listener{}, spans: tracetest.NewInMemoryExporter(),
 	}
@@ -91,32 +91,32 @@ func newEntrance(t *testing.T, apps ...*application) *entrance {
 		t.Fatal(err)
 	}
 	e.gate = &gate{
-		Generated: e.behind, relay: e.relay, arrivals: newArrivals(clockAt(start)), relabelled: noneRelabelled(t),
-		forgetWrite: func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
-		census:      newCensus(shelf{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState),
-		tracer:      sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		retries:     base.NewRetries(),
-		yields:      func(dialect.Application) bool { return false },
-		atRest: func(_ context.Context, app dialect.Application) (bool, error) {
+		Generated: e.behind, relay: e.relay, podEventTimes: newPodEventTimes(clockAt(start)), relabelledDrivers: noneRelabelled(t),
+		forgetWrite:  func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
+		stateCounter: newStateCounter(lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState),
+		tracer:       sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		retries:      base.NewRetries(),
+		backpressure: func(dialect.Application) bool { return false },
+		reconcileWithoutFinalizer: func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		},
 	}
 	return e
 }
 
-func (e *entrance) labelsOf(namespace string) (labels.Set, bool) {
+func (e *env) labelsOf(namespace string) (labels.Set, bool) {
 	its, known := e.namespaces[namespace]
 	return its, known
 }
 
-func (e *entrance) scope(key, value string) {
+func (e *env) scope(key, value string) {
 	e.store.OnConfigChanged(&corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: config.ScopeName}, Data: map[string]string{key: value},
 	})
 }
 
 func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
-	e := newEntrance(t, pi())
+	e := newGateEnv(t, pi())
 	e.atRest = []string{"pi"}
 	if err := e.Reconcile(t.Context(), "team-a/pi"); err != nil || len(e.behind.keys) > 0 {
 		t.Errorf("%v: passed %v", err, e.behind.keys)
@@ -129,49 +129,49 @@ func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
 
 func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 	for name, test := range map[string]struct {
-		change  func(*entrance)
+		change  func(*env)
 		key     string
 		passes  bool
 		forgets []types.UID
 	}{
-		"everything by default":          {func(*entrance) {}, "team-a/pi", true, nil},
-		"what is in a watched namespace": {func(e *entrance) { e.scope("watched-namespaces", "team-a") }, "team-a/pi", true, nil},
+		"everything by default":          {func(*env) {}, "team-a/pi", true, nil},
+		"what is in a watched namespace": {func(e *env) { e.scope("watched-namespaces", "team-a") }, "team-a/pi", true, nil},
 		"nothing of another, which is forgotten": {
-			func(e *entrance) { e.scope("watched-namespaces", "team-b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+			func(e *env) { e.scope("watched-namespaces", "team-b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
 		},
 		"nothing that is not selected": {
-			func(e *entrance) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+			func(e *env) { e.scope("label-selector", "a=b") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
 		},
-		"what is in a namespace that is selected": {func(e *entrance) {
+		"what is in a namespace that is selected": {func(e *env) {
 			e.scope("namespace-selector", "spark=enabled")
 			e.namespaces = map[string]labels.Set{"team-a": {"spark": "enabled"}}
 		}, "team-a/pi", true, nil},
-		"nothing in one that is not, which is forgotten": {func(e *entrance) {
+		"nothing in one that is not, which is forgotten": {func(e *env) {
 			e.scope("namespace-selector", "spark=enabled")
 			e.namespaces = map[string]labels.Set{"team-a": {"spark": "disabled"}}
 		}, "team-a/pi", false, []types.UID{"uid-of-pi"}},
 		"nothing in one that is not known yet": {
-			func(e *entrance) { e.scope("namespace-selector", "spark=enabled") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
+			func(e *env) { e.scope("namespace-selector", "spark=enabled") }, "team-a/pi", false, []types.UID{"uid-of-pi"},
 		},
-		"and forgets what its namespace leaves while it is inside": {func(e *entrance) {
+		"and forgets what its namespace leaves while it is inside": {func(e *env) {
 			e.scope("namespace-selector", "spark=enabled")
 			e.namespaces = map[string]labels.Set{"team-a": {"spark": "enabled"}}
 			e.behind.act = func(context.Context) error { e.namespaces["team-a"] = nil; return nil }
 		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
-		"what is gone, so that it may be forgotten": {func(*entrance) {}, "team-a/po", true, nil},
+		"what is gone, so that it may be forgotten": {func(*env) {}, "team-a/po", true, nil},
 		"nothing that another replica leads": {
-			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil,
+			func(e *env) { e.behind.Demote(reconciler.UniversalBucket()) }, "team-a/pi", false, nil,
 		},
 		"and forgets what neither leads nor serves": {
-			func(e *entrance) { e.behind.Demote(reconciler.UniversalBucket()); e.scope("label-selector", "a=b") },
+			func(e *env) { e.behind.Demote(reconciler.UniversalBucket()); e.scope("label-selector", "a=b") },
 			"team-a/pi", false, []types.UID{"uid-of-pi"},
 		},
-		"and forgets what leaves while it is inside": {func(e *entrance) {
+		"and forgets what leaves while it is inside": {func(e *env) {
 			e.behind.act = func(context.Context) error { e.scope("label-selector", "a=b"); return nil }
 		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEntrance(t, pi())
+			e := newGateEnv(t, pi())
 			test.change(e)
 			err := e.Reconcile(context.Background(), test.key)
 			if controller.IsSkipKey(err) == test.passes || (len(e.behind.keys) == 1) != test.passes {
@@ -182,7 +182,7 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 			}
 		})
 	}
-	if err := newEntrance(t).Reconcile(context.Background(), "a/b/c"); !controller.IsPermanentError(err) {
+	if err := newGateEnv(t).Reconcile(context.Background(), "a/b/c"); !controller.IsPermanentError(err) {
 		t.Errorf("a key that is none leads to %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestTheGateTraces(t *testing.T) {
 		"what somebody changed":    {conflict, "reconcile Unset"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEntrance(t, pi())
+			e := newGateEnv(t, pi())
 			e.behind.act = func(context.Context) error { return test.err }
 			_ = e.Reconcile(context.Background(), "team-a/pi")
 			var got []string
@@ -224,7 +224,7 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 		"a success":  {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEntrance(t, pi())
+			e := newGateEnv(t, pi())
 			e.behind.act = func(context.Context) error { return test.err }
 			_ = e.Reconcile(context.Background(), "team-a/pi")
 			if !slices.Equal(e.forgotten, test.want) {
@@ -240,7 +240,7 @@ func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
 	for i := range applications {
 		apps = append(apps, named(fmt.Sprint(i)))
 	}
-	e := newEntrance(t, apps...)
+	e := newGateEnv(t, apps...)
 	again := func(app int, failure error) time.Duration {
 		t.Helper()
 		e.behind.act = func(context.Context) error { return failure }
@@ -279,7 +279,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 		"what can never work":    controller.NewPermanentError(errors.New("no")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEntrance(t, pi())
+			e := newGateEnv(t, pi())
 			e.behind.act = func(context.Context) error { return err }
 			if got := e.Reconcile(context.Background(), "team-a/pi"); !errors.Is(got, err) {
 				t.Errorf("error is %v, want %v", got, err)
@@ -289,7 +289,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 }
 
 func TestTheCensusCountsWhatIsServed(t *testing.T) {
-	e := newEntrance(t, pi(), named("over").In(lifecycle.Succeeded, 6, 6), named("other").In(lifecycle.Succeeded, 6, 6))
+	e := newGateEnv(t, pi(), named("over").In(lifecycle.Succeeded, 6, 6), named("other").In(lifecycle.Succeeded, 6, 6))
 	reconcile := func(names ...string) {
 		for _, name := range names {
 			if err := e.Reconcile(context.Background(), "team-a/"+name); err != nil && !controller.IsSkipKey(err) {
@@ -299,7 +299,7 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 	}
 	check := func(when string, want map[string]int64) {
 		t.Helper()
-		if diff := cmp.Diff(want, e.census.count()); diff != "" {
+		if diff := cmp.Diff(want, e.stateCounter.count()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
@@ -312,32 +312,32 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconcile("pi")
-	e.census.look(types.NamespacedName{Namespace: "team-a", Name: "over"})
+	e.stateCounter.observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
 	check("after a change and a deletion", map[string]int64{"New": 0, "Succeeded": 2})
 	e.scope("watched-namespaces", "team-b")
 	reconcile("pi", "other")
 	check("when they are another's", map[string]int64{"New": 0, "Succeeded": 0})
-	if len(e.census.states) != 0 {
-		t.Errorf("it still remembers %v", e.census.states)
+	if len(e.stateCounter.states) != 0 {
+		t.Errorf("it still remembers %v", e.stateCounter.states)
 	}
 }
 
 func TestArrivalsAreToldOfOnce(t *testing.T) {
 	clock := clockAt(start)
-	a := newArrivals(clock)
+	a := newPodEventTimes(clock)
 	name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
-	if _, known := a.told(a.take(context.Background(), name)); known {
+	if _, known := a.detectedAfter(a.take(context.Background(), name)); known {
 		t.Error("something arrived of which nothing was noted")
 	}
-	a.note(name)
+	a.record(name)
 	clock.SetTime(start.Add(time.Second))
-	a.note(name) // the first counts
+	a.record(name) // the first counts
 	ctx := a.take(context.Background(), name)
 	clock.SetTime(start.Add(3 * time.Second))
-	if after, known := a.told(ctx); !known || after != 3*time.Second {
+	if after, known := a.detectedAfter(ctx); !known || after != 3*time.Second {
 		t.Errorf("told after %s (%t), want 3 s", after, known)
 	}
-	if _, known := a.told(ctx); known {
+	if _, known := a.detectedAfter(ctx); known {
 		t.Error("it is told of twice")
 	}
 	if len(a.at) != 0 {
@@ -379,7 +379,7 @@ func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
 				resynced = strings.Join(names, " ")
 			}
 			store := config.NewStore(logtesting.TestLogger(t), func(before, after *config.Config) {
-				r.follow(before, after)
+				r.settingsChanged(before, after)
 			}, nil)
 			for _, data := range []map[string]string{test.before, test.after} {
 				resynced, relay.moved = "", 0
@@ -401,6 +401,6 @@ func concernedByDefaults(t *testing.T) (concerned func(any) bool) {
 	r := &Reconciler{api: applications.Apache(nil), relay: &listener{}, resync: func(c func(any) bool) { concerned = c }}
 	after := config.Default()
 	after.Defaults.Image = "ours"
-	r.follow(config.Default(), after)
+	r.settingsChanged(config.Default(), after)
 	return concerned
 }

@@ -56,8 +56,8 @@ func NewInstruments(provider metric.MeterProvider, scope string, counts func() m
 	return &i, errors.Join(errs[:]...)
 }
 
-// moved counts the transitions of a record after a sequence.
-func (i *Instruments) moved(record *v1alpha1.Record, after int64) {
+// countTransitions counts the transitions of a record after a sequence.
+func (i *Instruments) countTransitions(record *v1alpha1.Record, after int64) {
 	ctx := context.Background()
 	for n, t := range record.Transitions {
 		if t.Sequence <= after {
@@ -72,6 +72,6 @@ func (i *Instruments) moved(record *v1alpha1.Record, after int64) {
 	}
 }
 
-func (i *Instruments) detected(state string, after time.Duration) {
+func (i *Instruments) recordDetection(state string, after time.Duration) {
 	i.detections.Record(context.Background(), after.Seconds(), metric.WithAttributes(attributeTo.String(state)))
 }

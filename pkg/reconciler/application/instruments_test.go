@@ -49,9 +49,9 @@ func TestTransitionsAreMeasuredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{instruments: i, arrivals: newArrivals(clockAt(start))}
+	r := &Reconciler{instruments: i, podEventTimes: newPodEventTimes(clockAt(start))}
 	arrival := start.Add(-time.Second)
-	ctx := context.WithValue(context.Background(), arrivalKey{}, &arrival)
+	ctx := context.WithValue(context.Background(), podEventTimeKey{}, &arrival)
 	after := pi().Obj()
 	for n, state := range []string{"Submitted", "DriverRequested", "DriverStarted"} {
 		before := after.DeepCopy()
@@ -63,8 +63,8 @@ func TestTransitionsAreMeasuredOnce(t *testing.T) {
 		record.Transitions = append(record.Transitions, v1alpha1.Transition{
 			Sequence: record.Sequence, State: state, Time: metav1.NewMicroTime(start.Add(time.Duration(n*n) * time.Second)),
 		})
-		r.measure(ctx, before, after)
-		r.measure(ctx, after, after) // a write without news
+		r.countTransitions(ctx, before, after)
+		r.countTransitions(ctx, after, after) // a write without news
 	}
 	want := map[string]float64{
 		"firesteel.applications firesteel.state=Succeeded":                                                    2,

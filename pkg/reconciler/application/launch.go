@@ -26,8 +26,8 @@ import (
 
 const labelLaunch = dialect.LabelLaunch
 
-// launch is an attempt made ready: its objects, and what the record says of it.
-type launch struct {
+// preparedLaunch is an attempt made ready: its objects, and what the record says of it.
+type preparedLaunch struct {
 	objects *submission.Objects
 	// resumed says that an earlier reconcile fenced this launch, perhaps of another replica.
 	resumed bool
@@ -39,43 +39,43 @@ type launch struct {
 // in the observation why: the submission cannot do it, it has to wait, or the driver is there.
 func (r *Reconciler) prepare(
 	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
-) (*launch, error) {
+) (*preparedLaunch, error) {
 	d := r.dialect(ctx)
 	fenced := fencedLaunch(app, record)
 	objects, fence, err := r.build(d, app, record.Attempt, fenced)
-	var absent *absentTemplate
+	var absent *templateUnavailable
 	if errors.As(err, &absent) && absent.pending {
-		if seen.LaunchHeld = r.withoutSecrets(app, absent.cause(d, app)); seen.LaunchHeld == nil {
+		if seen.LaunchHeld = r.redactCause(app, absent.cause(d, app)); seen.LaunchHeld == nil {
 			return nil, absent
 		}
 		return nil, nil
 	}
-	refused := r.withoutSecrets(app, causeOf(err, d, app))
+	refused := r.redactCause(app, causeOf(err, d, app))
 	if refused == nil {
-		if held, err := r.awaitNames(ctx, app, objects.Driver, seen); held || err != nil {
+		if held, err := r.waitForNames(ctx, app, objects.Driver, seen); held || err != nil {
 			return nil, err
 		}
 	}
 	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
-			return &launch{objects: objects, resumed: true}, nil
+			return &preparedLaunch{objects: objects, resumed: true}, nil
 		}
 		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
 		// stays, as it would have a moment later.
 		if refused == nil {
-			if seen.Launched, err = r.launched(ctx, fenced, objects); err != nil || seen.Launched != "" {
+			if seen.Launched, err = r.completeDriver(ctx, fenced, objects); err != nil || seen.Launched != "" {
 				return nil, err
 			}
 		}
 		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
 		// changed; it has to go before anything else happens.
-		begun, err := r.fencedDriver(ctx, app, fenced)
+		begun, err := r.findFencedDriver(ctx, app, fenced)
 		if err != nil {
 			return nil, err
 		}
 		if begun != nil {
 			seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(begun, "")
-			return nil, r.dismiss(ctx, app, begun)
+			return nil, r.deleteOrphan(ctx, app, begun)
 		}
 	}
 	if seen.LaunchRefused = refused; refused != nil {
@@ -86,7 +86,7 @@ func (r *Reconciler) prepare(
 	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
-	return &launch{objects: objects}, nil
+	return &preparedLaunch{objects: objects}, nil
 }
 
 // fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
@@ -99,7 +99,7 @@ func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.La
 
 // causeOf is what an error of the submission ends the attempt with; nil where there is none.
 func causeOf(err error, d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
-	var absent *absentTemplate
+	var absent *templateUnavailable
 	switch {
 	case err == nil:
 		return nil
@@ -112,24 +112,24 @@ func causeOf(err error, d dialect.Dialect, app dialect.Application) *lifecycle.C
 	}
 }
 
-// launched returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
+// completeDriver returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
 // would be made now.
-func (r *Reconciler) launched(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
+func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
 	var existing submission.Object
 	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
 		object.SetNamespace(objects.Driver.Namespace)
-		verbs, err := r.verbsFor(object)
+		client, err := r.clientFor(object)
 		if err != nil {
 			return "", err
 		}
-		existing, err = verbs.get(ctx)
+		existing, err = client.get(ctx)
 		switch {
 		case apierrors.IsNotFound(err), apierror.ForGood(err):
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
-		case existing.GetLabels()[labelLaunch] != fenced.ID && !unchanged(existing, object), existing.GetDeletionTimestamp() != nil:
+		case existing.GetLabels()[labelLaunch] != fenced.ID && !sameConfigMap(existing, object), existing.GetDeletionTimestamp() != nil:
 			return "", nil
 		}
 		if owner := metav1.GetControllerOf(existing); owner != nil && owner.Kind == "Pod" {
@@ -152,7 +152,7 @@ func (r *Reconciler) build(
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings, err := r.giveTemplates(d, app, attempt, &plan)
+	warnings, err := r.addTemplates(d, app, attempt, &plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,10 +187,10 @@ func (r *Reconciler) build(
 	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, r.api.Fields); warning != "" {
 		warnings = append(warnings, warning)
 	}
-	r.own(app, objects, id)
+	r.setOwners(app, objects, id)
 	return objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
-		Warnings: r.sentencesWithoutSecrets(app, warnings),
+		Warnings: r.redactTexts(app, warnings),
 	}, nil
 }
 
@@ -230,9 +230,9 @@ func launchID(
 	return hex.EncodeToString(digest[:16]), nil
 }
 
-// own makes the application the owner of the driver and of what exists before it. What comes after belongs to
+// setOwners makes the application the owner of the driver and of what exists before it. What comes after belongs to
 // the driver.
-func (r *Reconciler) own(app dialect.Application, objects *submission.Objects, id string) {
+func (r *Reconciler) setOwners(app dialect.Application, objects *submission.Objects, id string) {
 	// Whatever labels a user asks for: by these the objects of a launch are told from others.
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
 		labels := object.GetLabels()
@@ -250,54 +250,54 @@ func (r *Reconciler) own(app dialect.Application, objects *submission.Objects, i
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
-// launch creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
+// createLaunch creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
 // observation.
-func (r *Reconciler) launch(
-	ctx context.Context, app dialect.Application, launch *launch, seen *lifecycle.Observation,
+func (r *Reconciler) createLaunch(
+	ctx context.Context, app dialect.Application, launch *preparedLaunch, seen *lifecycle.Observation,
 ) (bool, error) {
 	if launch.resumed {
-		if err := r.unchanged(ctx, app); err != nil {
+		if err := r.checkUnchanged(ctx, app); err != nil {
 			return false, err
 		}
 	}
-	made, err := r.createWhileFenced(ctx, launch.objects)
-	driver := made.driver
+	result, err := r.createWithinFence(ctx, launch.objects)
+	driver := result.driver
 	if driver != nil {
-		seen.LaunchWarnings = r.dialect(ctx).NotInstalled(made.missing)
+		seen.LaunchWarnings = r.dialect(ctx).NotInstalled(result.missing)
 		seen.Launched = driver.UID
-		r.sightings.sawCreation(driver.UID)
+		r.expectations.podCreated(driver.UID)
 	}
 	var refused *refusedError
-	var going *goingError
+	var notFree *nameNotFreeError
 	switch {
 	case err == nil:
-		r.obstacles.forget(app.GetUID())
-		launch.created = made.objects
+		r.nameWaits.forget(app.GetUID())
+		launch.created = result.objects
 		r.templates.Forget(app.GetUID())
 		return true, nil
-	case errors.As(err, &refused) && r.mayPass(app, refused):
+	case errors.As(err, &refused) && r.accountMayFollow(app, refused):
 		r.enqueueAfter(app, retryAfter)
 		return false, nil
 	case errors.As(err, &refused):
-		r.obstacles.forget(app.GetUID())
+		r.nameWaits.forget(app.GetUID())
 		if driver == nil {
 			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
-			if driver, err = r.fencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
+			if driver, err = r.findFencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
 				return false, err
 			}
 			if driver != nil {
 				seen.Launched = driver.UID
 			}
 		}
-		seen.LaunchRefused = r.withoutSecrets(app, refused.cause(r.api.Fields))
-		return true, r.abandon(ctx, driver)
-	case errors.As(err, &going):
+		seen.LaunchRefused = r.redactCause(app, refused.cause(r.api.Fields))
+		return true, r.deleteIncompleteDriver(ctx, driver)
+	case errors.As(err, &notFree):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
-		if err := r.abandon(ctx, driver); err != nil {
+		if err := r.deleteIncompleteDriver(ctx, driver); err != nil {
 			return false, err
 		}
 		seen.Launched, seen.LaunchWarnings = "", nil
-		r.obstacles.hold(r.obstacles.met(app.GetUID(), *going), seen)
+		r.nameWaits.explain(r.nameWaits.stopped(app.GetUID(), *notFree), seen)
 		return true, nil
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
@@ -308,13 +308,13 @@ func (r *Reconciler) launch(
 // a moment after its namespace, and one in the same manifest after what stands above it.
 const accountDelay = 10 * time.Second
 
-// mayPass says that a refusal may yet turn out well.
-func (r *Reconciler) mayPass(app dialect.Application, refused *refusedError) bool {
+// accountMayFollow says that a refusal may yet turn out well.
+func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedError) bool {
 	return refused.reason() == apierror.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
 }
 
-// unchanged reads the application live: since it was written as it is known here, another replica may have moved on.
-func (r *Reconciler) unchanged(ctx context.Context, app dialect.Application) error {
+// checkUnchanged reads the application live: since it was written as it is known here, another replica may have moved on.
+func (r *Reconciler) checkUnchanged(ctx context.Context, app dialect.Application) error {
 	live, err := r.api.Get(ctx, keyOf(app))
 	if err != nil {
 		return fmt.Errorf("read application again: %w", err)
@@ -326,8 +326,8 @@ func (r *Reconciler) unchanged(ctx context.Context, app dialect.Application) err
 	return nil
 }
 
-// creation is what came of creating the objects of an attempt.
-type creation struct {
+// createResult is what came of creating the objects of an attempt.
+type createResult struct {
 	// driver is nil where it was not created.
 	driver *corev1.Pod
 	// objects are those that the API server has, as it returned them.
@@ -336,8 +336,8 @@ type creation struct {
 	missing []string
 }
 
-func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.Objects) (creation, error) {
-	ctx, cancel := context.WithTimeout(ctx, fenceHolds)
+func (r *Reconciler) createWithinFence(ctx context.Context, objects *submission.Objects) (createResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	return r.create(ctx, objects)
 }
@@ -346,31 +346,31 @@ func (r *Reconciler) createWhileFenced(ctx context.Context, objects *submission.
 // the driver beside an error where the error came after it.
 //
 // The driver runs without a route of a kind that the cluster does not have.
-func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (creation, error) {
-	var made creation
+func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (createResult, error) {
+	var result createResult
 	for _, object := range objects.Before {
 		existing, err := r.ensure(ctx, object)
 		if err != nil {
-			return made, err
+			return result, err
 		}
-		made.objects = append(made.objects, existing)
+		result.objects = append(result.objects, existing)
 	}
 	existing, err := r.ensure(ctx, objects.Driver)
 	if err != nil {
-		return made, err
+		return result, err
 	}
-	made.driver = existing.(*corev1.Pod)
+	result.driver = existing.(*corev1.Pod)
 	owned := make([]submission.Object, len(objects.Owned))
-	made.missing = make([]string, len(objects.Owned))
+	result.missing = make([]string, len(objects.Owned))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(createdAtOnce)
 	for i, object := range objects.Owned {
-		object.SetNamespace(made.driver.Namespace)
-		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(made.driver)})
+		object.SetNamespace(result.driver.Namespace)
+		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(result.driver)})
 		group.Go(func() (err error) {
 			owned[i], err = r.ensure(ctx, object)
 			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NoKind {
-				made.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
+				result.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
 				return nil
 			}
 			return err
@@ -378,12 +378,12 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 	}
 	err = group.Wait()
 	owned = slices.DeleteFunc(owned, func(object submission.Object) bool { return object == nil })
-	made.objects = slices.Concat(made.objects, []submission.Object{made.driver}, owned)
-	return made, err
+	result.objects = slices.Concat(result.objects, []submission.Object{result.driver}, owned)
+	return result, err
 }
 
-// abandon deletes the driver of a launch that cannot be completed.
-func (r *Reconciler) abandon(ctx context.Context, driver *corev1.Pod) error {
+// deleteIncompleteDriver deletes the driver of a launch that cannot be completed.
+func (r *Reconciler) deleteIncompleteDriver(ctx context.Context, driver *corev1.Pod) error {
 	if driver == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestLaunched(t *testing.T) {
 			wanted := ofLaunch("another").Obj()
 			wanted.Namespace = "" // as it is built
 			objects := &submission.Objects{Driver: driver("another"), Owned: []submission.Object{wanted}}
-			got, err := (&Reconciler{api: applications.Apache(nil), kube: client}).launched(context.Background(), &v1alpha1.Launch{ID: "this"}, objects)
+			got, err := (&Reconciler{api: applications.Apache(nil), kube: client}).completeDriver(context.Background(), &v1alpha1.Launch{ID: "this"}, objects)
 			if got != test.want || (err != nil) != test.fails {
 				t.Errorf("launched %q, %v; want %q", got, err, test.want)
 			}
@@ -148,14 +148,14 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 			app := pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := clockAt(start)
-			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock), obstacles: newObstacles(clock)}
+			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), nameWaits: newNameWaits(clock)}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			objects := &submission.Objects{
 				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
 				Driver: driverOf("this", "").Obj(),
 			}
-			_, err := r.launch(ctx, app, &launch{objects: objects}, &seen)
+			_, err := r.createLaunch(ctx, app, &preparedLaunch{objects: objects}, &seen)
 			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
 				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
 			}
@@ -187,13 +187,13 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := clockAt(start)
 			r := &Reconciler{
-				kube: client, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
+				kube: client, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
 				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
-				templates: podtemplate.NewKeeper(t.Context(), nil, nil), obstacles: newObstacles(clock),
+				templates: podtemplate.NewKeeper(t.Context(), nil, nil), nameWaits: newNameWaits(clock),
 			}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
-			proceeds, err := r.launch(ctx, app, &launch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
+			proceeds, err := r.createLaunch(ctx, app, &preparedLaunch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
 			if err != nil || !proceeds || !seen.LaunchAgain.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
@@ -229,8 +229,8 @@ func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
 	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver", Unknown: `{"newer":1}`}}
 	clock, record := clockAt(start), app.Status.Firesteel.DeepCopy()
 	r := &Reconciler{
-		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock),
-		drivers: cachedDrivers(t), obstacles: newObstacles(clock), secrets: base.NewRedactors(),
+		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
+		drivers: cachedDrivers(t), nameWaits: newNameWaits(clock), redactors: base.NewRedactors(),
 	}
 	var seen lifecycle.Observation
 	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), app, record, &seen)

@@ -23,8 +23,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// errAwaited says that what an observation lacks is on its way, and has the application looked at again.
-var errAwaited = errors.New("the observation is not complete yet")
+// errIncomplete says that what an observation lacks is on its way, and has the application looked at again.
+var errIncomplete = errors.New("the observation is not complete yet")
 
 // observe looks at the driver of the record's launch, and at its executors.
 func (r *Reconciler) observe(
@@ -35,16 +35,16 @@ func (r *Reconciler) observe(
 		seen.Deleted = app.GetDeletionTimestamp().Time
 	}
 	if !hasDriver(record) {
-		r.relabelled.forget(keyOf(app))
+		r.relabelledDrivers.forget(keyOf(app))
 		return seen, nil
 	}
-	pod, gone, err := r.driver(ctx, app, record.Launch)
+	pod, gone, err := r.findDriver(ctx, app, record.Launch)
 	if err != nil {
 		return seen, err
 	}
 	seen.DriverGone = gone
 	if pod != nil {
-		seen.Driver = lifecycle.ObserveDriver(r.podWithoutSecrets(app, pod), policy.MainContainer)
+		seen.Driver = lifecycle.ObserveDriver(r.redactPod(app, pod), policy.MainContainer)
 		if seen.Driver.End != nil && config.FromContext(ctx).Events.FailureMessages {
 			seen.Driver.End.Cause.Unquoted = "" // the event says all
 		}
@@ -56,10 +56,10 @@ func (r *Reconciler) observe(
 		if !r.executorsSynced() {
 			return seen, controller.NewRequeueAfter(retryAfter)
 		}
-		seen.ReadyExecutors = r.executors.count(app.GetNamespace(), record.Launch, pod)
+		seen.ReadyExecutors = r.executorCounter.count(app.GetNamespace(), record.Launch, pod)
 	}
-	if policy.ExecutorsWithin > 0 && r.roster != nil && r.executorsSynced() && !r.dialect(ctx).ShowsExecutors(app) {
-		seen.Alone = !r.roster.has(app, record.Launch, record.Attempt.Since.Time)
+	if policy.ExecutorsWithin > 0 && r.executorDetails != nil && r.executorsSynced() && !r.dialect(ctx).ShowsExecutors(app) {
+		seen.Alone = !r.executorDetails.has(app, record.Launch, record.Attempt.Since.Time)
 	}
 	return seen, r.addLog(ctx, app, record, policy, &seen)
 }
@@ -79,9 +79,9 @@ func (r *Reconciler) addLog(
 		r.enqueueAfter(app, 0)
 	})
 	if !done {
-		return errAwaited
+		return errIncomplete
 	}
-	driver.End.Cause.AddLog(r.secrets.For(app).Text(text))
+	driver.End.Cause.AddLog(r.redactors.For(app).Text(text))
 	return nil
 }
 
@@ -90,46 +90,46 @@ func hasDriver(record *v1alpha1.Record) bool {
 	return record != nil && record.Launch != nil && !record.Launch.Released && record.Launch.DriverUID != ""
 }
 
-// driver returns the launch's driver Pod, and whether it is proven to be gone. If it is gone, the Pod is the last known one,
+// findDriver returns the launch's driver Pod, and whether it is proven to be gone. If it is gone, the Pod is the last known one,
 // or nil.
 //
 // The informer is filtered by labels, so a Pod whose labels were changed is absent from its cache too. Therefore absence
 // proves nothing: one live read decides. A deletion event that proves itself needs no read, and neither does a Pod that was
 // created so recently that its event may be on its way.
-func (r *Reconciler) driver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
+func (r *Reconciler) findDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
 	key := keyOf(app)
-	last, proven := r.sightings.deleted(launch.DriverUID)
+	last, proven := r.expectations.deleted(launch.DriverUID)
 	if proven {
-		r.relabelled.forget(key)
+		r.relabelledDrivers.forget(key)
 		return last, true, nil
 	}
 	if pod := r.drivers.get(key.Namespace, launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
-		r.relabelled.forget(key)
+		r.relabelledDrivers.forget(key)
 		return pod, false, nil
 	}
-	if pod := r.relabelled.watched(key, launch.DriverUID); pod != nil {
+	if pod := r.relabelledDrivers.watched(key, launch.DriverUID); pod != nil {
 		return pod, false, nil
 	}
-	if r.sightings.justCreated(launch.DriverUID) {
+	if r.expectations.justCreated(launch.DriverUID) {
 		return nil, false, nil
 	}
 	pod, err := r.kube.CoreV1().Pods(key.Namespace).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), err == nil && pod.UID != launch.DriverUID:
-		r.relabelled.forget(key)
+		r.relabelledDrivers.forget(key)
 		return last, true, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("look for driver %s/%s: %w", key.Namespace, launch.DriverPod, err)
 	}
-	if !r.relabelled.follow(app, pod) {
-		r.enqueueAfter(app, unwatchedRead)
+	if !r.relabelledDrivers.follow(app, pod) {
+		r.enqueueAfter(app, unwatchedInterval)
 	}
 	return pod, false, nil
 }
 
-// lateAt is when the event of a new driver Pod is late; zero if the Pod is in the cache, or was not created just now. A Pod
+// podEventLateAt is when the event of a new driver Pod is late; zero if the Pod is in the cache, or was not created just now. A Pod
 // that is gone before a watch that was interrupted goes on has no event at all: then a live read decides.
-func (r *Reconciler) lateAt(app dialect.Application) time.Time {
+func (r *Reconciler) podEventLateAt(app dialect.Application) time.Time {
 	if !hasDriver(app.GetRecord()) {
 		return time.Time{}
 	}
@@ -137,35 +137,35 @@ func (r *Reconciler) lateAt(app dialect.Application) time.Time {
 	if pod := r.drivers.get(app.GetNamespace(), launch.DriverPod); pod != nil && pod.UID == launch.DriverUID {
 		return time.Time{}
 	}
-	if r.sightings.justCreated(launch.DriverUID) {
-		return r.sightings.createdAt(launch.DriverUID).Add(eventDelay)
+	if r.expectations.justCreated(launch.DriverUID) {
+		return r.expectations.createdAt(launch.DriverUID).Add(eventDelay)
 	}
 	return time.Time{}
 }
 
 const (
-	// rememberedPods bounds the memory of sightings. What is forgotten costs one live read.
-	rememberedPods = 2048
+	// maxExpectations bounds the memory of sightings. What is forgotten costs one live read.
+	maxExpectations = 2048
 	// eventDelay is how long the event of what Firesteel itself did may take to arrive.
 	eventDelay = 10 * time.Second
 )
 
-// sightings remembers what is known beyond the cache of driver Pods, and of applications that are new or were let go.
-type sightings struct {
-	api       *dialect.API
-	clock     clock.PassiveClock
-	deletions *lru.Cache
-	releases  *lru.Cache
-	creations *lru.Cache
-	partings  *lru.Cache
-	newcomers *lru.Cache
+// expectations remembers what is known beyond the cache of driver Pods, and of applications that are new or were let go.
+type expectations struct {
+	api               *dialect.API
+	clock             clock.PassiveClock
+	deletions         *lru.Cache
+	releases          *lru.Cache
+	creations         *lru.Cache
+	finalizerRemovals *lru.Cache
+	newApplications   *lru.Cache
 }
 
-func newSightings(api *dialect.API, clock clock.PassiveClock) *sightings {
-	return &sightings{
-		api: api, clock: clock, deletions: lru.New(rememberedPods),
-		releases: lru.New(rememberedPods), creations: lru.New(rememberedPods),
-		partings: lru.New(rememberedPods), newcomers: lru.New(rememberedPods),
+func newExpectations(api *dialect.API, clock clock.PassiveClock) *expectations {
+	return &expectations{
+		api: api, clock: clock, deletions: lru.New(maxExpectations),
+		releases: lru.New(maxExpectations), creations: lru.New(maxExpectations),
+		finalizerRemovals: lru.New(maxExpectations), newApplications: lru.New(maxExpectations),
 	}
 }
 
@@ -176,23 +176,23 @@ type deletion struct {
 	proven bool
 }
 
-// sawDeletion knows that a watch reported a Pod as deleted. tombstone reports whether that is the informer's guess after a
+// podDeleted knows that a watch reported a Pod as deleted. tombstone reports whether that is the informer's guess after a
 // new list: it did not see the last state of the Pod.
 //
 // A watch that is filtered by labels reports a deletion also when a label is changed. The API server removes a Pod only after
 // it has stored the grace period 0, and no Pod with a finalizer. So a Pod whose last state is like that is gone.
-func (s *sightings) sawDeletion(pod *corev1.Pod, tombstone bool) {
+func (s *expectations) podDeleted(pod *corev1.Pod, tombstone bool) {
 	grace := pod.DeletionGracePeriodSeconds
 	proven := !tombstone && pod.DeletionTimestamp != nil && grace != nil && *grace == 0 && len(pod.Finalizers) == 0
 	s.deletions.Add(pod.UID, deletion{last: pod, proven: proven})
 }
 
-// sawPod forgets the deletion of a Pod that a watch reports to exist: its labels are back, or the API server is, from an
+// podSeen forgets the deletion of a Pod that a watch reports to exist: its labels are back, or the API server is, from an
 // older backup.
-func (s *sightings) sawPod(uid types.UID) { s.deletions.Remove(uid) }
+func (s *expectations) podSeen(uid types.UID) { s.deletions.Remove(uid) }
 
 // forgetDriver forgets all about the driver Pod of a record that is from an older backup: the Pod may be back, too.
-func (s *sightings) forgetDriver(record *v1alpha1.Record) {
+func (s *expectations) forgetDriver(record *v1alpha1.Record) {
 	if !hasDriver(record) {
 		return
 	}
@@ -203,7 +203,7 @@ func (s *sightings) forgetDriver(record *v1alpha1.Record) {
 
 // deleted returns the last known state of a Pod that a watch reported as deleted, nil for any other, and whether it is proven
 // to be gone.
-func (s *sightings) deleted(uid types.UID) (last *corev1.Pod, proven bool) {
+func (s *expectations) deleted(uid types.UID) (last *corev1.Pod, proven bool) {
 	known, ok := s.deletions.Get(uid)
 	if !ok {
 		return nil, false
@@ -211,23 +211,23 @@ func (s *sightings) deleted(uid types.UID) (last *corev1.Pod, proven bool) {
 	return known.(deletion).last, known.(deletion).proven
 }
 
-// sawRelease knows the driver of an attempt that another has followed: it is gone, or it ended and is going.
-func (s *sightings) sawRelease(before, after *v1alpha1.Record) {
+// driverReleased knows the driver of an attempt that another has followed: it is gone, or it ended and is going.
+func (s *expectations) driverReleased(before, after *v1alpha1.Record) {
 	if before == nil || before.Launch == nil || before.Launch.DriverUID == "" || before.Attempt.ID == after.Attempt.ID {
 		return
 	}
 	s.releases.Add(before.Launch.DriverUID, nil)
 }
 
-func (s *sightings) released(uid types.UID) bool {
+func (s *expectations) released(uid types.UID) bool {
 	_, known := s.releases.Get(uid)
 	return known
 }
 
-func (s *sightings) sawCreation(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
+func (s *expectations) podCreated(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
 
 // createdAt is when this process created a Pod; zero if it does not know.
-func (s *sightings) createdAt(uid types.UID) time.Time {
+func (s *expectations) createdAt(uid types.UID) time.Time {
 	at, known := s.creations.Get(uid)
 	if !known {
 		return time.Time{}
@@ -236,46 +236,46 @@ func (s *sightings) createdAt(uid types.UID) time.Time {
 }
 
 // justCreated reports whether the event of a Pod's creation may be on its way. It is not if the Pod's deletion was reported.
-func (s *sightings) justCreated(uid types.UID) bool {
+func (s *expectations) justCreated(uid types.UID) bool {
 	_, reported := s.deletions.Get(uid)
 	return !reported && s.clock.Since(s.createdAt(uid)) < eventDelay
 }
 
-// parting is when an application was let go of, and its resourceVersion then.
-type parting struct {
+// finalizerRemoval is when an application was let go of, and its resourceVersion then.
+type finalizerRemoval struct {
 	at      time.Time
 	version string
 }
 
-func (s *sightings) sawParting(app dialect.Application) {
-	s.partings.Add(app.GetUID(), parting{at: s.clock.Now(), version: app.GetResourceVersion()})
+func (s *expectations) finalizerRemoved(app dialect.Application) {
+	s.finalizerRemovals.Add(app.GetUID(), finalizerRemoval{at: s.clock.Now(), version: app.GetResourceVersion()})
 }
 
-// justParted says that an application was let go of a moment ago. One that still has the finalizer after another's write was
+// finalizerJustRemoved says that an application was let go of a moment ago. One that still has the finalizer after another's write was
 // not: that write, such as the garbage collector's, came before, and made a conflict of it.
-func (s *sightings) justParted(app dialect.Application) bool {
-	known, parted := s.partings.Get(app.GetUID())
+func (s *expectations) finalizerJustRemoved(app dialect.Application) bool {
+	known, parted := s.finalizerRemovals.Get(app.GetUID())
 	if !parted {
 		return false
 	}
-	last := known.(parting)
+	last := known.(finalizerRemoval)
 	contested := writecache.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
 	return s.clock.Since(last.at) < eventDelay && !contested
 }
 
-// sawArrival knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
+// applicationAdded knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
 // it was not there yet when Firesteel began. The run of a schedule has that finalizer from the beginning.
-func (s *sightings) sawArrival(app dialect.Application, atStart bool) {
+func (s *expectations) applicationAdded(app dialect.Application, atStart bool) {
 	begun := slices.Contains(app.GetFinalizers(), s.api.Finalizer) && variant.InstantOf(app).IsZero()
 	if !begun && (s.api.FinalizerFirst && variant.InstantOf(app).IsZero() || !atStart) {
-		s.newcomers.Add(app.GetUID(), nil)
+		s.newApplications.Add(app.GetUID(), nil)
 	}
 }
 
-// newcomer says that nobody can have begun with an application, and that there is no driver of it.
-func (s *sightings) newcomer(uid types.UID) bool {
-	_, known := s.newcomers.Get(uid)
+// isNew says that nobody can have begun with an application, and that there is no driver of it.
+func (s *expectations) isNew(uid types.UID) bool {
+	_, known := s.newApplications.Get(uid)
 	return known
 }
 
-func (s *sightings) sawBeginning(uid types.UID) { s.newcomers.Remove(uid) }
+func (s *expectations) statusWritten(uid types.UID) { s.newApplications.Remove(uid) }

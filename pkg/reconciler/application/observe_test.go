@@ -20,15 +20,15 @@ import (
 func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 	shown := map[string]v1beta2.ExecutorState{"exec-a": v1beta2.ExecutorCompletedState}
 	for name, test := range map[string]struct {
-		executors []*executor
+		executors []*executorBuilder
 		shown     map[string]v1beta2.ExecutorState
 		unsynced  bool
 		within    time.Duration
 		want      bool
 	}{
 		"none was ever seen":                {within: time.Minute, want: true},
-		"one is there":                      {within: time.Minute, executors: []*executor{anExecutor("a").Phase(corev1.PodPending)}},
-		"another driver's is":               {within: time.Minute, executors: []*executor{anExecutor("a").OwnedBy("Pod", "driver-1")}, want: true},
+		"one is there":                      {within: time.Minute, executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodPending)}},
+		"another driver's is":               {within: time.Minute, executors: []*executorBuilder{anExecutor("a").OwnedBy("Pod", "driver-1")}, want: true},
 		"one was there, and is gone":        {within: time.Minute, shown: shown},
 		"those that are there are not read": {within: time.Minute, unsynced: true},
 		"none is to be expected":            {},
@@ -40,11 +40,11 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID}}
 			api := applications.Kubeflow(nil)
 			r := &Reconciler{
-				api: api, drivers: cachedDrivers(t, driver), roster: newRoster(clockAt(start)),
-				sightings: newSightings(api.API, clockAt(start)), relabelled: noneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
+				api: api, drivers: cachedDrivers(t, driver), executorDetails: newExecutorDetails(clockAt(start)),
+				expectations: newExpectations(api.API, clockAt(start)), relabelledDrivers: noneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
 			}
 			for _, e := range test.executors {
-				r.roster.note(nil, e.Obj())
+				r.executorDetails.update(nil, e.Obj())
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
 			seen, err := r.observe(ctx, app, record, lifecycle.Policy{ExecutorsWithin: test.within})
@@ -83,14 +83,14 @@ func TestTheEventOfADriverMayBeLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := clocktesting.NewFakePassiveClock(start.Add(-test.created))
-			r := &Reconciler{clock: clock, drivers: cachedDrivers(t, test.cached...), sightings: newSightings(apache.API, clock)}
+			r := &Reconciler{clock: clock, drivers: cachedDrivers(t, test.cached...), expectations: newExpectations(apache.API, clock)}
 			if test.created > 0 {
-				r.sightings.sawCreation(firstLaunch.DriverUID)
+				r.expectations.podCreated(firstLaunch.DriverUID)
 			}
 			clock.SetTime(start)
 			app := pi().Obj()
 			app.Status.Firesteel = test.record
-			if got := r.lateAt(app); !got.Equal(test.want) {
+			if got := r.podEventLateAt(app); !got.Equal(test.want) {
 				t.Errorf("late at %v, want %v", got, test.want)
 			}
 		})

@@ -22,16 +22,16 @@ import (
 const (
 	// maxRelabelled bounds the watches of single Pods. Each is a connection to the API server.
 	maxRelabelled = 256
-	// unwatchedRead is how often a Pod is read that none of these watches follows.
-	unwatchedRead = 10 * time.Second
+	// unwatchedInterval is how often a Pod is read that none of these watches follows.
+	unwatchedInterval = 10 * time.Second
 )
 
-// relabelled follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
+// relabelledDrivers follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
 // of its own. An application has at most one.
-type relabelled struct {
+type relabelledDrivers struct {
 	ctx      context.Context
 	kube     kubernetes.Interface
-	keep     cache.TransformFunc
+	strip    cache.TransformFunc
 	selector labels.Selector
 	events   relabelledEvents
 	// owned reports whether this replica leads an application that still exists.
@@ -50,33 +50,33 @@ type relabelledEvents struct {
 
 // relabelledPod is the driver Pod of one application.
 type relabelledPod struct {
-	app  types.NamespacedName
-	uid  types.UID
-	last *driverPod
+	app      types.NamespacedName
+	uid      types.UID
+	lastSeen *driverPod
 	// stop ends the watch; nil if there is none.
 	stop context.CancelFunc
 }
 
-// newRelabelled follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
-// forgetWhere after that.
-func newRelabelled(
+// newRelabelledDrivers follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
+// forgetMatching after that.
+func newRelabelledDrivers(
 	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned base.Owned, events relabelledEvents,
-) *relabelled {
-	return &relabelled{
-		ctx: ctx, kube: kube, keep: keepDriver(api), selector: api.SelectsDrivers(), events: events, owned: owned,
+) *relabelledDrivers {
+	return &relabelledDrivers{
+		ctx: ctx, kube: kube, strip: stripDriver(api), selector: api.SelectsDrivers(), events: events, owned: owned,
 		pods: map[types.NamespacedName]*relabelledPod{},
 	}
 }
 
 // follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
 // the informer, by itself, or by the replica that owns the application.
-func (r *relabelled) follow(object dialect.Application, pod *corev1.Pod) bool {
+func (r *relabelledDrivers) follow(object dialect.Application, pod *corev1.Pod) bool {
 	app := keyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
 		r.forget(app)
 		return true
 	}
-	kept, err := r.keep(pod.DeepCopy())
+	kept, err := r.strip(pod.DeepCopy())
 	if err != nil {
 		return false
 	}
@@ -86,7 +86,7 @@ func (r *relabelled) follow(object dialect.Application, pod *corev1.Pod) bool {
 	if !r.owned(app, object.GetUID()) {
 		return true
 	}
-	followed := &relabelledPod{app: app, uid: pod.UID, last: kept.(*driverPod)}
+	followed := &relabelledPod{app: app, uid: pod.UID, lastSeen: kept.(*driverPod)}
 	r.pods[app] = followed
 	if r.watches >= maxRelabelled {
 		return false
@@ -100,7 +100,7 @@ func (r *relabelled) follow(object dialect.Application, pod *corev1.Pod) bool {
 	return true
 }
 
-func (r *relabelled) listWatch(namespace, name string) cache.ListerWatcher {
+func (r *relabelledDrivers) listWatch(namespace, name string) cache.ListerWatcher {
 	pods, one := r.kube.CoreV1().Pods(namespace), fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -115,36 +115,36 @@ func (r *relabelled) listWatch(namespace, name string) cache.ListerWatcher {
 }
 
 // watched returns the driver Pod of an application if a watch of its own follows it, else nil.
-func (r *relabelled) watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
+func (r *relabelledDrivers) watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	followed := r.pods[app]
 	if followed == nil || followed.uid != uid || followed.stop == nil {
 		return nil
 	}
-	return followed.last.pod()
+	return followed.lastSeen.pod()
 }
 
 // lastSeen returns the driver Pod of an application as it was last seen with changed labels, else nil.
-func (r *relabelled) lastSeen(app types.NamespacedName, uid types.UID) *corev1.Pod {
+func (r *relabelledDrivers) lastSeen(app types.NamespacedName, uid types.UID) *corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	followed := r.pods[app]
 	if followed == nil || followed.uid != uid {
 		return nil
 	}
-	return followed.last.pod()
+	return followed.lastSeen.pod()
 }
 
 // forget ends the watch of an application's driver Pod, if there is one.
-func (r *relabelled) forget(app types.NamespacedName) {
+func (r *relabelledDrivers) forget(app types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.forgetLocked(app)
 }
 
-// forgetWhere ends the watches for the applications for which remove is true.
-func (r *relabelled) forgetWhere(remove func(app types.NamespacedName) bool) {
+// forgetMatching ends the watches for the applications for which remove is true.
+func (r *relabelledDrivers) forgetMatching(remove func(app types.NamespacedName) bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	for app := range r.pods {
@@ -154,7 +154,7 @@ func (r *relabelled) forgetWhere(remove func(app types.NamespacedName) bool) {
 	}
 }
 
-func (r *relabelled) forgetLocked(app types.NamespacedName) {
+func (r *relabelledDrivers) forgetLocked(app types.NamespacedName) {
 	followed := r.pods[app]
 	if followed == nil {
 		return
@@ -167,11 +167,11 @@ func (r *relabelled) forgetLocked(app types.NamespacedName) {
 }
 
 // update stores a newer state of a followed Pod.
-func (r *relabelled) update(followed *relabelledPod, pod *driverPod) {
+func (r *relabelledDrivers) update(followed *relabelledPod, pod *driverPod) {
 	r.mutex.Lock()
 	current := r.pods[followed.app] == followed
 	if current {
-		followed.last = pod
+		followed.lastSeen = pod
 	}
 	r.mutex.Unlock()
 	if current {
@@ -180,7 +180,7 @@ func (r *relabelled) update(followed *relabelledPod, pod *driverPod) {
 }
 
 // end stops following a Pod that is gone, or seems to be: the next reconcile finds out.
-func (r *relabelled) end(followed *relabelledPod) {
+func (r *relabelledDrivers) end(followed *relabelledPod) {
 	r.mutex.Lock()
 	current := r.pods[followed.app] == followed
 	if current {
@@ -194,13 +194,13 @@ func (r *relabelled) end(followed *relabelledPod) {
 
 // podStore receives what the watch of one Pod shows.
 type podStore struct {
-	*relabelled
+	*relabelledDrivers
 	followed *relabelledPod
 }
 
 // Add receives the Pod, or a namesake that came after it.
 func (s *podStore) Add(object any) error {
-	kept, err := s.keep(object)
+	kept, err := s.strip(object)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (s *podStore) Update(object any) error { return s.Add(object) }
 
 // Delete receives the last state of the Pod.
 func (s *podStore) Delete(object any) error {
-	kept, err := s.keep(object)
+	kept, err := s.strip(object)
 	if err != nil {
 		return err
 	}

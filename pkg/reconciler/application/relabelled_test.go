@@ -19,8 +19,8 @@ import (
 )
 
 // noneRelabelled follows no Pod.
-func noneRelabelled(t *testing.T) *relabelled {
-	return newRelabelled(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{})
+func noneRelabelled(t *testing.T) *relabelledDrivers {
+	return newRelabelledDrivers(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{})
 }
 
 // ownsAll is a replica that leads every application.
@@ -52,7 +52,7 @@ func (d *driver) Finalizer() *driver {
 func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 	relabelledDriver := func() *driver { return driverOf("this", "ours") }
 	for name, test := range map[string]struct {
-		// last is the driver as the watch reported it deleted; live is what the API server has.
+		// lastSeen is the driver as the watch reported it deleted; live is what the API server has.
 		last, live *driver
 		tombstone  bool
 		// back reports whether the watch showed the driver again.
@@ -82,20 +82,20 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 				kube = fake.NewClientset(test.live.Obj())
 			}
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: kube, drivers: cachedDrivers(t), sightings: newSightings(apache.API, clockAt(start)),
-				relabelled: newRelabelled(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}}),
+				api: applications.Apache(nil), kube: kube, drivers: cachedDrivers(t), expectations: newExpectations(apache.API, clockAt(start)),
+				relabelledDrivers: newRelabelledDrivers(t.Context(), fake.NewClientset(), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}}),
 			}
 			if test.created > 0 {
-				r.sightings.sawCreation("ours")
+				r.expectations.podCreated("ours")
 			}
 			if test.last != nil {
-				r.sightings.sawDeletion(test.last.Obj(), test.tombstone)
+				r.expectations.podDeleted(test.last.Obj(), test.tombstone)
 			}
 			if test.back {
-				r.sightings.sawPod("ours")
+				r.expectations.podSeen("ours")
 			}
 			launch := &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver", DriverUID: "ours"}
-			pod, gone, err := r.driver(t.Context(), pi().Obj(), launch)
+			pod, gone, err := r.findDriver(t.Context(), pi().Obj(), launch)
 			if err != nil || gone != test.gone || gone && (pod != nil) != test.knowsHowEnds {
 				t.Errorf("gone: %t, want %t; Pod %v, error %v", gone, test.gone, pod, err)
 			}
@@ -108,8 +108,8 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 
 // followedDriver is one whose labels were changed, and what is reported of it.
 type followedDriver struct {
-	*relabelled
-	// shown is what the watch shows after the list.
+	*relabelledDrivers
+	// details is what the watch shows after the list.
 	shown   *watch.RaceFreeFakeWatcher
 	changed chan types.NamespacedName
 	deleted chan *corev1.Pod
@@ -125,7 +125,7 @@ func followDriver(t *testing.T, live *driver) *followedDriver {
 		kube = fake.NewClientset(live.Obj())
 	}
 	kube.PrependWatchReactor("pods", clienttesting.DefaultWatchReactor(f.shown, nil))
-	f.relabelled = newRelabelled(t.Context(), kube, apache.API, ownsAll, relabelledEvents{
+	f.relabelledDrivers = newRelabelledDrivers(t.Context(), kube, apache.API, ownsAll, relabelledEvents{
 		changed: func(app types.NamespacedName) { f.changed <- app },
 		deleted: func(pod *corev1.Pod, _ bool) { f.deleted <- pod },
 	})
@@ -183,7 +183,7 @@ func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
 	for name, end := range map[string]func(*followedDriver){
 		"the labels are back":        func(f *followedDriver) { f.follow(pi().Obj(), driverOf("this", "ours").Labelled().Obj()) },
 		"the application is gone":    func(f *followedDriver) { f.forget(key) },
-		"another replica leads":      func(f *followedDriver) { f.forgetWhere(func(app types.NamespacedName) bool { return app == key }) },
+		"another replica leads":      func(f *followedDriver) { f.forgetMatching(func(app types.NamespacedName) bool { return app == key }) },
 		"another driver is followed": func(f *followedDriver) { f.follow(pi().Obj(), driverOf("next", "another").Obj()); f.forget(key) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
 
 // More are read now and then.
 func TestNoMoreThanSomeDriversAreFollowed(t *testing.T) {
-	r := newRelabelled(t.Context(), fake.NewClientset(driverOf("this", "ours").Obj()), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}})
+	r := newRelabelledDrivers(t.Context(), fake.NewClientset(driverOf("this", "ours").Obj()), apache.API, ownsAll, relabelledEvents{changed: func(types.NamespacedName) {}})
 	app := func(i int) *sparkv1.SparkApplication { return named(fmt.Sprint(i)).Obj() }
 	for i := range maxRelabelled {
 		if !r.follow(app(i), driverOf("this", "ours").Obj()) {

@@ -22,7 +22,7 @@ func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen 
 	if launch.DriverUID == "" {
 		// The launch was interrupted before its Pod was recorded. If there is one it is recorded first: what is not
 		// known is not observed, nor forced.
-		found, err := r.fencedDriver(ctx, app, launch)
+		found, err := r.findFencedDriver(ctx, app, launch)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen 
 	var accepted bool
 	var err error
 	if force {
-		accepted, err = r.forceDriver(ctx, app, app.GetNamespace(), launch.DriverPod, launch.DriverUID)
+		accepted, err = r.forceDeleteDriver(ctx, app, app.GetNamespace(), launch.DriverPod, launch.DriverUID)
 	} else {
 		accepted, err = r.deleteDriver(ctx, app.GetNamespace(), launch.DriverPod, launch.DriverUID, nil)
 	}
@@ -42,9 +42,9 @@ func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen 
 	return err
 }
 
-// fencedDriver looks for the driver Pod of a launch that was fenced and not recorded, perhaps as another operator made
+// findFencedDriver looks for the driver Pod of a launch that was fenced and not recorded, perhaps as another operator made
 // it. It is nil where there is none.
-func (r *Reconciler) fencedDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, error) {
+func (r *Reconciler) findFencedDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, error) {
 	found, err := r.kube.CoreV1().Pods(app.GetNamespace()).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -69,14 +69,14 @@ func (r *Reconciler) deleteDriver(ctx context.Context, namespace, name string, u
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case apierrors.IsConflict(err): // a namesake, or a write that was faster: only one of them says that the Pod is gone
-		return false, r.provenGone(ctx, namespace, name, uid)
+		return false, r.checkGone(ctx, namespace, name, uid)
 	default:
 		return false, fmt.Errorf("delete driver %s/%s: %w", namespace, name, err)
 	}
 }
 
-// provenGone is nil where no Pod has the uid any more.
-func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid types.UID) error {
+// checkGone is nil where no Pod has the uid any more.
+func (r *Reconciler) checkGone(ctx context.Context, namespace, name string, uid types.UID) error {
 	found, err := r.kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err), err == nil && found.UID != uid:
@@ -88,8 +88,8 @@ func (r *Reconciler) provenGone(ctx context.Context, namespace, name string, uid
 	}
 }
 
-// forceDriver deletes a Pod without waiting for its node. It says no where that Pod is gone already.
-func (r *Reconciler) forceDriver(ctx context.Context, app dialect.Application, namespace, name string, uid types.UID) (bool, error) {
+// forceDeleteDriver deletes a Pod without waiting for its node. It says no where that Pod is gone already.
+func (r *Reconciler) forceDeleteDriver(ctx context.Context, app dialect.Application, namespace, name string, uid types.UID) (bool, error) {
 	accepted, err := r.deleteDriver(ctx, namespace, name, uid, new(int64))
 	if accepted {
 		controller.GetEventRecorder(ctx).Eventf(app, corev1.EventTypeWarning, "DriverDeletedByForce", "Driver Pod %s was deleted and did not go "+
@@ -105,5 +105,5 @@ func (r *Reconciler) deleteAgain(ctx context.Context, app dialect.Application, n
 	if driver.Forced {
 		return r.deleteDriver(ctx, namespace, driver.Name, driver.UID, nil)
 	}
-	return r.forceDriver(ctx, app, namespace, driver.Name, driver.UID)
+	return r.forceDeleteDriver(ctx, app, namespace, driver.Name, driver.UID)
 }

@@ -143,7 +143,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, clock := fake.NewClientset(test.pod), clocktesting.NewFakePassiveClock(start.Add(test.after))
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clock, obstacles: newObstacles(clock),
+				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clock, nameWaits: newNameWaits(clock),
 			}
 			app := with(pi(), func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
@@ -153,7 +153,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 			next := inTheWay(func(p *corev1.Pod) { p.Labels[labelLaunch] = "next" })
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
 			var seen lifecycle.Observation
-			waits, err := r.awaitNames(ctx, app, next, &seen)
+			waits, err := r.waitForNames(ctx, app, next, &seen)
 			if err != nil || waits != test.waits {
 				t.Fatalf("it waits: %t (%v), want %t", waits, err, test.waits)
 			}

@@ -21,9 +21,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// pruned says that the API server does not keep the record in a status: its CRD is another operator's. Nothing is
+// prunedMessage says that the API server does not keep the record in a status: its CRD is another operator's. Nothing is
 // launched then, since nothing would remember it.
-func pruned(api *dialect.API) string {
+func prunedMessage(api *dialect.API) string {
 	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's, or an "+
 		"earlier one of Firesteel; apply %s",
 		api.CustomResourceDefinition(), api.Manifest)
@@ -40,14 +40,14 @@ func (r *Reconciler) persist(
 	if !r.worthWriting(d, app, record, facts) {
 		return app, nil
 	}
-	stored, err := r.write(ctx, app, concluded(d, app, record, facts))
+	stored, err := r.write(ctx, app, withStatus(d, app, record, facts))
 	if err != nil {
 		return app, err
 	}
-	r.measure(ctx, app, stored)
-	announce(ctx, d, app, stored)
-	announceObstacle(ctx, app, stored, facts.Obstacle)
-	announceLeft(ctx, app, stored)
+	r.countTransitions(ctx, app, stored)
+	emitEvents(ctx, d, app, stored)
+	emitObstacle(ctx, app, stored, facts.Obstacle)
+	emitDriverLeft(ctx, app, stored)
 	return stored, nil
 }
 
@@ -60,19 +60,19 @@ func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application
 		return nil, fmt.Errorf("write status: %w", err)
 	}
 	if refused || delivery.Pruned(desired.GetRecord(), stored.GetRecord()) {
-		r.written.sawPruned(app, r.clock.Now())
-		logging.FromContext(ctx).Errorw("Application is not launched", "reason", pruned(r.api.API), zap.Error(err))
-		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", pruned(r.api.API))
+		r.recordGuard.recordPruned(app, r.clock.Now())
+		logging.FromContext(ctx).Errorw("Application is not launched", "reason", prunedMessage(r.api.API), zap.Error(err))
+		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", prunedMessage(r.api.API))
 		return nil, controller.NewRequeueAfter(base.PrunedRetryAfter)
 	}
-	r.written.remember(stored)
-	r.sightings.sawBeginning(app.GetUID())
-	r.sightings.sawRelease(app.GetRecord(), stored.GetRecord())
+	r.recordGuard.written(stored)
+	r.expectations.statusWritten(app.GetUID())
+	r.expectations.driverReleased(app.GetRecord(), stored.GetRecord())
 	return stored, nil
 }
 
-// concluded is an application with the status that a record stands for.
-func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
+// withStatus is an application with the status that a record stands for.
+func withStatus(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
 	desired := dialect.Copy(app)
 	d.Project(desired, record, facts)
 	return desired
@@ -80,7 +80,7 @@ func concluded(d dialect.Dialect, app dialect.Application, record *v1alpha1.Reco
 
 func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
 	return delivery.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		desired := concluded(d, app, unmoved, facts)
+		desired := withStatus(d, app, unmoved, facts)
 		if equality.Semantic.DeepEqual(app, desired) {
 			return false
 		}
@@ -91,34 +91,34 @@ func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, re
 // restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
 // application is requeued.
 func (r *Reconciler) restoresLater(app, desired dialect.Application) bool {
-	wait := r.written.restorations.Wait(app, desired, r.clock.Now())
+	wait := r.recordGuard.restorations.Wait(app, desired, r.clock.Now())
 	if wait > 0 {
 		r.enqueueAfter(app, wait)
 	}
 	return wait > 0
 }
 
-// measure counts the transitions that were written.
-func (r *Reconciler) measure(ctx context.Context, before, after dialect.Application) {
-	if r.wrote != nil {
-		r.wrote(before, after)
+// countTransitions counts the transitions that were written.
+func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect.Application) {
+	if r.onStatusWrite != nil {
+		r.onStatusWrite(before, after)
 	}
-	var told int64
+	var countedUntil int64
 	if before.GetRecord() != nil {
-		told = before.GetRecord().Sequence
+		countedUntil = before.GetRecord().Sequence
 	}
 	record := after.GetRecord()
-	r.instruments.moved(record, told)
-	if record.Sequence == told {
+	r.instruments.countTransitions(record, countedUntil)
+	if record.Sequence == countedUntil {
 		return
 	}
-	if after, known := r.arrivals.told(ctx); known {
-		r.instruments.detected(outbox.Current(record).State, after)
+	if after, known := r.podEventTimes.detectedAfter(ctx); known {
+		r.instruments.recordDetection(outbox.Current(record).State, after)
 	}
 }
 
-// silentAfter is how long a handler may be asked before a condition names it.
-const silentAfter = 2 * time.Minute
+// handlerOverdueAfter is how long a handler may be asked before a condition names it.
+const handlerOverdueAfter = 2 * time.Minute
 
 // facts are what is said of an application beside its new record. created are the objects of the launch, where they were
 // just made.
@@ -127,19 +127,19 @@ func (r *Reconciler) facts(
 ) dialect.Facts {
 	facts := dialect.Facts{
 		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
-		Warnings: r.sentencesWithoutSecrets(app, d.Warnings(app)),
+		Warnings: r.redactTexts(app, d.Warnings(app)),
 	}
-	if r.roster != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
+	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()
 		moved := before == nil || before.Sequence != record.Sequence
 		var again time.Duration
-		if facts.Executors, again = r.roster.gather(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
+		if facts.Executors, again = r.executorDetails.collect(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
 			r.enqueueAfter(app, again) // the work queue merged the look that the news asked for with an earlier one
 		}
 	}
 	progress := r.relay.Progress(app.GetUID())
 	if decision.Awaits != lifecycle.AwaitsNothing && !progress.RequestedAt.IsZero() &&
-		r.clock.Since(progress.RequestedAt) >= silentAfter {
+		r.clock.Since(progress.RequestedAt) >= handlerOverdueAfter {
 		facts.SilentHandler = progress.OverdueHandler
 	}
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
@@ -154,7 +154,7 @@ func (r *Reconciler) facts(
 func (r *Reconciler) changedLabels(d dialect.Dialect, app dialect.Application, launch *v1alpha1.Launch) string {
 	pod := r.drivers.get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
-		pod = r.relabelled.lastSeen(keyOf(app), launch.DriverUID)
+		pod = r.relabelledDrivers.lastSeen(keyOf(app), launch.DriverUID)
 	}
 	if pod == nil {
 		return ""

@@ -133,7 +133,7 @@ func TestWorthWriting(t *testing.T) {
 				test.change(after, record, &facts)
 			}
 			r := &Reconciler{
-				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), written: newWritten(apache.New(apache.Defaults{}).SameVisibleStatus),
+				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 			}
 			if got := r.worthWriting(apache.New(apache.Defaults{}), after, record, facts); got != test.want {
 				t.Errorf("worth writing: %t, want %t", got, test.want)
@@ -154,7 +154,7 @@ func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 }
 
 func TestReportsAreMadeOncePerGeneration(t *testing.T) {
-	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
+	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 	for i, test := range []struct {
 		generation int64
 		want       bool
@@ -174,21 +174,21 @@ func TestReportsAreMadeOncePerGeneration(t *testing.T) {
 }
 
 func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
-	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
-	if wait := w.prunedFor(pi().Obj(), start); wait > 0 {
+	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
+	if wait := w.prunedRetryAfter(pi().Obj(), start); wait > 0 {
 		t.Errorf("an application that was never pruned waits for %s", wait)
 	}
-	w.sawPruned(pi().Obj(), start)
+	w.recordPruned(pi().Obj(), start)
 	for since, want := range map[time.Duration]time.Duration{0: base.PrunedRetryAfter, base.PrunedRetryAfter: 0, base.PrunedRetryAfter / 2: base.PrunedRetryAfter / 2} {
-		if wait := w.prunedFor(pi().Obj(), start.Add(since)); wait != want {
+		if wait := w.prunedRetryAfter(pi().Obj(), start.Add(since)); wait != want {
 			t.Errorf("%s after it was pruned, an application waits for %s, want %s", since, wait, want)
 		}
 	}
-	if wait := w.prunedFor(pi().UID("another").Obj(), start); wait > 0 {
+	if wait := w.prunedRetryAfter(pi().UID("another").Obj(), start); wait > 0 {
 		t.Errorf("another of the same name waits for %s", wait)
 	}
 	w.forget(pi().Obj())
-	if wait := w.prunedFor(pi().Obj(), start); wait > 0 {
+	if wait := w.prunedRetryAfter(pi().Obj(), start); wait > 0 {
 		t.Errorf("an application that is gone waits for %s", wait)
 	}
 }
@@ -220,11 +220,11 @@ func TestLossesAreSeen(t *testing.T) {
 		"another of the same name":        {updates: []update{{record(), pi().UID("another")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
+			w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 			for i, u := range test.updates {
-				w.compare(u.before.Obj(), u.after.Obj(), start.Add(time.Duration(i)*time.Second))
+				w.statusChanged(u.before.Obj(), u.after.Obj(), start.Add(time.Duration(i)*time.Second))
 			}
-			loss := w.lossOf(pi().Obj())
+			loss := w.lostRecordOf(pi().Obj())
 			if lost := loss.last != nil; lost != test.lost || lost && !loss.at.Equal(start.Add(test.at)) {
 				t.Errorf("lost: %t at %s", lost, loss.at)
 			}
@@ -236,25 +236,25 @@ func TestLossesAreSeen(t *testing.T) {
 }
 
 func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
-	for name, forget := range map[string]func(*written){
-		"written": func(w *written) { w.remember(pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
-		"gone":    func(w *written) { w.forget(pi().Obj()) },
-		"as in an older backup": func(w *written) {
-			if w.wentBack(pi().Obj()); w.unexplained(pi().Obj()) {
+	for name, forget := range map[string]func(*recordGuard){
+		"written": func(w *recordGuard) { w.written(pi().In(lifecycle.RunningHealthy, 4, 4).Obj()) },
+		"gone":    func(w *recordGuard) { w.forget(pi().Obj()) },
+		"as in an older backup": func(w *recordGuard) {
+			if w.restored(pi().Obj()); w.lossPending(pi().Obj()) {
 				t.Error("news of a loss is awaited")
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
-			w.compare(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
-			w.sawPruned(pi().Obj(), start)
+			w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
+			w.statusChanged(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
+			w.recordPruned(pi().Obj(), start)
 			w.reports.First(pi().Obj())
-			if loss := w.lossOf(pi().Obj()); loss.last == nil || !loss.pruned {
+			if loss := w.lostRecordOf(pi().Obj()); loss.last == nil || !loss.pruned {
 				t.Fatalf("loss is %+v", loss)
 			}
 			forget(w)
-			if loss := w.lossOf(pi().Obj()); loss.last != nil || loss.pruned || !w.reports.First(pi().Obj()) {
+			if loss := w.lostRecordOf(pi().Obj()); loss.last != nil || loss.pruned || !w.reports.First(pi().Obj()) {
 				t.Errorf("still known: %+v", loss)
 			}
 		})
@@ -263,42 +263,42 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 
 // The news of a write may be here before the write's answer, and with it that of a loss.
 func TestALossThatCameAfterAWriteIsKnownOnceTheWriteIsRemembered(t *testing.T) {
-	w := newWritten(apache.New(apache.Defaults{}).SameVisibleStatus)
+	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 	own := pi().In(lifecycle.RunningHealthy, 4, 4).Version("17")
-	w.compare(own.Obj(), pi().Version("18").Obj(), start)
-	w.remember(own.Obj())
-	if w.lossOf(pi().Obj()).last == nil || w.unexplained(pi().Obj()) {
+	w.statusChanged(own.Obj(), pi().Version("18").Obj(), start)
+	w.written(own.Obj())
+	if w.lostRecordOf(pi().Obj()).last == nil || w.lossPending(pi().Obj()) {
 		t.Error("the loss is forgotten")
 	}
-	w.remember(own.Version("19").Obj())
-	if w.lossOf(pi().Obj()).last != nil {
+	w.written(own.Version("19").Obj())
+	if w.lostRecordOf(pi().Obj()).last != nil {
 		t.Error("a loss that was made good is still known")
 	}
 }
 
 func TestNewcomers(t *testing.T) {
-	s := newSightings(apache.API, clocktesting.NewFakePassiveClock(start))
-	s.sawArrival(pi().Obj(), true)
-	s.sawArrival(with(pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{apache.API.Finalizer} }), true)
-	s.sawArrival(with(pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }), true)
+	s := newExpectations(apache.API, clocktesting.NewFakePassiveClock(start))
+	s.applicationAdded(pi().Obj(), true)
+	s.applicationAdded(with(pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{apache.API.Finalizer} }), true)
+	s.applicationAdded(with(pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }), true)
 	for uid, want := range map[types.UID]bool{"uid-of-pi": true, "cared for": false, "held": true, "unseen": false} {
-		if got := s.newcomer(uid); got != want {
+		if got := s.isNew(uid); got != want {
 			t.Errorf("%s is a newcomer: %t", uid, got)
 		}
 	}
-	s.sawBeginning("uid-of-pi")
-	if s.newcomer("uid-of-pi") {
+	s.statusWritten("uid-of-pi")
+	if s.isNew("uid-of-pi") {
 		t.Error("what was begun is still new")
 	}
 }
 
 // Where an operator sets no finalizer, it may have begun with whatever was there before Firesteel.
 func TestNewcomersOfAnAPIWithoutFinalizer(t *testing.T) {
-	s := newSightings(&dialect.API{Finalizer: "firesteel.dev/driver"}, clockAt(start))
-	s.sawArrival(pi().UID("there before").Obj(), true)
-	s.sawArrival(pi().UID("came since").Obj(), false)
+	s := newExpectations(&dialect.API{Finalizer: "firesteel.dev/driver"}, clockAt(start))
+	s.applicationAdded(pi().UID("there before").Obj(), true)
+	s.applicationAdded(pi().UID("came since").Obj(), false)
 	for uid, want := range map[types.UID]bool{"there before": false, "came since": true} {
-		if got := s.newcomer(uid); got != want {
+		if got := s.isNew(uid); got != want {
 			t.Errorf("%s is a newcomer: %t", uid, got)
 		}
 	}
@@ -319,8 +319,8 @@ func TestADriverIsReleasedOnceAnotherAttemptFollows(t *testing.T) {
 		"one that had not started": {of(1, nil), of(2, nil), false},
 		"one without a driver":     {of(1, &v1alpha1.Launch{ID: "fenced"}), of(2, nil), false},
 	} {
-		s := newSightings(apache.API, clockAt(start))
-		s.sawRelease(test.before, test.after)
+		s := newExpectations(apache.API, clockAt(start))
+		s.driverReleased(test.before, test.after)
 		if got := s.released("driver"); got != test.want || s.released("") {
 			t.Errorf("%s: the driver is released: %t", name, got)
 		}
@@ -337,12 +337,12 @@ func TestAnApplicationThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
 		"changed, and not let go of yet": {"8", apache.API.Finalizer, false},
 	} {
-		s := newSightings(apache.API, clockAt(start))
+		s := newExpectations(apache.API, clockAt(start))
 		app := pi().Obj()
 		app.ResourceVersion, app.Finalizers = "7", []string{apache.API.Finalizer, metav1.FinalizerOrphanDependents}
-		s.sawParting(app)
+		s.finalizerRemoved(app)
 		app.ResourceVersion, app.Finalizers = test.version, []string{test.finalizer}
-		if waits := s.justParted(app); waits != test.waits {
+		if waits := s.finalizerJustRemoved(app); waits != test.waits {
 			t.Errorf("%s: it waits: %t", name, waits)
 		}
 	}
@@ -350,11 +350,11 @@ func TestAnApplicationThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 
 // It may be back, as the application is, from an older backup of the API server.
 func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
-	s := newSightings(apache.API, clockAt(start))
+	s := newExpectations(apache.API, clockAt(start))
 	before := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "driver"}}
-	s.sawDeletion(driverOf("this", "driver").Gone().Obj(), false)
-	s.sawCreation("driver")
-	s.sawRelease(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
+	s.podDeleted(driverOf("this", "driver").Gone().Obj(), false)
+	s.podCreated("driver")
+	s.driverReleased(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
 	s.forgetDriver(nil)
 	if _, gone := s.deleted("driver"); !gone || !s.released("driver") {
 		t.Error("it was forgotten too early")
@@ -367,15 +367,15 @@ func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
 
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	s := newSightings(apache.API, clock)
+	s := newExpectations(apache.API, clock)
 	app := pi().Obj()
-	if _, gone := s.deleted("driver"); gone || s.justCreated("created") || s.justParted(app) {
+	if _, gone := s.deleted("driver"); gone || s.justCreated("created") || s.finalizerJustRemoved(app) {
 		t.Error("something was seen that was not")
 	}
 	pod := driverOf("this", "driver").Gone().Obj()
-	s.sawDeletion(pod, false)
-	s.sawCreation("created")
-	s.sawParting(app)
+	s.podDeleted(pod, false)
+	s.podCreated("created")
+	s.finalizerRemoved(app)
 	if last, gone := s.deleted("driver"); !gone || last != pod {
 		t.Errorf("the deleted Pod is %v, %t", last, gone)
 	}
@@ -384,7 +384,7 @@ func TestSightings(t *testing.T) {
 	}
 	for since, want := range map[time.Duration]bool{0: true, eventDelay - time.Nanosecond: true, eventDelay: false} {
 		clock.SetTime(start.Add(since))
-		if created, parted := s.justCreated("created"), s.justParted(app); created != want || parted != want {
+		if created, parted := s.justCreated("created"), s.finalizerJustRemoved(app); created != want || parted != want {
 			t.Errorf("after %s: just created %t, just parted %t, want %t", since, created, parted, want)
 		}
 	}

@@ -30,7 +30,7 @@ const (
 
 // NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+	process *base.Process, fetch podtemplate.Fetch, awaited application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		informer := appinformer.Get(ctx).Informer()
@@ -44,10 +44,10 @@ func NewController(
 				impl.Name = leaseName
 				return impl
 			},
-			Wrote:   metrics.wrote,
-			Follow:  metrics.follow,
-			Fetch:   fetch,
-			Awaited: awaited,
+			OnStatusWrite: metrics.wrote,
+			OnSettings:    metrics.follow,
+			Fetch:         fetch,
+			KeepFinalizer: awaited,
 		})
 		metrics.serve(prometheus.DefaultRegisterer, impl)
 		return impl

@@ -23,7 +23,7 @@ const scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplicatio
 
 // NewController makes the constructor of the controller. fetch reads pod templates. awaited is nil where there are no schedules.
 func NewController(
-	process *base.Process, fetch podtemplate.Fetch, awaited application.Awaited,
+	process *base.Process, fetch podtemplate.Fetch, awaited application.KeepFinalizer,
 ) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		return application.NewController(ctx, cmw, process, application.Kind{
@@ -33,8 +33,8 @@ func NewController(
 			Generate: func(ctx context.Context, r *application.Reconciler, options controller.OptionsFn) *controller.Impl {
 				return appreconciler.NewImpl(ctx, &Reconciler{r}, options)
 			},
-			Fetch:   fetch,
-			Awaited: awaited,
+			Fetch:         fetch,
+			KeepFinalizer: awaited,
 		})
 	}
 }

@@ -18,36 +18,36 @@ import (
 )
 
 const (
-	// obstacleCap is the longest time between two looks at an object whose name does not become free.
-	obstacleCap = time.Minute
-	// obstaclePatience is how long an object may take to go before that is worth a condition: most go in that time.
-	obstaclePatience = 10 * time.Second
+	// maxNameBackoff is the longest time between two looks at an object whose name does not become free.
+	maxNameBackoff = time.Minute
+	// reportWaitAfter is how long an object may take to go before that is worth a condition: most go in that time.
+	reportWaitAfter = 10 * time.Second
 )
 
-// obstacles remembers which object holds a name that a launch needs, for each application that waits for one. Objects other
+// nameWaits remembers which object holds a name that a launch needs, for each application that waits for one. Objects other
 // than driver Pods are not watched: they are looked at with a back-off, and nothing is created before they are gone.
-type obstacles struct {
+type nameWaits struct {
 	clock clock.PassiveClock
 
 	mutex sync.Mutex
-	byApp map[types.UID]obstacle
+	byApp map[types.UID]nameWait
 }
 
-// obstacle is an object that holds a name.
-type obstacle struct {
-	goingError
+// nameWait is an object that holds a name.
+type nameWait struct {
+	nameNotFreeError
 	// since is when the launch met the first obstacle, tries how often it was stopped, and until when it rests.
 	since, until time.Time
 	tries        int
 }
 
-func newObstacles(clock clock.PassiveClock) *obstacles {
-	return &obstacles{clock: clock, byApp: map[types.UID]obstacle{}}
+func newNameWaits(clock clock.PassiveClock) *nameWaits {
+	return &nameWaits{clock: clock, byApp: map[types.UID]nameWait{}}
 }
 
-// met records that a launch was stopped once more, and returns what stopped it. The back-off grows until a launch succeeds,
+// stopped records that a launch was stopped once more, and returns what stopped it. The back-off grows until a launch succeeds,
 // whichever objects are in its way.
-func (o *obstacles) met(app types.UID, going goingError) obstacle {
+func (o *nameWaits) stopped(app types.UID, going nameNotFreeError) nameWait {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	now := o.clock.Now()
@@ -55,14 +55,14 @@ func (o *obstacles) met(app types.UID, going goingError) obstacle {
 	if !ok {
 		known.since = now
 	}
-	known.goingError, known.until = going, now.Add(min(retryAfter<<min(known.tries, 16), obstacleCap))
+	known.nameNotFreeError, known.until = going, now.Add(min(retryAfter<<min(known.tries, 16), maxNameBackoff))
 	known.tries++
 	o.byApp[app] = known
 	return known
 }
 
 // of returns what stopped an application's launch last.
-func (o *obstacles) of(app types.UID) (obstacle, bool) {
+func (o *nameWaits) of(app types.UID) (nameWait, bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	known, ok := o.byApp[app]
@@ -70,33 +70,33 @@ func (o *obstacles) of(app types.UID) (obstacle, bool) {
 }
 
 // forget knows that nothing stops an application's launch.
-func (o *obstacles) forget(app types.UID) {
+func (o *nameWaits) forget(app types.UID) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	delete(o.byApp, app)
 }
 
-// hold has a launch wait, and says why once that takes long.
-func (o *obstacles) hold(known obstacle, seen *lifecycle.Observation) {
+// explain has a launch wait, and says why once that takes long.
+func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 	seen.LaunchHeld, seen.LaunchAgain = nil, known.until
 	lasting := known.existing != nil && len(known.existing.GetFinalizers()) > 0 && known.tries > 1
-	if told := known.since.Add(obstaclePatience); lasting || !o.clock.Now().Before(told) {
+	if told := known.since.Add(reportWaitAfter); lasting || !o.clock.Now().Before(told) {
 		seen.LaunchHeld = known.cause()
 	}
 }
 
-// goingError says that the name of a wanted object is not free yet.
-type goingError struct {
+// nameNotFreeError says that the name of a wanted object is not free yet.
+type nameNotFreeError struct {
 	wanted submission.Object
 	// existing is the object that has the name; nil if it went in between.
 	existing submission.Object
 }
 
-func (e *goingError) Error() string { return errGoing.Error() }
+func (e *nameNotFreeError) Error() string { return errNameNotFree.Error() }
 
-func (e *goingError) Is(target error) bool { return target == errGoing }
+func (e *nameNotFreeError) Is(target error) bool { return target == errNameNotFree }
 
-func (e *goingError) cause() *lifecycle.Cause {
+func (e *nameNotFreeError) cause() *lifecycle.Cause {
 	message := fmt.Sprintf("The launch waits for the name of %s, whose earlier object is not gone yet.", describe(e.wanted))
 	if e.existing != nil && len(e.existing.GetFinalizers()) > 0 {
 		const most = 4
@@ -107,44 +107,44 @@ func (e *goingError) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "NameNotFree", Message: message}
 }
 
-// awaitNames reports whether a launch has to wait since a name that it needs is not free, and says so in the observation.
-func (r *Reconciler) awaitNames(
+// waitForNames reports whether a launch has to wait since a name that it needs is not free, and says so in the observation.
+func (r *Reconciler) waitForNames(
 	ctx context.Context, app dialect.Application, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
 	pod := r.drivers.get(next.Namespace, next.Name)
-	if pod != nil && pod.DeletionTimestamp != nil && r.earlierLaunch(pod, next) {
-		return true, r.awaitDriver(ctx, app, pod, seen)
+	if pod != nil && pod.DeletionTimestamp != nil && r.ofEarlierLaunch(pod, next) {
+		return true, r.waitForEarlierDriver(ctx, app, pod, seen)
 	}
-	known, ok := r.obstacles.of(app.GetUID())
+	known, ok := r.nameWaits.of(app.GetUID())
 	if !ok || known.wanted.GetLabels()[labelLaunch] != next.Labels[labelLaunch] { // an edit may have changed the names
 		return false, nil
 	}
 	if known.existing != nil {
-		if _, gone := r.sightings.deleted(known.existing.GetUID()); gone {
+		if _, gone := r.expectations.deleted(known.existing.GetUID()); gone {
 			return false, nil
 		}
 	}
 	if r.clock.Now().Before(known.until) {
-		r.obstacles.hold(known, seen)
+		r.nameWaits.explain(known, seen)
 		return true, nil
 	}
-	lasts, err := r.lastsUnderItsName(ctx, known.existing)
+	lasts, err := r.stillHasName(ctx, known.existing)
 	if lasts {
-		r.obstacles.hold(r.obstacles.met(app.GetUID(), known.goingError), seen)
+		r.nameWaits.explain(r.nameWaits.stopped(app.GetUID(), known.nameNotFreeError), seen)
 	}
 	return lasts, err
 }
 
-// lastsUnderItsName reports whether an object still has its name.
-func (r *Reconciler) lastsUnderItsName(ctx context.Context, object submission.Object) (bool, error) {
+// stillHasName reports whether an object still has its name.
+func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object) (bool, error) {
 	if object == nil {
 		return false, nil
 	}
-	verbs, err := r.verbsFor(object)
+	client, err := r.clientFor(object)
 	if err != nil {
 		return false, err
 	}
-	live, err := verbs.get(ctx)
+	live, err := client.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
@@ -155,31 +155,31 @@ func (r *Reconciler) lastsUnderItsName(ctx context.Context, object submission.Ob
 	}
 }
 
-// awaitDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
+// waitForEarlierDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
 // deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
-func (r *Reconciler) awaitDriver(ctx context.Context, app dialect.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
+func (r *Reconciler) waitForEarlierDriver(ctx context.Context, app dialect.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
 	driver, limit, now := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination, r.clock.Now()
 	if due, again := driver.DeletedAgainFrom(limit); again && now.Before(due) {
 		seen.LaunchAgain = due
 	} else if again {
-		seen.LaunchAgain = now.Add(obstaclePatience) // should its end not be seen
+		seen.LaunchAgain = now.Add(reportWaitAfter) // should its end not be seen
 		if _, err := r.deleteAgain(ctx, app, pod.Namespace, driver); err != nil {
 			return err
 		}
 	}
-	told := driver.TerminatingSince.Add(obstaclePatience)
+	told := driver.TerminatingSince.Add(reportWaitAfter)
 	if len(driver.Finalizers) == 0 && now.Before(told) {
 		if seen.LaunchAgain.IsZero() || told.Before(seen.LaunchAgain) {
 			seen.LaunchAgain = told
 		}
 		return nil
 	}
-	seen.LaunchHeld = driverInTheWay(driver)
+	seen.LaunchHeld = earlierDriverCause(driver)
 	return nil
 }
 
-// driverInTheWay says why a launch waits for an earlier driver Pod.
-func driverInTheWay(driver *lifecycle.Driver) *lifecycle.Cause {
+// earlierDriverCause says why a launch waits for an earlier driver Pod.
+func earlierDriverCause(driver *lifecycle.Driver) *lifecycle.Cause {
 	cause := &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "DriverPodTerminating",
 		Message: fmt.Sprintf("The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: %s.", driver.Remains())}
 	if len(driver.Finalizers) > 0 {

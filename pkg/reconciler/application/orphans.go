@@ -14,19 +14,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// strays are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
+// orphanDrivers are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
 // was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
 // the Pod of it go, and moved on. What is known to be released is none, though the cache may not know yet that it is going.
-func (r *Reconciler) strays(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
+func (r *Reconciler) orphanDrivers(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
 	if record == nil {
 		return nil
 	}
 	return slices.DeleteFunc(r.drivers.ownedBy(app.GetUID()), func(pod *corev1.Pod) bool {
-		return !stray(pod, record.Launch) || r.sightings.released(pod.UID)
+		return !isOrphan(pod, record.Launch) || r.expectations.released(pod.UID)
 	})
 }
 
-func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
+func isOrphan(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	id := pod.Labels[labelLaunch]
 	switch {
 	case id == "", lifecycle.PodEnded(pod) && pod.DeletionTimestamp != nil:
@@ -40,35 +40,35 @@ func stray(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	}
 }
 
-// dismissStrays deletes them, and says in the observation that there are any. Since the record may be old, and they the
+// deleteOrphans deletes them, and says in the observation that there are any. Since the record may be old, and they the
 // drivers of a later launch, the application is read live before one is deleted.
-func (r *Reconciler) dismissStrays(
+func (r *Reconciler) deleteOrphans(
 	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
-	strays := r.strays(app, record)
-	if len(strays) == 0 {
+	orphans := r.orphanDrivers(app, record)
+	if len(orphans) == 0 {
 		return nil
 	}
 	policy := r.dialect(ctx).Policy(app)
-	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(strays[0], policy.MainContainer)
-	strays = slices.DeleteFunc(strays, func(pod *corev1.Pod) bool { return !r.removable(app, pod, policy) })
-	if len(strays) == 0 {
+	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(orphans[0], policy.MainContainer)
+	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.dueForDeletion(app, pod, policy) })
+	if len(orphans) == 0 {
 		return nil // their ends are watched
 	}
-	if err := r.unchanged(ctx, app); err != nil {
+	if err := r.checkUnchanged(ctx, app); err != nil {
 		return ignoreNotFound(err) // with the application they go by themselves
 	}
-	for _, pod := range strays {
-		if err := r.dismiss(ctx, app, pod); err != nil {
+	for _, pod := range orphans {
+		if err := r.deleteOrphan(ctx, app, pod); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// removable reports whether a driver is to be deleted now: it was not, or it is late and to be deleted again. Where that
+// dueForDeletion reports whether a driver is to be deleted now: it was not, or it is late and to be deleted again. Where that
 // is to come, the application is looked at then.
-func (r *Reconciler) removable(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
+func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
 	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
 	if !driver.Terminating {
 		return true
@@ -84,26 +84,26 @@ func (r *Reconciler) removable(app dialect.Application, pod *corev1.Pod, policy 
 	return wait <= 0
 }
 
-// dismiss deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
-func (r *Reconciler) dismiss(ctx context.Context, app dialect.Application, pod *corev1.Pod) error {
+// deleteOrphan deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
+func (r *Reconciler) deleteOrphan(ctx context.Context, app dialect.Application, pod *corev1.Pod) error {
 	logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
-	_, err := r.remove(ctx, app, pod)
+	_, err := r.deleteDueDriver(ctx, app, pod)
 	return err
 }
 
-// dismissLate deletes the driver of a launch that was refused, where it was created all the same and the cache does not
+// deleteLateOrphan deletes the driver of a launch that was refused, where it was created all the same and the cache does not
 // know of it yet. It is asked for live, once, when the application is about to go: nobody watches over it then. The error
 // says that it was there.
-func (r *Reconciler) dismissLate(ctx context.Context, app dialect.Application) error {
+func (r *Reconciler) deleteLateOrphan(ctx context.Context, app dialect.Application) error {
 	record := app.GetRecord()
 	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Launch.DriverUID != "" {
 		return nil
 	}
-	late, err := r.fencedDriver(ctx, app, record.Launch)
-	if late == nil || err != nil || late.DeletionTimestamp != nil && !r.waitsForDrivers(ctx, app) {
+	late, err := r.findFencedDriver(ctx, app, record.Launch)
+	if late == nil || err != nil || late.DeletionTimestamp != nil && !r.withinDeletionGrace(ctx, app) {
 		return err
 	}
-	if err := r.dismiss(ctx, app, late); err != nil {
+	if err := r.deleteOrphan(ctx, app, late); err != nil {
 		return err
 	}
 	return controller.NewRequeueAfter(retryAfter)

@@ -16,28 +16,28 @@ import (
 
 // watchExecutors counts executors, and has an application looked at where their number matters to it and changed. Where
 // the API shows each of them, it has it looked at as well once their news is gathered.
-func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, apps shelf, speak func() dialect.Dialect) {
+func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister, currentDialect func() dialect.Dialect) {
 	note := func(before, after *executorPod) {
 		before, after = before.executor(), after.executor()
 		if before == nil && after == nil {
 			return
 		}
-		counted := r.executors.note(before, after)
-		listed := r.roster != nil && r.roster.note(before, after)
+		counted := r.executorCounter.update(before, after)
+		listed := r.executorDetails != nil && r.executorDetails.update(before, after)
 		if !counted && !listed {
 			return
 		}
-		for _, name := range apps.ofExecutor(cmp.Or(after, before)) {
-			if counted && countsExecutors(apps, name, speak()) {
+		for _, name := range apps.byExecutor(cmp.Or(after, before)) {
+			if counted && countsExecutors(apps, name, currentDialect()) {
 				impl.EnqueueKey(name)
 			}
 			if listed {
-				impl.EnqueueKeyAfter(name, gatherFor)
+				impl.EnqueueKeyAfter(name, collectInterval)
 			}
 		}
 	}
 	informer := podinformer.Get(ctx, r.api.ExecutorSelector).Informer()
-	base.Must(ctx, informer.SetTransform(keepExecutor))
+	base.Must(ctx, informer.SetTransform(stripExecutor))
 	r.executorsSynced = base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { note(nil, object.(*executorPod)) },
 		UpdateFunc: func(before, after any) { note(before.(*executorPod), after.(*executorPod)) },
@@ -51,7 +51,7 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, a
 
 // countsExecutors says that an application asks for a number of executors and is in a state in which that matters. Where
 // the cache is behind, it is looked at anyway when the cache catches up.
-func countsExecutors(apps shelf, name types.NamespacedName, d dialect.Dialect) bool {
+func countsExecutors(apps lister, name types.NamespacedName, d dialect.Dialect) bool {
 	app, known := apps.get(name)
 	return known && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), d.Policy(app))
 }

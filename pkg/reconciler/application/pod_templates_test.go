@@ -77,12 +77,12 @@ func TestGiveTemplates(t *testing.T) {
 						driver: "https://example.com" + test.driver, executor: "https://example.com" + test.executor,
 					}}
 				}
-				_, _ = r.giveTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, plan())
+				_, _ = r.addTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, plan())
 				<-time.After(test.after)
 				synctest.Wait()
 				complete := plan()
-				warnings, err := r.giveTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, complete)
-				var absent *absentTemplate
+				warnings, err := r.addTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, complete)
+				var absent *templateUnavailable
 				got, said := "", ""
 				switch {
 				case err == nil:

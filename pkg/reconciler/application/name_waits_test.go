@@ -32,15 +32,15 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	client := fake.NewClientset(existing)
 	r := &Reconciler{
 		api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t), clock: clock,
-		obstacles: newObstacles(clock), sightings: newSightings(apache.API, clock),
+		nameWaits: newNameWaits(clock), expectations: newExpectations(apache.API, clock),
 	}
 	app, next := pi().Obj(), driverOf("this", "").Obj()
-	going := goingError{wanted: claimInTheWay(""), existing: existing}
+	going := nameNotFreeError{wanted: claimInTheWay(""), existing: existing}
 	ctx := config.ToContext(t.Context(), config.Default())
 	wait := func() (bool, lifecycle.Observation) {
 		t.Helper()
 		var seen lifecycle.Observation
-		waits, err := r.awaitNames(ctx, app, next, &seen)
+		waits, err := r.waitForNames(ctx, app, next, &seen)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	if waits, _ := wait(); waits {
 		t.Error("it waits, and nothing is known to be in its way")
 	}
-	r.obstacles.met(app.GetUID(), going)
+	r.nameWaits.stopped(app.GetUID(), going)
 	for _, after := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
 		asked := len(client.Actions())
 		_, seen := wait()
@@ -75,11 +75,11 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	if waits, _ := wait(); waits {
 		t.Error("it waits for what is gone")
 	}
-	if known := r.obstacles.met(app.GetUID(), going); known.until.Sub(clock.Now()) != time.Minute {
+	if known := r.nameWaits.stopped(app.GetUID(), going); known.until.Sub(clock.Now()) != time.Minute {
 		t.Errorf("the next obstacle of the same launch is looked at after %s", known.until.Sub(clock.Now()))
 	}
-	r.obstacles.forget(app.GetUID())
-	if known := r.obstacles.met(app.GetUID(), going); known.until.Sub(clock.Now()) != time.Second {
+	r.nameWaits.forget(app.GetUID())
+	if known := r.nameWaits.stopped(app.GetUID(), going); known.until.Sub(clock.Now()) != time.Second {
 		t.Errorf("the first obstacle of another launch is looked at after %s", known.until.Sub(clock.Now()))
 	}
 	next.Labels[labelLaunch] = "edited"
@@ -91,15 +91,15 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 // Most objects go at once: a condition would be a write for nothing.
 func TestAShortWaitIsNotTold(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	o := newObstacles(clock)
+	o := newNameWaits(clock)
 	var seen lifecycle.Observation
-	o.hold(o.met("app", goingError{wanted: claimInTheWay(""), existing: claimInTheWay("earlier")}), &seen)
+	o.explain(o.stopped("app", nameNotFreeError{wanted: claimInTheWay(""), existing: claimInTheWay("earlier")}), &seen)
 	if seen.LaunchHeld != nil {
 		t.Errorf("it says at once: %s", seen.LaunchHeld.Message)
 	}
-	clock.SetTime(start.Add(obstaclePatience))
+	clock.SetTime(start.Add(reportWaitAfter))
 	known, _ := o.of("app")
-	if o.hold(known, &seen); seen.LaunchHeld == nil {
+	if o.explain(known, &seen); seen.LaunchHeld == nil {
 		t.Error("it never says why it waits")
 	}
 }

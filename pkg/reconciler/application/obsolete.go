@@ -15,24 +15,24 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// retire deletes what a launch made ready for Pods that will not come any more. It acts before the record says that the
+// deleteObsolete deletes what a launch made ready for Pods that will not come any more. It acts before the record says that the
 // attempt is over, so that it acts again where the controller dies in between.
-func (r *Reconciler) retire(ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record) error {
+func (r *Reconciler) deleteObsolete(ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record) error {
 	before := app.GetRecord()
-	if !needsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || needsNoPods(before) {
+	if !expectsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || expectsNoPods(before) {
 		return nil
 	}
 	for _, object := range d.ObsoleteObjects(app) {
 		object.SetNamespace(app.GetNamespace())
-		if err := r.removeOf(ctx, record.Launch.ID, object); err != nil {
+		if err := r.deleteOfLaunch(ctx, record.Launch.ID, object); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// needsNoPods says that an attempt was launched and no Pod of it is to come.
-func needsNoPods(record *v1alpha1.Record) bool {
+// expectsNoPods says that an attempt was launched and no Pod of it is to come.
+func expectsNoPods(record *v1alpha1.Record) bool {
 	if record.Launch == nil {
 		return false
 	}
@@ -41,16 +41,16 @@ func needsNoPods(record *v1alpha1.Record) bool {
 		state == lifecycle.Suspending || state == lifecycle.Suspended || state == lifecycle.Invalidating
 }
 
-// removeOf deletes an object of a launch, where that is what has the name. What may not be deleted holds nothing up: it
+// deleteOfLaunch deletes an object of a launch, where that is what has the name. What may not be deleted holds nothing up: it
 // goes with the application.
-func (r *Reconciler) removeOf(ctx context.Context, launch string, object submission.Object) error {
-	verbs, err := r.verbsFor(object)
+func (r *Reconciler) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
+	client, err := r.clientFor(object)
 	if err != nil {
 		return err
 	}
-	existing, err := verbs.get(ctx)
+	existing, err := client.get(ctx)
 	if err == nil && existing.GetLabels()[labelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
-		err = verbs.remove(ctx, existing)
+		err = client.delete(ctx, existing)
 	}
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):

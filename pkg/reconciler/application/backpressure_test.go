@@ -32,7 +32,7 @@ func TestRunsOfSchedulesYieldToThoseThatAreDue(t *testing.T) {
 	}{
 		"a run":                      {run(pi()), 100, time.Second, true},
 		"not where few are due":      {run(pi()), 2, time.Second, false},
-		"not for ever":               {run(pi()), 100, yieldLimit, false},
+		"not for ever":               {run(pi()), 100, maxBackpressure, false},
 		"not what is begun with":     {begun, 100, time.Second, false},
 		"not what is to go":          {deleted, 100, time.Second, false},
 		"not what is no schedule's":  {pi().Obj(), 100, time.Second, false},
@@ -46,7 +46,7 @@ func TestRunsOfSchedulesYieldToThoseThatAreDue(t *testing.T) {
 			for i := test.due; i < 100; i++ {
 				rush.Set(types.UID(fmt.Sprint(i)), false)
 			}
-			if got := yields(test.app, &rush, clockAt(start.Add(test.after))); got != test.want {
+			if got := shouldYield(test.app, &rush, clockAt(start.Add(test.after))); got != test.want {
 				t.Errorf("it yields: %t, want %t", got, test.want)
 			}
 		})

@@ -11,13 +11,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// executors counts the ready executors of each driver, as the watch tells of their Pods, so that nobody has to list
+// executorCounter counts the ready executors of each driver, as the watch tells of their Pods, so that nobody has to list
 // them: what one Pod's news costs does not depend on how many there are.
-type executors struct {
+type executorCounter struct {
 	mutex sync.Mutex
 	// ready are those that are counted, and where.
-	ready map[types.UID]crewID
-	crews map[crewID]crew
+	ready  map[types.UID]groupID
+	groups map[groupID]executorGroup
 	// allocators are the owners that are no Pods, of each attempt that has any.
 	allocators map[applicationID][]types.UID
 }
@@ -27,33 +27,33 @@ type applicationID struct{ namespace, id string }
 
 func (a applicationID) String() string { return a.namespace + "/" + a.id }
 
-// crewID names the executors of one owner: a driver Pod or, where the driver leaves their making to an allocator, the
+// groupID names the executors of one owner: a driver Pod or, where the driver leaves their making to an allocator, the
 // StatefulSet or ReplicaSet that it has them from.
-type crewID struct {
+type groupID struct {
 	applicationID
 	owner types.UID
 }
 
-// crew are the ready executors of one owner.
-type crew struct {
+// executorGroup are the ready executors of one owner.
+type executorGroup struct {
 	ofPod bool
 	// since is when the first of them was created.
 	since time.Time
 	ready int
 }
 
-func newExecutors() *executors {
-	return &executors{
-		ready: map[types.UID]crewID{}, crews: map[crewID]crew{}, allocators: map[applicationID][]types.UID{},
+func newExecutorCounter() *executorCounter {
+	return &executorCounter{
+		ready: map[types.UID]groupID{}, groups: map[groupID]executorGroup{}, allocators: map[applicationID][]types.UID{},
 	}
 }
 
-// note takes news of a Pod: what it was, and what it is; either may be nil. It says whether an executor became ready,
+// update takes news of a Pod: what it was, and what it is; either may be nil. It says whether an executor became ready,
 // or ceased to be.
-func (e *executors) note(before, after *executorPod) (changed bool) {
+func (e *executorCounter) update(before, after *executorPod) (changed bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if before != nil && (after == nil || !after.ready || after.UID != before.UID || after.crew() != before.crew()) {
+	if before != nil && (after == nil || !after.ready || after.UID != before.UID || after.group() != before.group()) {
 		changed = e.remove(before.UID)
 	}
 	if after != nil && after.ready {
@@ -62,38 +62,38 @@ func (e *executors) note(before, after *executorPod) (changed bool) {
 	return changed
 }
 
-func (e *executors) add(pod *executorPod) bool {
+func (e *executorCounter) add(pod *executorPod) bool {
 	if _, known := e.ready[pod.UID]; known {
 		return false
 	}
-	id := pod.crew()
+	id := pod.group()
 	e.ready[pod.UID] = id
-	its, known := e.crews[id]
+	group, known := e.groups[id]
 	if !known && !pod.ofPod {
 		e.allocators[id.applicationID] = append(e.allocators[id.applicationID], id.owner)
 	}
-	if !known || pod.CreationTimestamp.Time.Before(its.since) {
-		its.since = pod.CreationTimestamp.Time
+	if !known || pod.CreationTimestamp.Time.Before(group.since) {
+		group.since = pod.CreationTimestamp.Time
 	}
-	its.ofPod = pod.ofPod
-	its.ready++
-	e.crews[id] = its
+	group.ofPod = pod.ofPod
+	group.ready++
+	e.groups[id] = group
 	return true
 }
 
-func (e *executors) remove(pod types.UID) bool {
+func (e *executorCounter) remove(pod types.UID) bool {
 	id, known := e.ready[pod]
 	if !known {
 		return false
 	}
 	delete(e.ready, pod)
-	its := e.crews[id]
-	if its.ready--; its.ready > 0 {
-		e.crews[id] = its
+	group := e.groups[id]
+	if group.ready--; group.ready > 0 {
+		e.groups[id] = group
 		return true
 	}
-	delete(e.crews, id)
-	if its.ofPod {
+	delete(e.groups, id)
+	if group.ofPod {
 		return true
 	}
 	others := slices.DeleteFunc(e.allocators[id.applicationID], func(owner types.UID) bool { return owner == id.owner })
@@ -105,14 +105,14 @@ func (e *executors) remove(pod types.UID) bool {
 
 // count is the number of a launch's ready executors. Those that an allocator made are its own where they are not older
 // than the driver.
-func (e *executors) count(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
+func (e *executorCounter) count(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	id := applicationID{namespace, launch.ApplicationID}
-	count := e.crews[crewID{id, launch.DriverUID}].ready
+	count := e.groups[groupID{id, launch.DriverUID}].ready
 	for _, owner := range e.allocators[id] {
-		if its := e.crews[crewID{id, owner}]; driver == nil || !its.since.Before(driver.CreationTimestamp.Time) {
-			count += its.ready
+		if group := e.groups[groupID{id, owner}]; driver == nil || !group.since.Before(driver.CreationTimestamp.Time) {
+			count += group.ready
 		}
 	}
 	return count

@@ -13,17 +13,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// absentTemplate says that a pod template is not there.
-type absentTemplate struct {
+// templateUnavailable says that a pod template is not there.
+type templateUnavailable struct {
 	// pending says that it may come yet.
 	pending bool
 	// problem is nil while nothing went wrong.
 	problem *submission.FieldError
 }
 
-func (a *absentTemplate) Error() string { return "a pod template is absent" }
+func (a *templateUnavailable) Error() string { return "a pod template is absent" }
 
-func (a *absentTemplate) cause(d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
+func (a *templateUnavailable) cause(d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
 	if a.problem == nil {
 		return nil
 	}
@@ -32,39 +32,39 @@ func (a *absentTemplate) cause(d dialect.Dialect, app dialect.Application) *life
 	}
 }
 
-// worse is a template that never came before one that is in trouble, and that before one that is on its way.
-func (a *absentTemplate) worse(b *absentTemplate) *absentTemplate {
+// worst is a template that never came before one that is in trouble, and that before one that is on its way.
+func (a *templateUnavailable) worst(b *templateUnavailable) *templateUnavailable {
 	if a != nil && (!a.pending || b.pending && b.problem == nil) {
 		return a
 	}
 	return b
 }
 
-// absence is why a template did not come.
-func absence(remote dialect.RemoteTemplate, err error) *absentTemplate {
+// unavailableTemplate is why a template did not come.
+func unavailableTemplate(remote dialect.RemoteTemplate, err error) *templateUnavailable {
 	const remedy = "see that the operator can reach it"
 	var pending *podtemplate.Pending
 	switch {
 	case !errors.As(err, &pending):
-		return &absentTemplate{problem: remote.Refuse(fmt.Sprintf("could not be read (%v)", err), remedy)}
+		return &templateUnavailable{problem: remote.Refuse(fmt.Sprintf("could not be read (%v)", err), remedy)}
 	case pending.Trouble != nil:
 		problem := fmt.Sprintf("could not be read yet (%v) and is tried again", pending.Trouble)
-		return &absentTemplate{pending: true, problem: remote.Refuse(problem, remedy)}
+		return &templateUnavailable{pending: true, problem: remote.Refuse(problem, remedy)}
 	default:
-		return &absentTemplate{pending: true}
+		return &templateUnavailable{pending: true}
 	}
 }
 
-// giveTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
-func (r *Reconciler) giveTemplates(
+// addTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
+func (r *Reconciler) addTemplates(
 	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) ([]string, error) {
-	asks := podtemplate.Attempt{NamespacedName: keyOf(app), UID: app.GetUID(), Number: attempt.ID}
+	request := podtemplate.Attempt{NamespacedName: keyOf(app), UID: app.GetUID(), Number: attempt.ID}
 	var warnings []string
 	var refused []error
-	var absent *absentTemplate
+	var absent *templateUnavailable
 	for _, remote := range dialect.RemoteTemplates(*plan, r.api.Fields) {
-		template, dropped, err := r.template(asks, d.Settings().PodTemplates, remote.URL)
+		template, dropped, err := r.template(request, d.Settings().PodTemplates, remote.URL)
 		var refusal *podtemplate.Refusal
 		switch {
 		case err == nil:
@@ -72,7 +72,7 @@ func (r *Reconciler) giveTemplates(
 		case errors.As(err, &refusal):
 			refused = append(refused, remote.Refuse(refusal.Problem, refusal.Remedy))
 		default:
-			absent = absent.worse(absence(remote, err))
+			absent = absent.worst(unavailableTemplate(remote, err))
 		}
 		for _, sentence := range dropped {
 			warnings = append(warnings, fmt.Sprintf("In %s %s.", remote.URL, sentence))
@@ -89,11 +89,11 @@ func (r *Reconciler) giveTemplates(
 }
 
 func (r *Reconciler) template(
-	asks podtemplate.Attempt, allowed podtemplate.Allowed, url string,
+	request podtemplate.Attempt, allowed podtemplate.Allowed, url string,
 ) (*corev1.PodTemplateSpec, []string, error) {
 	location, refusal := allowed.Locate(url)
 	if refusal != nil {
 		return nil, nil, refusal
 	}
-	return r.templates.Get(asks, location)
+	return r.templates.Get(request, location)
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// withoutSecrets is a cause that tells none of the application's secrets.
-func (r *Reconciler) withoutSecrets(app dialect.Application, cause *lifecycle.Cause) *lifecycle.Cause {
+// redactCause is a cause that tells none of the application's secrets.
+func (r *Reconciler) redactCause(app dialect.Application, cause *lifecycle.Cause) *lifecycle.Cause {
 	if cause == nil {
 		return nil
 	}
-	told, redactor := *cause, r.secrets.For(app)
+	told, redactor := *cause, r.redactors.For(app)
 	told.Message, told.Detail = redactor.Text(cause.Message), redactor.Text(cause.Detail)
 	return &told
 }
 
-// sentencesWithoutSecrets are sentences that tell none of the application's secrets.
-func (r *Reconciler) sentencesWithoutSecrets(app dialect.Application, sentences []string) []string {
+// redactTexts are sentences that tell none of the application's secrets.
+func (r *Reconciler) redactTexts(app dialect.Application, sentences []string) []string {
 	if len(sentences) == 0 {
 		return sentences
 	}
-	return r.secrets.For(app).Texts(sentences)
+	return r.redactors.For(app).Texts(sentences)
 }
 
-// podWithoutSecrets is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
+// redactPod is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
 // its driver left. It is the same Pod if there is nothing to redact; a Pod that runs has no texts.
-func (r *Reconciler) podWithoutSecrets(app dialect.Application, pod *corev1.Pod) *corev1.Pod {
+func (r *Reconciler) redactPod(app dialect.Application, pod *corev1.Pod) *corev1.Pod {
 	shown := pod
 	redact := func(text string, set func(*corev1.Pod, string)) {
 		if text == "" {
 			return
 		}
-		if redacted := r.secrets.For(app).Text(text); redacted != text {
+		if redacted := r.redactors.For(app).Text(text); redacted != text {
 			if shown == pod {
 				shown = pod.DeepCopy() // it is the cache's
 			}

@@ -14,18 +14,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// setAside does nothing for an application but say why, or, where it is deleted, let it go.
-func (r *Reconciler) setAside(ctx context.Context, app dialect.Application, reason, message string) error {
+// markBlocked does nothing for an application but say why, or, where it is deleted, let it go.
+func (r *Reconciler) markBlocked(ctx context.Context, app dialect.Application, reason, message string) error {
 	if app.GetDeletionTimestamp() != nil {
-		return r.letGo(ctx, app)
+		return r.releaseUndecodable(ctx, app)
 	}
-	return r.report(ctx, app, reason, message)
+	return r.reportBlocked(ctx, app, reason, message)
 }
 
-// letGo deletes the drivers of an application without a record, which nothing else would do where its dependents are
+// releaseUndecodable deletes the drivers of an application without a record, which nothing else would do where its dependents are
 // orphaned.
-func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
-	drivers, err := r.driversOf(ctx, app)
+func (r *Reconciler) releaseUndecodable(ctx context.Context, app dialect.Application) error {
+	drivers, err := r.listDrivers(ctx, app)
 	if err != nil {
 		return err
 	}
@@ -37,19 +37,19 @@ func (r *Reconciler) letGo(ctx context.Context, app dialect.Application) error {
 	return errors.Join(errs...)
 }
 
-// leaveAlone does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
+// skipUnknownRecord does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
 // a newer version may run beside this one. A Kubernetes Event says so. If the user deletes the application its drivers are
 // deleted. The version that wrote the record is given time to conclude it.
-func (r *Reconciler) leaveAlone(ctx context.Context, app dialect.Application) error {
+func (r *Reconciler) skipUnknownRecord(ctx context.Context, app dialect.Application) error {
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
-		if message := delivery.NotUnderstood(app.GetRecord()); r.written.reports.First(app) {
+		if message := delivery.NotUnderstood(app.GetRecord()); r.recordGuard.reports.First(app) {
 			logging.FromContext(ctx).Warnw("Application is left alone", "message", message)
 			controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "RecordNotUnderstood", message)
 		}
 		return nil
 	}
-	if err := r.letGo(ctx, app); err != nil {
+	if err := r.releaseUndecodable(ctx, app); err != nil {
 		return err
 	}
 	if wait := delivery.LeftToNewer(ctx, app, r.clock.Now()); wait > 0 {
@@ -60,12 +60,12 @@ func (r *Reconciler) leaveAlone(ctx context.Context, app dialect.Application) er
 	return nil
 }
 
-// report says on an application why it is set aside, once per generation. What else the status holds is left alone.
-func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason, message string) error {
-	if !r.written.reports.First(app) {
+// reportBlocked says on an application why it is set aside, once per generation. What else the status holds is left alone.
+func (r *Reconciler) reportBlocked(ctx context.Context, app dialect.Application, reason, message string) error {
+	if !r.recordGuard.reports.First(app) {
 		return nil
 	}
-	message = r.secrets.For(app).Text(message)
+	message = r.redactors.For(app).Text(message)
 	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
 	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
 	patch, err := dialect.BlockedPatch(app, metav1.Condition{
@@ -75,7 +75,7 @@ func (r *Reconciler) report(ctx context.Context, app dialect.Application, reason
 		return err
 	}
 	if err := r.api.PatchStatus(ctx, app, patch); err != nil {
-		r.written.reports.Forget(app.GetUID())
+		r.recordGuard.reports.Forget(app.GetUID())
 		return fmt.Errorf("report that the application is set aside: %w", err)
 	}
 	return nil

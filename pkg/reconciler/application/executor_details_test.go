@@ -15,13 +15,13 @@ import (
 )
 
 // Phase is what became of an executor.
-func (e *executor) Phase(phase corev1.PodPhase) *executor {
+func (e *executorBuilder) Phase(phase corev1.PodPhase) *executorBuilder {
 	e.pod.Status.Phase = phase
 	return e
 }
 
 // Exited ends a container of an executor.
-func (e *executor) Exited(container string, code int32) *executor {
+func (e *executorBuilder) Exited(container string, code int32) *executorBuilder {
 	e.pod.Status.ContainerStatuses = append(e.pod.Status.ContainerStatuses, corev1.ContainerStatus{
 		Name: container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error"}},
 	})
@@ -31,39 +31,39 @@ func (e *executor) Exited(container string, code int32) *executor {
 func TestWhatIsGathered(t *testing.T) {
 	code := int32(7)
 	for name, test := range map[string]struct {
-		executors []*executor
+		executors []*executorBuilder
 		want      map[string]dialect.Executor
 	}{
 		"nothing of a driver without executors": {want: map[string]dialect.Executor{}},
 		"each executor's phase": {
-			executors: []*executor{anExecutor("a").Phase(corev1.PodPending), anExecutor("b").Ready()},
+			executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodPending), anExecutor("b").Ready()},
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodPending}, "exec-b": {Phase: corev1.PodRunning}},
 		},
 		"how the Spark container ended, whatever else did": {
-			executors: []*executor{anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, code)},
+			executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodFailed).Exited("sidecar", 1).Exited(executorContainer, code)},
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodFailed, ExitCode: &code, Reason: "Error"}},
 		},
 		"how the first container ended where none has Spark's name": {
-			executors: []*executor{anExecutor("a").Phase(corev1.PodFailed).Exited("main", code)},
+			executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodFailed).Exited("main", code)},
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodFailed, ExitCode: &code, Reason: "Error"}},
 		},
 		"no other driver's": {
-			executors: []*executor{anExecutor("a").OwnedBy("Pod", "driver-1"), anExecutor("b").Of("team-b", "pi-0"), anExecutor("c").Of("team-a", "pi-1")},
+			executors: []*executorBuilder{anExecutor("a").OwnedBy("Pod", "driver-1"), anExecutor("b").Of("team-b", "pi-0"), anExecutor("c").Of("team-a", "pi-1")},
 			want:      map[string]dialect.Executor{},
 		},
 		"what an allocator made since": {
-			executors: []*executor{anExecutor("a").OwnedBy("StatefulSet", "set").Ready()},
+			executors: []*executorBuilder{anExecutor("a").OwnedBy("StatefulSet", "set").Ready()},
 			want:      map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning}},
 		},
 		"nothing that an allocator made for an earlier attempt": {
-			executors: []*executor{anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Minute))},
+			executors: []*executorBuilder{anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Minute))},
 			want:      map[string]dialect.Executor{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRoster(clockAt(start))
+			r := newExecutorDetails(clockAt(start))
 			for _, e := range test.executors {
-				if !r.note(nil, e.Obj()) {
+				if !r.update(nil, e.Obj()) {
 					t.Errorf("%s is no news", e.pod.Name)
 				}
 			}
@@ -77,37 +77,37 @@ func TestWhatIsGathered(t *testing.T) {
 	}
 }
 
-// gathered are the executors of the first launch at this moment.
-func gathered(r *roster) map[string]dialect.Executor {
-	executors, _ := r.gather(pi().Obj(), firstLaunch, start, true)
+// collections are the executors of the first launch at this moment.
+func gathered(r *executorDetails) map[string]dialect.Executor {
+	executors, _ := r.collect(pi().Obj(), firstLaunch, start, true)
 	return executors
 }
 
 // A look that comes too early for some news, with which the work queue merged the one that they asked for, asks for another.
 func TestNoNewsOfExecutorsWaitsForAnotherOccasion(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newRoster(clock)
+	r := newExecutorDetails(clock)
 	gathered(r)
-	clock.SetTime(start.Add(gatherFor / 2))
-	r.note(nil, anExecutor("late").Obj())
-	got, again := r.gather(pi().Obj(), firstLaunch, start, false)
-	if len(got) != 0 || again != gatherFor/2 {
+	clock.SetTime(start.Add(collectInterval / 2))
+	r.update(nil, anExecutor("late").Obj())
+	got, again := r.collect(pi().Obj(), firstLaunch, start, false)
+	if len(got) != 0 || again != collectInterval/2 {
 		t.Errorf("%d executors, again in %s", len(got), again)
 	}
-	clock.SetTime(start.Add(gatherFor))
-	if got, again := r.gather(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+	clock.SetTime(start.Add(collectInterval))
+	if got, again := r.collect(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
 		t.Errorf("%d executors, again in %s", len(got), again)
 	}
-	clock.SetTime(start.Add(gatherFor + 1))
-	if got, again := r.gather(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+	clock.SetTime(start.Add(collectInterval + 1))
+	if got, again := r.collect(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
 		t.Errorf("with nothing new, %d executors, again in %s", len(got), again)
 	}
 }
 
 func TestWhatIsNewsOfAnExecutor(t *testing.T) {
-	pending := func() *executor { return anExecutor("a").Phase(corev1.PodPending) }
+	pending := func() *executorBuilder { return anExecutor("a").Phase(corev1.PodPending) }
 	for name, test := range map[string]struct {
-		after *executor
+		after *executorBuilder
 		want  bool
 	}{
 		"that nothing changed is none": {pending(), false},
@@ -117,13 +117,13 @@ func TestWhatIsNewsOfAnExecutor(t *testing.T) {
 		"that it is gone":              {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRoster(clockAt(start))
-			r.note(nil, pending().Obj())
+			r := newExecutorDetails(clockAt(start))
+			r.update(nil, pending().Obj())
 			var after *executorPod
 			if test.after != nil {
 				after = test.after.Obj()
 			}
-			if got := r.note(pending().Obj(), after); got != test.want {
+			if got := r.update(pending().Obj(), after); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)
 			}
 		})
@@ -131,14 +131,14 @@ func TestWhatIsNewsOfAnExecutor(t *testing.T) {
 }
 
 // Named has an executor another's name.
-func (e *executor) Named(name string) *executor {
+func (e *executorBuilder) Named(name string) *executorBuilder {
 	e.pod.Name = name
 	return e
 }
 
 func TestNewsOfExecutorsIsGathered(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newRoster(clock)
+	r := newExecutorDetails(clock)
 	for step, test := range []struct {
 		after time.Duration
 		now   bool
@@ -147,64 +147,64 @@ func TestNewsOfExecutorsIsGathered(t *testing.T) {
 		again time.Duration
 	}{
 		{want: 1, app: "uid-of-pi"},
-		{want: 1, app: "uid-of-pi", after: 1, again: gatherFor - 1},
+		{want: 1, app: "uid-of-pi", after: 1, again: collectInterval - 1},
 		{want: 3, app: "uid-of-another", after: 1}, // each application has its own time
-		{want: 1, app: "uid-of-pi", after: gatherFor - 1, again: 1},
-		{want: 5, app: "uid-of-pi", after: gatherFor},
-		{want: 5, app: "uid-of-pi", after: gatherFor + 1, again: gatherFor - 1},
-		{want: 7, app: "uid-of-pi", after: gatherFor + 1, now: true}, // with a transition
+		{want: 1, app: "uid-of-pi", after: collectInterval - 1, again: 1},
+		{want: 5, app: "uid-of-pi", after: collectInterval},
+		{want: 5, app: "uid-of-pi", after: collectInterval + 1, again: collectInterval - 1},
+		{want: 7, app: "uid-of-pi", after: collectInterval + 1, now: true}, // with a transition
 	} {
 		clock.SetTime(start.Add(test.after))
-		r.note(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
-		got, again := r.gather(pi().UID(test.app).Obj(), firstLaunch, start, test.now)
+		r.update(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
+		got, again := r.collect(pi().UID(test.app).Obj(), firstLaunch, start, test.now)
 		if len(got) != test.want || again != test.again {
 			t.Errorf("step %d: %d executors are told of, and the others in %s; want %d, %s", step, len(got), again, test.want, test.again)
 		}
 	}
-	if got, _ := r.gather(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
+	if got, _ := r.collect(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
 		t.Errorf("the next attempt has the executors of the one before: %v", got)
 	}
 }
 
 func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newRoster(clock)
-	r.note(nil, anExecutor("a").Ready().Obj())
-	r.note(anExecutor("a").Ready().Obj(), nil)
+	r := newExecutorDetails(clock)
+	r.update(nil, anExecutor("a").Ready().Obj())
+	r.update(anExecutor("a").Ready().Obj(), nil)
 	want := map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning, Gone: true}}
 	if diff := cmp.Diff(want, gathered(r)); diff != "" {
 		t.Errorf("executors (-want +got):\n%s", diff)
 	}
-	clock.SetTime(start.Add(goneFor))
-	r.note(nil, anExecutor("other").Of("team-a", "other").Obj())
-	if got := gathered(r); len(got) > 0 || len(r.departures) > 0 || len(r.members) != 1 || len(r.changed) != 1 {
-		t.Errorf("%v is still known, %v, %v", got, r.departures, r.members)
+	clock.SetTime(start.Add(rememberGoneFor))
+	r.update(nil, anExecutor("other").Of("team-a", "other").Obj())
+	if got := gathered(r); len(got) > 0 || len(r.removals) > 0 || len(r.executors) != 1 || len(r.changed) != 1 {
+		t.Errorf("%v is still known, %v, %v", got, r.removals, r.executors)
 	}
 }
 
 // A name may come again, in a StatefulSet.
 func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newRoster(clock)
-	r.note(nil, anExecutor("a").Obj())
-	r.note(anExecutor("a").Obj(), nil)
-	r.note(nil, anExecutor("b").Named("exec-a").Ready().Obj())
-	if r.note(anExecutor("a").Obj(), nil) {
+	r := newExecutorDetails(clock)
+	r.update(nil, anExecutor("a").Obj())
+	r.update(anExecutor("a").Obj(), nil)
+	r.update(nil, anExecutor("b").Named("exec-a").Ready().Obj())
+	if r.update(anExecutor("a").Obj(), nil) {
 		t.Error("the end of one that was replaced is news")
 	}
-	clock.SetTime(start.Add(goneFor))
-	r.note(nil, anExecutor("c").Obj())
+	clock.SetTime(start.Add(rememberGoneFor))
+	r.update(nil, anExecutor("c").Obj())
 	if got := gathered(r)["exec-a"]; got.Gone || got.Phase != corev1.PodRunning {
 		t.Errorf("it is %+v", got)
 	}
 }
 
 func TestGatheringsEndWithTheirApplications(t *testing.T) {
-	r := newRoster(clockAt(start))
-	r.gather(pi().Obj(), firstLaunch, start, true)
+	r := newExecutorDetails(clockAt(start))
+	r.collect(pi().Obj(), firstLaunch, start, true)
 	r.forget("uid-of-pi")
-	if len(r.gathered) > 0 {
-		t.Errorf("%d are kept", len(r.gathered))
+	if len(r.collections) > 0 {
+		t.Errorf("%d are kept", len(r.collections))
 	}
 }
 
@@ -212,16 +212,16 @@ func TestGatheringsEndWithTheirApplications(t *testing.T) {
 func BenchmarkRosterNote(b *testing.B) {
 	for _, count := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			r := newRoster(clockAt(start))
+			r := newExecutorDetails(clockAt(start))
 			for n := range count {
-				r.note(nil, anExecutor(types.UID(fmt.Sprint(n))).Obj())
+				r.update(nil, anExecutor(types.UID(fmt.Sprint(n))).Obj())
 			}
 			pending, running := anExecutor("0").Phase(corev1.PodPending).Obj(), anExecutor("0").Ready().Obj()
 			for n := range b.N {
 				if n%2 == 0 {
 					pending, running = running, pending
 				}
-				r.note(pending, running)
+				r.update(pending, running)
 			}
 		})
 	}

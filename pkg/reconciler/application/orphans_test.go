@@ -64,7 +64,7 @@ func cachedDrivers(t *testing.T, pods ...*corev1.Pod) drivers {
 
 func (d drivers) add(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	kept, err := keepDriver(apache.API)(pod.DeepCopy())
+	kept, err := stripDriver(apache.API)(pod.DeepCopy())
 	if err == nil {
 		err = d.Add(kept)
 	}
@@ -99,7 +99,7 @@ func TestStray(t *testing.T) {
 		"one that somebody else made, and before any other": {waiting, driverOf("", "theirs"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := stray(test.driver.Obj(), test.launch); got != test.want {
+			if got := isOrphan(test.driver.Obj(), test.launch); got != test.want {
 				t.Errorf("stray: %t, want %t", got, test.want)
 			}
 		})
@@ -165,17 +165,17 @@ func TestDismissStrays(t *testing.T) {
 			var again time.Duration
 			clock := clockAt(start.Add(test.now))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(spark), drivers: cached, clock: clock, sightings: newSightings(apache.API, clock),
+				kube: kube, api: applications.Apache(spark), drivers: cached, clock: clock, expectations: newExpectations(apache.API, clock),
 				enqueueAfter: func(_ any, after time.Duration) { again = after },
 			}
 			for _, uid := range test.restarted {
 				before := &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: uid}}
-				r.sightings.sawRelease(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
+				r.expectations.driverReleased(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), toolsrecord.NewFakeRecorder(9))
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
-			err := r.dismissStrays(ctx, pi().Obj(), record, &seen)
+			err := r.deleteOrphans(ctx, pi().Obj(), record, &seen)
 			if strays := seen.Stray; strays != test.strays || strays != (seen.StrayDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
 				t.Errorf("strays: %t, error %v", seen.Stray, err)
 			}
@@ -230,13 +230,13 @@ func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing
 			kube := fake.NewClientset(test.driver.Obj())
 			clock := clockAt(start.Add(test.after))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(nil), clock: clock, sightings: newSightings(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
+				kube: kube, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
 			}
 			app := pi().Obj()
 			app.DeletionTimestamp = &metav1.Time{Time: start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
-			err := r.dismissLate(config.ToContext(t.Context(), config.Default()), app)
+			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), app)
 			if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
 				t.Errorf("waits: %t, error %v", waits, err)
 			}

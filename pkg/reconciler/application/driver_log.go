@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// logPatience bounds the reading of a log: an attempt's end waits that long to be told, at most.
-	logPatience = 2 * time.Second
+	// logTimeout bounds the reading of a log: an attempt's end waits that long to be told, at most.
+	logTimeout = 2 * time.Second
 	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
 	logBytes = 64 << 10
-	// logReaders bounds the logs that are read at once, and logReadersPerNamespace those of one namespace. Beyond it the end is told
+	// maxLogReaders bounds the logs that are read at once, and maxLogReadersPerNamespace those of one namespace. Beyond it the end is told
 	// without.
-	logReaders             = 256
-	logReadersPerNamespace = 16
-	// rememberedLogs bounds the memory of logs that are read and not yet recorded.
-	rememberedLogs = 256
+	maxLogReaders             = 256
+	maxLogReadersPerNamespace = 16
+	// maxRememberedLogs bounds the memory of logs that are read and not yet recorded.
+	maxRememberedLogs = 256
 )
 
 // driverLogs reads the last lines of drivers' logs, each once, and no worker waits for it.
@@ -44,7 +44,7 @@ type driverLog struct {
 }
 
 func newDriverLogs(kube kubernetes.Interface) *driverLogs {
-	return &driverLogs{kube: kube, readers: fairshare.New(logReaders, logReadersPerNamespace), read: lru.New(rememberedLogs)}
+	return &driverLogs{kube: kube, readers: fairshare.New(maxLogReaders, maxLogReadersPerNamespace), read: lru.New(maxRememberedLogs)}
 }
 
 // tail returns the last lines of a Pod's log. It says no while they are being read; finished is called then.
@@ -75,7 +75,7 @@ func (l *driverLogs) tail(
 
 // fetch reads a log. Where that does not work, the end is told without it.
 func (l *driverLogs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
-	ctx, cancel := context.WithTimeout(ctx, logPatience)
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	limit := int64(logBytes)
 	text, err := l.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{

@@ -7,8 +7,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// shelf holds the applications of an API as the cache has them.
-type shelf struct{ cache.Indexer }
+// lister holds the applications of an API as the cache has them.
+type lister struct{ cache.Indexer }
 
 const (
 	// byDriver is the index of applications by the uid of the driver Pod that they have.
@@ -37,29 +37,29 @@ func indexLaunch(value func(app dialect.Application) string) cache.IndexFunc {
 }
 
 // get returns an application, and whether there is one of that name. It is not to be changed.
-func (s shelf) get(name types.NamespacedName) (dialect.Application, bool) {
+func (s lister) get(name types.NamespacedName) (dialect.Application, bool) {
 	object, known, err := s.GetByKey(name.String())
 	if err != nil || !known {
 		return nil, false
 	}
-	app, is := object.(dialect.Application)
-	return app, is
+	app, ok := object.(dialect.Application)
+	return app, ok
 }
 
-// ofDriver names the application whose driver Pod has a uid, if there is one.
-func (s shelf) ofDriver(pod types.UID) (types.NamespacedName, bool) {
+// byDriverUID names the application whose driver Pod has a uid, if there is one.
+func (s lister) byDriverUID(pod types.UID) (types.NamespacedName, bool) {
 	for _, app := range s.by(byDriver, string(pod)) {
 		return app, true
 	}
 	return types.NamespacedName{}, false
 }
 
-// ofExecutor names the applications that an executor may belong to.
-func (s shelf) ofExecutor(pod *executorPod) []types.NamespacedName {
+// byExecutor names the applications that an executor may belong to.
+func (s lister) byExecutor(pod *executorPod) []types.NamespacedName {
 	return s.by(byApplicationID, pod.application().String())
 }
 
-func (s shelf) by(index, value string) (names []types.NamespacedName) {
+func (s lister) by(index, value string) (names []types.NamespacedName) {
 	found, err := s.ByIndex(index, value)
 	if err != nil {
 		return nil // there is such an index

@@ -19,52 +19,52 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// executor builds an executor Pod of the application pi-0 in team-a, owned by the Pod driver-0.
-type executor struct{ pod corev1.Pod }
+// executorBuilder builds an executor Pod of the application pi-0 in team-a, owned by the Pod driver-0.
+type executorBuilder struct{ pod corev1.Pod }
 
-func anExecutor(uid types.UID) *executor {
-	e := &executor{}
+func anExecutor(uid types.UID) *executorBuilder {
+	e := &executorBuilder{}
 	e.pod.Namespace, e.pod.Name, e.pod.UID = "team-a", "exec-"+string(uid), uid
 	e.pod.Labels = map[string]string{submission.LabelApplicationID: "pi-0"}
 	e.pod.CreationTimestamp = metav1.NewTime(start)
 	return e.OwnedBy("Pod", "driver-0")
 }
 
-func (e *executor) OwnedBy(kind string, uid types.UID) *executor {
+func (e *executorBuilder) OwnedBy(kind string, uid types.UID) *executorBuilder {
 	isController := true
 	e.pod.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: string(uid), UID: uid, Controller: &isController}}
 	return e
 }
 
-func (e *executor) Alone() *executor {
+func (e *executorBuilder) Alone() *executorBuilder {
 	e.pod.OwnerReferences = nil
 	return e
 }
 
-func (e *executor) Of(namespace, application string) *executor {
+func (e *executorBuilder) Of(namespace, application string) *executorBuilder {
 	e.pod.Namespace, e.pod.Labels = namespace, map[string]string{submission.LabelApplicationID: application}
 	return e
 }
 
-func (e *executor) Created(at time.Time) *executor {
+func (e *executorBuilder) Created(at time.Time) *executorBuilder {
 	e.pod.CreationTimestamp = metav1.NewTime(at)
 	return e
 }
 
-func (e *executor) Ready() *executor {
+func (e *executorBuilder) Ready() *executorBuilder {
 	e.pod.Status = corev1.PodStatus{
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
 	}
 	return e
 }
 
-func (e *executor) In(phase corev1.PodPhase, ready corev1.ConditionStatus) *executor {
+func (e *executorBuilder) In(phase corev1.PodPhase, ready corev1.ConditionStatus) *executorBuilder {
 	e.pod.Status = corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}
 	return e
 }
 
-func (e *executor) Obj() *executorPod {
-	kept, _ := keepExecutor(e.pod.DeepCopy())
+func (e *executorBuilder) Obj() *executorPod {
+	kept, _ := stripExecutor(e.pod.DeepCopy())
 	return kept.(*executorPod)
 }
 
@@ -76,7 +76,7 @@ func driverCreated(at time.Time) *corev1.Pod {
 
 func TestWhichExecutorsCount(t *testing.T) {
 	for name, test := range map[string]struct {
-		pod  *executor
+		pod  *executorBuilder
 		want int
 	}{
 		"one that runs and is ready":                    {anExecutor("a").Ready(), 1},
@@ -93,8 +93,8 @@ func TestWhichExecutorsCount(t *testing.T) {
 		"one that an earlier attempt's StatefulSet has": {anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Second)).Ready(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newExecutors()
-			e.note(nil, test.pod.Obj())
+			e := newExecutorCounter()
+			e.update(nil, test.pod.Obj())
 			if got := e.count("team-a", firstLaunch, driverCreated(start)); got != test.want {
 				t.Errorf("%d executors count, want %d", got, test.want)
 			}
@@ -103,7 +103,7 @@ func TestWhichExecutorsCount(t *testing.T) {
 }
 
 func TestExecutorsComeAndGo(t *testing.T) {
-	e := newExecutors()
+	e := newExecutorCounter()
 	ready, pending := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
 	other := anExecutor("b").Ready().Obj()
 	for i, step := range []struct {
@@ -128,23 +128,23 @@ func TestExecutorsComeAndGo(t *testing.T) {
 		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1},
 		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0},
 	} {
-		if news := e.note(step.before, step.after); news != step.news {
+		if news := e.update(step.before, step.after); news != step.news {
 			t.Errorf("step %d is news: %t, want %t", i, news, step.news)
 		}
 		if got := e.count("team-a", firstLaunch, driverCreated(start)); got != step.want {
 			t.Errorf("after step %d there are %d, want %d", i, got, step.want)
 		}
 	}
-	if len(e.ready)+len(e.crews)+len(e.allocators) > 0 {
-		t.Errorf("executors that are gone are remembered: %v, %v, %v", e.ready, e.crews, e.allocators)
+	if len(e.ready)+len(e.groups)+len(e.allocators) > 0 {
+		t.Errorf("executors that are gone are remembered: %v, %v, %v", e.ready, e.groups, e.allocators)
 	}
 }
 
 func TestAThousandExecutorsAreOneCrew(t *testing.T) {
-	e := newExecutors()
+	e := newExecutorCounter()
 	for i := range 1000 {
-		e.note(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
-		if crews := len(e.crews); crews != 1 {
+		e.update(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
+		if crews := len(e.groups); crews != 1 {
 			t.Fatalf("%d executors are %d crews", i+1, crews)
 		}
 	}
@@ -163,12 +163,12 @@ func TestWhatIsKeptOfAnExecutor(t *testing.T) {
 			Namespace: "team-a", Name: "exec-a", UID: "a", ResourceVersion: "5", CreationTimestamp: metav1.NewTime(start),
 		},
 		applicationID: "pi-0", owner: "driver-0", ofPod: true, ready: true,
-		shown: dialect.Executor{ID: "12", Phase: corev1.PodRunning, ExitCode: &code, Reason: "Error"},
+		details: dialect.Executor{ID: "12", Phase: corev1.PodRunning, ExitCode: &code, Reason: "Error"},
 	}
 	if diff := cmp.Diff(want, e.Obj(), cmp.AllowUnexported(executorPod{})); diff != "" {
 		t.Errorf("it is (-want +got):\n%s", diff)
 	}
-	again, err := keepExecutor(want)
+	again, err := stripExecutor(want)
 	if err != nil || again != any(want) {
 		t.Errorf("what is kept of it is %v, %v", again, err)
 	}
@@ -202,7 +202,7 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
-			if got := countsExecutors(shelf{applications}, name, apache.New(test.defaults)); got != test.want {
+			if got := countsExecutors(lister{applications}, name, apache.New(test.defaults)); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)
 			}
 		})
@@ -211,7 +211,7 @@ func TestWhoseConcernExecutorsAre(t *testing.T) {
 
 // The driver Pod's own labels may be changed, so that they do not matter.
 func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
-	apps := shelf{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers)}
+	apps := lister{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers)}
 	for name, launch := range map[string]*v1alpha1.Launch{
 		"pi": {ApplicationID: "pi-0", DriverUID: "driver"}, "released": {ApplicationID: "pi-0", DriverUID: "driver-of-released", Released: true},
 		"other": {ApplicationID: "pi-1", DriverUID: "driver-of-other"}, "launching": {ApplicationID: "pi-0"},
@@ -222,21 +222,21 @@ func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found := apps.ofExecutor(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
+	found := apps.byExecutor(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
 	if len(found) != 1 || found[0].String() != "team-a/pi" {
 		t.Errorf("its applications are %v", found)
 	}
-	if app, known := apps.ofDriver("driver-of-other"); !known || app.String() != "team-a/other" {
+	if app, known := apps.byDriverUID("driver-of-other"); !known || app.String() != "team-a/other" {
 		t.Errorf("the application of a driver is %v, %t", app, known)
 	}
-	if app, known := apps.ofDriver("driver-of-released"); known {
+	if app, known := apps.byDriverUID("driver-of-released"); known {
 		t.Errorf("the application of a released driver is %v", app)
 	}
 }
 
 func TestADriverThatIsLabelledAsAnExecutorIsNone(t *testing.T) {
 	pod := driverOf("this", "ours").Obj()
-	kept, err := keepExecutor(pod)
+	kept, err := stripExecutor(pod)
 	if err != nil || kept.(*executorPod).executor() != nil {
 		t.Errorf("it is taken for executor %v, error %v", kept, err)
 	}

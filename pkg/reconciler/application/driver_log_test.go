@@ -70,8 +70,8 @@ func TestALogThatCannotBeReadIsEmpty(t *testing.T) {
 func TestReadersOfLogsAreBounded(t *testing.T) {
 	release := make(chan struct{})
 	logs := logsFrom(t, func(http.ResponseWriter, *http.Request) { <-release })
-	finished := make(chan struct{}, logReadersPerNamespace)
-	for i := range logReadersPerNamespace {
+	finished := make(chan struct{}, maxLogReadersPerNamespace)
+	for i := range maxLogReadersPerNamespace {
 		if _, done := logs.tail(t.Context(), thisDriver, types.UID(fmt.Sprint(i)), "main", 1, func() { finished <- struct{}{} }); done {
 			t.Errorf("log %d is there before it is read", i)
 		}
@@ -89,7 +89,7 @@ func TestReadersOfLogsAreBounded(t *testing.T) {
 	}
 	close(release)
 	<-others
-	for range logReadersPerNamespace {
+	for range maxLogReadersPerNamespace {
 		<-finished
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// unseen stands for the state of an application that nobody has looked at.
-const unseen = "New"
+// stateNew stands for the state of an application that nobody has looked at.
+const stateNew = "New"
 
-// census knows how many applications this installation serves, by state. It is told which of them may have changed.
-type census struct {
-	applications shelf
+// stateCounter knows how many applications this installation serves, by state. It is told which of them may have changed.
+type stateCounter struct {
+	applications lister
 	serves       func(dialect.Application) bool
 	// state is the one that an application shows; empty where it shows none.
 	state func(dialect.Application) string
@@ -25,29 +25,29 @@ type census struct {
 	counts map[string]int64
 }
 
-func newCensus(applications shelf, serves func(dialect.Application) bool, state func(dialect.Application) string) *census {
-	return &census{
+func newStateCounter(applications lister, serves func(dialect.Application) bool, state func(dialect.Application) string) *stateCounter {
+	return &stateCounter{
 		applications: applications, serves: serves, state: state,
 		states: map[types.NamespacedName]string{}, counts: map[string]int64{},
 	}
 }
 
-// look returns an application as the cache has it, nil where it has none, and whether it is served.
-func (c *census) look(name types.NamespacedName) (app dialect.Application, served bool) {
+// observe returns an application as the cache has it, nil where it has none, and whether it is served.
+func (c *stateCounter) observe(name types.NamespacedName) (app dialect.Application, served bool) {
 	c.mutex.Lock() // before the cache is read, so that whoever comes later has seen no less
 	defer c.mutex.Unlock()
 	app, known := c.applications.get(name)
 	served = known && c.serves(app)
 	state := ""
 	if served {
-		state = cmp.Or(c.state(app), unseen)
+		state = cmp.Or(c.state(app), stateNew)
 	}
-	c.move(name, state)
+	c.setState(name, state)
 	return app, served
 }
 
-// move notes the present state of an application; an empty one says that it does not count.
-func (c *census) move(name types.NamespacedName, state string) {
+// setState notes the present state of an application; an empty one says that it does not count.
+func (c *stateCounter) setState(name types.NamespacedName, state string) {
 	before := c.states[name]
 	if before == state {
 		return
@@ -64,7 +64,7 @@ func (c *census) move(name types.NamespacedName, state string) {
 }
 
 // count returns the number of applications in each state that there ever was.
-func (c *census) count() map[string]int64 {
+func (c *stateCounter) count() map[string]int64 {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	return maps.Clone(c.counts)

@@ -12,17 +12,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// announce makes Kubernetes Events of what a write brought.
-func announce(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
+// emitEvents makes Kubernetes Events of what a write brought.
+func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
 	recorder := controller.GetEventRecorder(ctx)
 	for _, told := range d.Announcements(before, after) {
 		recorder.Event(after, told.Type, told.Reason, told.Message)
 	}
 }
 
-// announceObstacle makes a Kubernetes Event of what keeps a driver from starting, or executors from it, when it becomes
+// emitObstacle makes a Kubernetes Event of what keeps a driver from starting, or executors from it, when it becomes
 // known. That no node has room is left to the scheduler's own.
-func announceObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
+func emitObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
 	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
 		return
 	}
@@ -35,8 +35,8 @@ func announceObstacle(ctx context.Context, before, after dialect.Application, ob
 	}
 }
 
-// announceLeft makes a Kubernetes Event where the deletion of an application leaves a driver Pod terminating.
-func announceLeft(ctx context.Context, before, after dialect.Application) {
+// emitDriverLeft makes a Kubernetes Event where the deletion of an application leaves a driver Pod terminating.
+func emitDriverLeft(ctx context.Context, before, after dialect.Application) {
 	released := func(app dialect.Application) bool {
 		return lifecycle.CurrentState(app.GetRecord()) == lifecycle.ResourceReleased
 	}

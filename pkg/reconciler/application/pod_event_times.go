@@ -1,0 +1,55 @@
+package application
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+)
+
+// podEventTimes are the instants at which changes of driver Pods arrived that no reconcile has seen.
+type podEventTimes struct {
+	clock clock.PassiveClock
+	mutex sync.Mutex
+	at    map[types.NamespacedName]time.Time
+}
+
+func newPodEventTimes(clock clock.PassiveClock) *podEventTimes {
+	return &podEventTimes{clock: clock, at: map[types.NamespacedName]time.Time{}}
+}
+
+// record notes a change of a driver Pod under the name of its application.
+func (a *podEventTimes) record(name types.NamespacedName) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if _, earlier := a.at[name]; !earlier {
+		a.at[name] = a.clock.Now()
+	}
+}
+
+type podEventTimeKey struct{}
+
+// take has a reconcile know what arrived for it.
+func (a *podEventTimes) take(ctx context.Context, name types.NamespacedName) context.Context {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	at, arrived := a.at[name]
+	if !arrived {
+		return ctx
+	}
+	delete(a.at, name)
+	return context.WithValue(ctx, podEventTimeKey{}, &at)
+}
+
+// detectedAfter says how long after its arrival a change is told of. It says so once: what follows is not of that change.
+func (a *podEventTimes) detectedAfter(ctx context.Context) (time.Duration, bool) {
+	at, _ := ctx.Value(podEventTimeKey{}).(*time.Time)
+	if at == nil || at.IsZero() {
+		return 0, false
+	}
+	after := a.clock.Since(*at)
+	*at = time.Time{}
+	return after, true
+}

@@ -1,0 +1,151 @@
+package application
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
+)
+
+// recordGuard remembers the applications as Firesteel last wrote them, and what became of their records.
+type recordGuard struct {
+	*writecache.Cache[dialect.Application]
+	reports *base.Reports
+	// sameShown says that two statuses show the same to the clients of an API.
+	sameShown    func(a, b dialect.Application) bool
+	restorations delivery.Restorations
+
+	mutex      sync.Mutex
+	withRecord map[types.UID]bool
+	pruned     map[types.UID]time.Time
+	lost       map[types.UID]lostRecord
+}
+
+// lostRecord is the last that was seen of an application's record, and when somebody last wrote a status without it.
+type lostRecord struct {
+	last dialect.Application
+	at   time.Time
+	// prunedMessage says that it was Firesteel's own write that lost it.
+	pruned bool
+	// version is the resourceVersion that it was seen with.
+	version string
+}
+
+func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard {
+	return &recordGuard{
+		Cache:     writecache.New[dialect.Application](),
+		reports:   base.NewReports(),
+		sameShown: sameShown,
+
+		withRecord: map[types.UID]bool{},
+		pruned:     map[types.UID]time.Time{},
+		lost:       map[types.UID]lostRecord{},
+	}
+}
+
+// written knows an application as it was written. What it was set aside for is over, but for a loss that came after the
+// write: its news may be here before the write's answer. Nobody reads its managed fields, which the next write would carry.
+func (w *recordGuard) written(app dialect.Application) {
+	app.SetManagedFields(nil)
+	w.Remember(app)
+	w.restorations.Wrote(app)
+	w.recordSeen(app)
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.reports.Forget(app.GetUID())
+	delete(w.pruned, app.GetUID())
+	if !writecache.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
+		delete(w.lost, app.GetUID())
+	}
+}
+
+// recordSeen knows that an application has a record, where it does.
+func (w *recordGuard) recordSeen(app dialect.Application) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if app.GetRecord() != nil {
+		w.withRecord[app.GetUID()] = true
+	}
+}
+
+// statusChanged sees that a record is dropped: another operator that writes the whole status does so, and so does who sets
+// it to null.
+func (w *recordGuard) statusChanged(before, after dialect.Application, now time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	known, lost := w.lost[after.GetUID()]
+	switch {
+	case after.GetRecord() != nil:
+		delete(w.lost, after.GetUID())
+		w.withRecord[after.GetUID()] = true
+	case after.GetUndecodable() != "", before.GetUID() != after.GetUID():
+	case before.GetRecord() != nil:
+		w.lost[after.GetUID()] = lostRecord{last: before, at: now, version: after.GetResourceVersion()}
+	case lost && !w.sameShown(before, after):
+		w.lost[after.GetUID()] = lostRecord{last: known.last, at: now, version: after.GetResourceVersion()}
+	case !lost:
+		delete(w.withRecord, after.GetUID()) // it went while the application could not be decoded
+	}
+}
+
+// restored forgets what was known of an application that is as in an older backup. Its record was not dropped if it has none: nobody
+// had begun with it at that time, and it begins anew.
+func (w *recordGuard) restored(app dialect.Application) {
+	w.forget(app)
+	w.recordSeen(app)
+}
+
+// lossPending says that an application without a record is known to have had one, and that the news of its loss is on its
+// way: the cache has an object before those that watch it are told.
+func (w *recordGuard) lossPending(app dialect.Application) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	_, lost := w.lost[app.GetUID()]
+	return w.withRecord[app.GetUID()] && !lost
+}
+
+// lostRecordOf is what is known of a record that was dropped; its last is nil where there was none.
+func (w *recordGuard) lostRecordOf(app dialect.Application) lostRecord {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	known := w.lost[app.GetUID()]
+	_, known.pruned = w.pruned[app.GetUID()]
+	return known
+}
+
+func (w *recordGuard) forget(app dialect.Application) {
+	w.Forget(app)
+	w.restorations.Forget(app.GetUID())
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	delete(w.withRecord, app.GetUID())
+	w.reports.Forget(app.GetUID())
+	delete(w.pruned, app.GetUID())
+	delete(w.lost, app.GetUID())
+}
+
+func (w *recordGuard) recordPruned(app dialect.Application, now time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.pruned[app.GetUID()] = now
+}
+
+// prunedRetryAfter is how long to leave an application alone whose record was dropped. Each try changes the object.
+func (w *recordGuard) prunedRetryAfter(app dialect.Application, now time.Time) time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	at, pruned := w.pruned[app.GetUID()]
+	if !pruned {
+		return 0
+	}
+	return at.Add(base.PrunedRetryAfter).Sub(now)
+}
+
+func keyOf(app dialect.Application) types.NamespacedName {
+	return types.NamespacedName{Namespace: app.GetNamespace(), Name: app.GetName()}
+}
