@@ -147,3 +147,34 @@ func TestIndexLinksToEveryPage(t *testing.T) {
 		}
 	}
 }
+
+// TestMapNamesEveryPackage holds the map of folders against the packages; those of types, generated ones and helpers of tests are
+// named as a whole.
+func TestMapNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/contributors/architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"cmd", "internal", "pkg"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.IsDir() {
+				return err
+			}
+			rel, err := filepath.Rel(root, path)
+			if err != nil {
+				return err
+			}
+			if rel == "pkg/client" || rel == "pkg/apis" || entry.Name() == "testdata" || strings.HasSuffix(rel, "test") {
+				return filepath.SkipDir
+			}
+			code, err := filepath.Glob(filepath.Join(path, "*.go"))
+			if len(code) > 0 && !strings.Contains(string(text), "`"+rel+"`") {
+				t.Errorf("docs/contributors/architecture.md does not name %s", rel)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
