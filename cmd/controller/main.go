@@ -67,7 +67,7 @@ func main() {
 	}
 	drivers, executors := applications.PodSelectors()
 	ctx := filteredfactory.WithSelectors(signals.NewContext(), slices.Concat(drivers, executors)...)
-	tuneCollector()
+	tuneGarbageCollector()
 	local := flag.Bool("local", false, "Run outside the cluster as the only controller: no leader election, no health probes.")
 	config := injection.ParseAndGetRESTConfigOrDie()
 	if config.QPS == 0 {
@@ -81,10 +81,10 @@ func main() {
 		log.Fatal(err)
 	}
 	config.Wrap(counted)
-	if err := checkKnatives(ctx, config); err != nil {
+	if err := checkKnativeConfigMaps(ctx, config); err != nil {
 		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
 	}
-	masters, err := readerOfMasters(config)
+	masters, err := newMasterReader(config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -101,10 +101,10 @@ func main() {
 		ctx = sharedmain.WithHADisabled(ctx)
 	} else {
 		last := len(constructors) - 1
-		constructors[last] = env.probed(constructors[last])
+		constructors[last] = env.withProbes(constructors[last])
 	}
 	for i, constructor := range constructors {
-		constructors[i] = withoutSecrets(constructor)
+		constructors[i] = redactingLogs(constructor)
 	}
 	// Its own probes have a port that cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
@@ -118,8 +118,8 @@ func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fe
 		kubeflowapplication.NewController(process, fetch, schedule.AwaitsOfKubeflows))
 }
 
-// withoutSecrets has a controller log no values of secrets.
-func withoutSecrets(constructor injection.ControllerConstructor) injection.ControllerConstructor {
+// redactingLogs has a controller log no values of secrets.
+func redactingLogs(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		logger := logging.FromContext(ctx).WithOptions(redactlog.Option())
 		return constructor(logging.WithLogger(ctx, logger), watcher)
@@ -164,17 +164,17 @@ func following(installed *kinds.Kinds, construct injection.ControllerConstructor
 	}
 }
 
-// readerOfMasters asks the masters of clusters themselves where this process is in the cluster, and else through the API
+// newMasterReader asks the masters of clusters themselves where this process is in the cluster, and else through the API
 // server.
-func readerOfMasters(cluster *rest.Config) (masterui.Reader, error) {
+func newMasterReader(cluster *rest.Config) (masterui.Reader, error) {
 	if _, err := rest.InClusterConfig(); err == nil {
 		return masterui.Direct(), nil
 	}
 	return masterui.ThroughAPIServer(cluster)
 }
 
-// checkKnatives checks what Knative is about to read.
-func checkKnatives(ctx context.Context, cluster *rest.Config) error {
+// checkKnativeConfigMaps checks what Knative is about to read.
+func checkKnativeConfigMaps(ctx context.Context, cluster *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cluster)
 	if err != nil {
 		return err
@@ -182,8 +182,8 @@ func checkKnatives(ctx context.Context, cluster *rest.Config) error {
 	return knative.Check(ctx, client.CoreV1().ConfigMaps(system.Namespace()))
 }
 
-// probed serves the health, from when the controllers know what there is. The others are constructed before.
-func (e environment) probed(construct injection.ControllerConstructor) injection.ControllerConstructor {
+// withProbes serves the health, from when the controllers know what there is. The others are constructed before.
+func (e environment) withProbes(construct injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
 		impl := construct(ctx, watcher)
 		known := []cache.InformerSynced{
@@ -227,7 +227,7 @@ func (r relays) newRelay(
 		logger.Info("K_SINK is not set: events stay in this process")
 	}
 	inProcess := func(handler string) bool { return store.Load().Handlers.InProcess(handler) }
-	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Known(namespaces))
+	all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Cached(namespaces))
 	broker, err := events.NewBroker(all, inProcess)
 	if err != nil {
 		logger.Fatalw("The handlers cannot be set up", "error", err)

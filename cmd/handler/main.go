@@ -86,14 +86,14 @@ func run(ctx context.Context, args []string) error {
 		}
 		options = append(options, function.WithAuthentication(verifier.Authenticate))
 	}
-	return function.Serve(ctx, env.Port, onlyFiresteels(handler), options...)
+	return function.Serve(ctx, env.Port, ignoringOtherTypes(handler), options...)
 }
 
-// onlyFiresteels has a handler take the events of Firesteel alone. A broker may carry others, such as what another function
+// ignoringOtherTypes has a handler take the events of Firesteel alone. A broker may carry others, such as what another function
 // replied with, and repeating those would change nothing.
-func onlyFiresteels(handler events.Handler) events.Handler {
+func ignoringOtherTypes(handler events.Handler) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
-		if _, known := events.TypeByName(event.Type()); !known {
+		if _, ok := events.TypeByName(event.Type()); !ok {
 			logging.FromContext(ctx).Infow("event is of no type of Firesteel's", "type", event.Type(), "id", event.ID(), "source", event.Source())
 			return nil
 		}
@@ -112,30 +112,30 @@ func newHandler(ctx context.Context, cluster *rest.Config, namespace string, arg
 	if err != nil {
 		return nil, err
 	}
-	anything, err := dynamic.NewForConfigAndClient(cluster, connections)
+	dynamicClient, err := dynamic.NewForConfigAndClient(cluster, connections)
 	if err != nil {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
-	metadatas, err := metadata.NewForConfigAndClient(cluster, connections)
+	metadataClient, err := metadata.NewForConfigAndClient(cluster, connections)
 	if err != nil {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	// The controller says on the ConfigMap what is refused.
 	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
-	handler, err := choose(handlers.All(clients, anything, store.Load, lookup.Live(metadatas)), args)
+	handler, err := selectHandler(handlers.All(clients, dynamicClient, store.Load, lookup.Live(metadataClient)), args)
 	if err != nil {
 		return nil, err
 	}
-	return handler, store.Follow(ctx, anything, namespace)
+	return handler, store.Follow(ctx, dynamicClient, namespace)
 }
 
-func choose(all map[string]events.Handler, args []string) (events.Handler, error) {
+func selectHandler(all map[string]events.Handler, args []string) (events.Handler, error) {
 	names := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
 	if len(args) != 1 {
 		return nil, fmt.Errorf("name one handler: %s", names)
 	}
-	handler, known := all[args[0]]
-	if !known {
+	handler, ok := all[args[0]]
+	if !ok {
 		return nil, fmt.Errorf("there is no handler %q: name one of %s", args[0], names)
 	}
 	return handler, nil

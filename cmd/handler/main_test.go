@@ -32,7 +32,7 @@ func TestChoose(t *testing.T) {
 		"an empty name":         {[]string{""}, nil, `there is no handler "": name one of restart, ttl`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			handler, err := choose(all, test.args)
+			handler, err := selectHandler(all, test.args)
 			if test.refusal != "" {
 				if err == nil || err.Error() != test.refusal {
 					t.Errorf("error is %v, want %s", err, test.refusal)
@@ -51,7 +51,7 @@ func TestChoose(t *testing.T) {
 
 func TestOthersEventsAreLeftAlone(t *testing.T) {
 	errCalled := errors.New("the handler was called")
-	handler := onlyFiresteels(func(context.Context, cloudevents.Event) error { return errCalled })
+	handler := ignoringOtherTypes(func(context.Context, cloudevents.Event) error { return errCalled })
 	for name, test := range map[string]struct {
 		kind  string
 		want  error

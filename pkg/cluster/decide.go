@@ -26,7 +26,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		if !Understands(record) && seen.Deleted.IsZero() {
 			return m.record, Decision{Held: lifecycle.HeldNotUnderstood}
 		}
-		outbox.Mend(m.record)
+		outbox.Repair(m.record)
 	}
 	m.noteSpec()
 	for m.advance() {
@@ -120,9 +120,9 @@ func (m *machine) start() bool {
 func (m *machine) run(state State) bool {
 	h := m.examine(state)
 	switch {
-	case h.reason != "" && state == RunningHealthy && outbox.Roomy(m.record):
+	case h.reason != "" && state == RunningHealthy && outbox.HasRoomForProgress(m.record):
 		return m.enter(Degraded, h.message)
-	case h.well && state == Degraded && outbox.Roomy(m.record):
+	case h.well && state == Degraded && outbox.HasRoomForProgress(m.record):
 		return m.enter(RunningHealthy, "Cluster has recovered.")
 	case !h.due.IsZero():
 		m.lookAgain(h.due)
@@ -208,7 +208,7 @@ func (m *machine) anew() bool {
 	if !m.seen.Deleted.IsZero() || !edited(m.record, m.policy) {
 		return false
 	}
-	if outbox.Crowded(m.record) {
+	if outbox.IsFull(m.record) {
 		m.decision.Held = lifecycle.HeldEventsUndelivered
 		return false
 	}
@@ -222,7 +222,7 @@ func (m *machine) anew() bool {
 
 // begin begins an attempt.
 func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
-	attempt.Since = outbox.Stamp(m.now)
+	attempt.Since = outbox.RecordTime(m.now)
 	m.record.Attempt = attempt
 	m.policy.Spec.Note(m.record)
 	return m.enter(Submitted, message)
@@ -241,7 +241,7 @@ func (m *machine) noteSpec() {
 		return
 	}
 	if change == spec.Edited && state == Submitted {
-		m.record.Attempt.Since = outbox.Stamp(m.now)
+		m.record.Attempt.Since = outbox.RecordTime(m.now)
 	}
 	m.specAdopted = change == spec.Unknowable
 	m.changed = m.changed || change != spec.Unchanged

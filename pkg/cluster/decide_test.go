@@ -45,7 +45,7 @@ func noted(hash string) *v1alpha1.AttemptSpec {
 
 // in is a record that came into these states, the last of them at the start.
 func in(states ...State) *v1alpha1.Record {
-	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(start), Spec: noted("one")}}
+	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(start), Spec: noted("one")}}
 	for _, state := range states {
 		t := v1alpha1.Transition{State: string(state), Message: "Once."}
 		if state.Stopping() {

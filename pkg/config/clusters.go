@@ -16,7 +16,7 @@ type Clusters struct {
 func NewClusters(configMap *corev1.ConfigMap) (*Clusters, error) {
 	clusters := &Clusters{MasterStartTimeout: 5 * time.Minute}
 	err := Keys{
-		"master-start-timeout": notNegative(&clusters.MasterStartTimeout),
+		"master-start-timeout": nonNegativeDuration(&clusters.MasterStartTimeout),
 	}.Read(ClustersName, configMap)
 	return clusters, err
 }

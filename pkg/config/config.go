@@ -36,8 +36,8 @@ type Config struct {
 	Clusters *Clusters
 }
 
-// readers read each config map into a snapshot.
-var readers = map[string]func(*corev1.ConfigMap, *Config) error{
+// parsers read each config map into a snapshot.
+var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	ScopeName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Scope, err = NewScope(m); return err },
 	DefaultsName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
 	HandlersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Handlers, err = NewHandlers(m); return err },
@@ -47,12 +47,12 @@ var readers = map[string]func(*corev1.ConfigMap, *Config) error{
 }
 
 // Names are the names of all config maps.
-func Names() []string { return slices.Sorted(maps.Keys(readers)) }
+func Names() []string { return slices.Sorted(maps.Keys(parsers)) }
 
 // Default is the configuration of empty config maps.
 func Default() *Config {
 	config := &Config{}
-	for name, read := range readers {
+	for name, read := range parsers {
 		if err := read(&corev1.ConfigMap{}, config); err != nil {
 			panic(fmt.Sprintf("the defaults of %s: %v", name, err))
 		}
@@ -75,7 +75,7 @@ func (k Keys) Read(name string, configMap *corev1.ConfigMap) error {
 			continue
 		}
 		value := configMap.Data[key]
-		read := k.reader(key)
+		read := k.find(key)
 		if read == nil {
 			errs = append(errs, fmt.Errorf("%s: there is no key %q: write one of %s", name, key,
 				strings.Join(slices.Sorted(maps.Keys(k)), ", ")))
@@ -88,33 +88,33 @@ func (k Keys) Read(name string, configMap *corev1.ConfigMap) error {
 	return errors.Join(errs...)
 }
 
-// reader is what reads the value of a key; nil where there is no such key. A name that ends with a star is any that
+// find is what reads the value of a key; nil where there is no such key. A name that ends with a star is any that
 // begins so.
-func (k Keys) reader(key string) func(key, value string) error {
+func (k Keys) find(key string) func(key, value string) error {
 	for name, read := range k {
-		if prefix, open := strings.CutSuffix(name, "*"); name == key || open && strings.HasPrefix(key, prefix) {
+		if prefix, isPrefix := strings.CutSuffix(name, "*"); name == key || isPrefix && strings.HasPrefix(key, prefix) {
 			return read
 		}
 	}
 	return nil
 }
 
-// Refuse says why the value of a key cannot be used, and what to write instead.
-func Refuse(key, value, remedy string) error {
-	return fmt.Errorf("%s is %q: %s", key, clipped(redact.Value(key, value)), redact.Text(remedy))
+// InvalidValue says why the value of a key cannot be used, and what to write instead.
+func InvalidValue(key, value, remedy string) error {
+	return fmt.Errorf("%s is %q: %s", key, clip(redact.Value(key, value)), redact.Text(remedy))
 }
 
-// clipped keeps a message readable.
-func clipped(value string) string {
+// clip keeps a message readable.
+func clip(value string) string {
 	const limit = 256
 	return text.Clip(value, limit)
 }
 
-// Choice takes one of some values.
-func Choice(values ...string) func(key, value string) error {
+// OneOf takes one of some values.
+func OneOf(values ...string) func(key, value string) error {
 	return func(key, value string) error {
 		if !slices.Contains(values, value) {
-			return Refuse(key, value, "write one of "+strings.Join(values, ", "))
+			return InvalidValue(key, value, "write one of "+strings.Join(values, ", "))
 		}
 		return nil
 	}

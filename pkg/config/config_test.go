@@ -133,8 +133,8 @@ func TestScopeOfNamespacesByTheirLabels(t *testing.T) {
 			if got := strings.Join(served, " "); got != test.served || scope.Namespaces() != test.text {
 				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.served, test.text)
 			}
-			if scope.AsksForNamespaces() != test.asks {
-				t.Errorf("it asks for namespaces: %t", scope.AsksForNamespaces())
+			if scope.UsesNamespaceLabels() != test.asks {
+				t.Errorf("it asks for namespaces: %t", scope.UsesNamespaceLabels())
 			}
 		})
 	}

@@ -37,7 +37,7 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 		},
 		"applicationTolerations": func(key, value string) error {
 			tolerations := &defaults.Tolerations
-			if err := decode(key, value, "write it as spec.applicationTolerations of an application", tolerations); err != nil {
+			if err := decodeYAML(key, value, "write it as spec.applicationTolerations of an application", tolerations); err != nil {
 				return err
 			}
 			tolerations.ResourceRetainPolicy = cmp.Or(tolerations.ResourceRetainPolicy, tolerations.ResourceRetentionPolicy)
@@ -54,7 +54,7 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 func driverLogLines(into *int) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || *into < 0 || *into > maxDriverLogLines {
-			return Refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+			return InvalidValue(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
 		}
 		return nil
 	}
@@ -63,7 +63,7 @@ func driverLogLines(into *int) func(key, value string) error {
 func serviceAccount(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
-			return Refuse(key, value, "write the name of a service account, such as spark")
+			return InvalidValue(key, value, "write the name of a service account, such as spark")
 		}
 		return nil
 	}
@@ -78,8 +78,8 @@ func podTemplateURLs(into *podtemplate.Allowed) func(key, value string) error {
 	}
 }
 
-// perApplication are the properties of which no value is good for all applications.
-var perApplication = []string{
+// perApplicationKeys are the properties of which no value is good for all applications.
+var perApplicationKeys = []string{
 	"spark.app.id", "spark.app.name", "spark.kubernetes.driver.pod.name", "spark.kubernetes.executor.podNamePrefix",
 	"spark.kubernetes.namespace", "spark.submit.deployMode",
 }
@@ -89,7 +89,7 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
 	loaded, err := loader.LoadBytes([]byte(text))
 	if err != nil {
-		return nil, Refuse(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
+		return nil, InvalidValue(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
 	}
 	conf := map[string]string{}
 	for key, value := range loaded.Map() {
@@ -99,23 +99,23 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			errs = append(errs, Refuse(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
-		case slices.Contains(perApplication, key):
-			errs = append(errs, Refuse(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
+			errs = append(errs, InvalidValue(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
+		case slices.Contains(perApplicationKeys, key):
+			errs = append(errs, InvalidValue(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
 		}
 	}
 	return conf, errors.Join(errs...)
 }
 
-// decode reads YAML into a value of Go, which has every field that is there.
-func decode(key, text, remedy string, into any) error {
+// decodeYAML reads YAML into a value of Go, which has every field that is there.
+func decodeYAML(key, text, remedy string, into any) error {
 	encoded, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
-		return Refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+		return InvalidValue(key, text, fmt.Sprintf("%s (%v)", remedy, err))
 	}
 	unknown, err := json.UnmarshalStrict(encoded, into)
 	if err := errors.Join(append(unknown, err)...); err != nil {
-		return Refuse(key, text, fmt.Sprintf("%s (%v)", remedy, err))
+		return InvalidValue(key, text, fmt.Sprintf("%s (%v)", remedy, err))
 	}
 	return nil
 }
@@ -134,14 +134,14 @@ func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
 		if value == nil || *value >= 0 {
 			return nil
 		}
-		return Refuse(within(field), fmt.Sprint(*value), "write zero or more")
+		return InvalidValue(within(field), fmt.Sprint(*value), "write zero or more")
 	}
 	executors := func(field string, value int32) error {
 		wide := int64(value)
 		return notBelowZero("instanceConfig."+field, &wide)
 	}
 	return errors.Join(
-		oneOf(within("restartConfig.restartPolicy"), restart.RestartPolicy,
+		checkOneOf(within("restartConfig.restartPolicy"), restart.RestartPolicy,
 			sparkv1.RestartAlways, sparkv1.RestartNever, sparkv1.RestartOnFailure, sparkv1.RestartOnInfrastructureFailure),
 		notBelowZero("restartConfig.maxRestartAttempts", restart.MaxRestartAttempts),
 		notBelowZero("restartConfig.restartBackoffMillis", restart.RestartBackoffMillis),
@@ -152,15 +152,15 @@ func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
 		executors("initExecutors", instances.InitExecutors),
 		executors("minExecutors", instances.MinExecutors),
 		executors("maxExecutors", instances.MaxExecutors),
-		oneOf(within("resourceRetainPolicy"), t.ResourceRetainPolicy,
+		checkOneOf(within("resourceRetainPolicy"), t.ResourceRetainPolicy,
 			sparkv1.RetainAlways, sparkv1.RetainOnFailure, sparkv1.RetainNever),
 	)
 }
 
-// oneOf refuses what is none of the values that there are; nothing leaves the choice to the defaults below.
-func oneOf[T ~string](field string, value T, values ...T) error {
+// checkOneOf refuses what is none of the values that there are; nothing leaves the choice to the defaults below.
+func checkOneOf[T ~string](field string, value T, values ...T) error {
 	if value == "" || slices.Contains(values, value) {
 		return nil
 	}
-	return Refuse(field, string(value), fmt.Sprintf("write one of %v", values))
+	return InvalidValue(field, string(value), fmt.Sprintf("write one of %v", values))
 }

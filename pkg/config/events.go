@@ -19,14 +19,14 @@ type Events struct {
 func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
 	events := &Events{DeletionGrace: 5 * time.Minute}
 	err := Keys{
-		"deletion-grace":   notNegative(&events.DeletionGrace),
-		"failure-messages": switched(&events.FailureMessages),
+		"deletion-grace":   nonNegativeDuration(&events.DeletionGrace),
+		"failure-messages": boolean(&events.FailureMessages),
 	}.Read(EventsName, configMap)
 	return events, err
 }
 
-// switched reads whether something is on. Each pair of words that the field has for it will do.
-func switched(into *bool) func(key, value string) error {
+// boolean reads whether something is on. Each pair of words that the field has for it will do.
+func boolean(into *bool) func(key, value string) error {
 	return func(key, value string) error {
 		switch strings.ToLower(strings.TrimSpace(value)) {
 		case "true", "on", "enabled":
@@ -34,18 +34,18 @@ func switched(into *bool) func(key, value string) error {
 		case "false", "off", "disabled":
 			*into = false
 		default:
-			return Refuse(key, value, "write enabled or disabled")
+			return InvalidValue(key, value, "write enabled or disabled")
 		}
 		return nil
 	}
 }
 
-// notNegative reads a time of zero or more.
-func notNegative(into *time.Duration) func(key, value string) error {
+// nonNegativeDuration reads a time of zero or more.
+func nonNegativeDuration(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		given, err := time.ParseDuration(value)
 		if err != nil || given < 0 {
-			return Refuse(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
+			return InvalidValue(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
 		}
 		*into = given
 		return nil

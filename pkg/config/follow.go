@@ -29,8 +29,8 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 	}, client)
 	informer := cache.NewSharedInformer(lister, &unstructured.Unstructured{}, 0)
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    s.hear,
-		UpdateFunc: func(_, configMap any) { s.hear(configMap) },
+		AddFunc:    s.onEvent,
+		UpdateFunc: func(_, configMap any) { s.onEvent(configMap) },
 	})
 	if err != nil {
 		return fmt.Errorf("follow the config maps: %w", err)
@@ -48,14 +48,14 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 	return errors.Join(missing...)
 }
 
-// hear takes one of the namespace's config maps, where it is one of the settings.
-func (s *Store) hear(object any) {
+// onEvent takes one of the namespace's config maps, where it is one of the settings.
+func (s *Store) onEvent(object any) {
 	configMap := &corev1.ConfigMap{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.(*unstructured.Unstructured).Object, configMap)
 	switch {
 	case err != nil:
 		s.logger.Errorw("A ConfigMap cannot be decoded", zap.Error(err))
-	case readers[configMap.Name] != nil:
+	case parsers[configMap.Name] != nil:
 		s.OnConfigChanged(configMap)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Handlers says where each handler function runs.
 type Handlers struct {
-	places map[string]string
+	locations map[string]string
 }
 
 // The places where a handler may run.
@@ -20,25 +20,25 @@ const (
 	External = "external"
 )
 
-// handlers are those that Firesteel asks.
-var handlers = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion), schedule.Handler}
+// handlerNames are those that Firesteel asks.
+var handlerNames = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion), schedule.Handler}
 
 // NewHandlers reads config-handlers: the keys are names of handlers, the values in-process or external.
 func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
-	settings := &Handlers{places: map[string]string{}}
-	place := func(handler, place string) error {
-		if place != InProcess && place != External {
-			return Refuse(handler, place, "write "+InProcess+" or "+External)
+	settings := &Handlers{locations: map[string]string{}}
+	setLocation := func(handler, setLocation string) error {
+		if setLocation != InProcess && setLocation != External {
+			return InvalidValue(handler, setLocation, "write "+InProcess+" or "+External)
 		}
-		settings.places[handler] = place
+		settings.locations[handler] = setLocation
 		return nil
 	}
 	keys := Keys{}
-	for _, handler := range handlers {
-		keys[handler] = place
+	for _, handler := range handlerNames {
+		keys[handler] = setLocation
 	}
 	return settings, keys.Read(HandlersName, configMap)
 }
 
 // InProcess says whether a handler runs in the controller.
-func (h *Handlers) InProcess(name string) bool { return h.places[name] != External }
+func (h *Handlers) InProcess(name string) bool { return h.locations[name] != External }

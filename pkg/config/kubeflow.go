@@ -40,11 +40,11 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 		"driver-start-timeout":         timeLimit(&defaults.DriverStartTimeout),
 		"executors-start-timeout":      timeLimit(&defaults.ExecutorsStartTimeout),
 		"active-deadline":              timeLimit(&defaults.ActiveDeadline),
-		"force-termination-grace":      notNegative(&defaults.ForceTerminationGrace),
+		"force-termination-grace":      nonNegativeDuration(&defaults.ForceTerminationGrace),
 		"max-tracked-executors": func(key, value string) (err error) {
 			if defaults.MaxTrackedExecutors, err = strconv.Atoi(strings.TrimSpace(value)); err != nil ||
 				defaults.MaxTrackedExecutors < 0 || defaults.MaxTrackedExecutors > maxTrackedExecutors {
-				return Refuse(key, value, fmt.Sprintf("write a number from 0 to %d", maxTrackedExecutors))
+				return InvalidValue(key, value, fmt.Sprintf("write a number from 0 to %d", maxTrackedExecutors))
 			}
 			return nil
 		},
@@ -60,7 +60,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 		"ui-service":                     enabled(&defaults.UIService),
 		"ingress-url-format":             urlFormat(&ingress.URLFormat),
 		"ingress-class-name":             className(&ingress.ClassName),
-		"ingress-tls":                    inYAML("write a list as spec.tls of an Ingress", &ingress.TLS),
+		"ingress-tls":                    yamlValue("write a list as spec.tls of an Ingress", &ingress.TLS),
 		"ingress-annotations":            annotations(&ingress.Annotations),
 		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
 		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
@@ -74,7 +74,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 		return nil, err
 	}
 	if name := defaults.DefaultBatchScheduler; name != "" && !slices.Contains(defaults.BatchSchedulers, name) {
-		return nil, fmt.Errorf("%s: %w", KubeflowName, Refuse("default-batch-scheduler", name, "write it into batch-schedulers, too"))
+		return nil, fmt.Errorf("%s: %w", KubeflowName, InvalidValue("default-batch-scheduler", name, "write it into batch-schedulers, too"))
 	}
 	return &defaults, nil
 }
@@ -82,19 +82,19 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 // maxTrackedExecutors is what a status has room for, at some 100 bytes each.
 const maxTrackedExecutors = 5000
 
-// separated are words between commas or white space.
-func separated(value string) []string {
+// splitList are words between commas or white space.
+func splitList(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) })
 }
 
 // propertyKeys reads keys of Spark properties, which take the place of the default's. Nothing is none.
 func propertyKeys(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
-		*into = separated(value)
-		for _, its := range *into {
-			if prefix, _ := strings.CutSuffix(its, "*"); !strings.HasPrefix(its, "spark.") || strings.Contains(prefix, "*") {
-				return Refuse(key, value, fmt.Sprintf(
-					"write keys of Spark properties, separated by commas, with a * at the end or without (%q is none)", its))
+		*into = splitList(value)
+		for _, propertyKey := range *into {
+			if prefix, _ := strings.CutSuffix(propertyKey, "*"); !strings.HasPrefix(propertyKey, "spark.") || strings.Contains(prefix, "*") {
+				return InvalidValue(key, value, fmt.Sprintf(
+					"write keys of Spark properties, separated by commas, with a * at the end or without (%q is none)", propertyKey))
 			}
 		}
 		return nil
@@ -104,7 +104,7 @@ func propertyKeys(into *[]string) func(key, value string) error {
 func timeToLive(into *time.Duration) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = time.ParseDuration(strings.TrimSpace(value)); err != nil || *into < 0 {
-			return Refuse(key, value, "write a time with its unit, such as 24h, or 0s for ever")
+			return InvalidValue(key, value, "write a time with its unit, such as 24h, or 0s for ever")
 		}
 		return nil
 	}
@@ -115,7 +115,7 @@ func timeLimit(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		limit, ok := dialect.ParseBound(value)
 		if !ok {
-			return Refuse(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s for no limit", dialect.MaxBound))
+			return InvalidValue(key, value, fmt.Sprintf("write a time with its unit, such as 10m, up to %s, or 0s for no limit", dialect.MaxBound))
 		}
 		*into = limit
 		return nil
@@ -125,15 +125,15 @@ func timeLimit(into *time.Duration) func(key, value string) error {
 func enabled(into *bool) func(key, value string) error {
 	return func(key, value string) error {
 		*into = value == "enabled"
-		return Choice("enabled", "disabled")(key, value)
+		return OneOf("enabled", "disabled")(key, value)
 	}
 }
 
 func schedulers(key, value string) ([]string, error) {
-	names := separated(value)
+	names := splitList(value)
 	for _, name := range names {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, Refuse(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
+			return nil, InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
 		}
 	}
 	return names, nil
@@ -152,7 +152,7 @@ func urlFormat(into *string) func(key, value string) error {
 		address, err := url.Parse(example)
 		if format != "" && (err != nil || address.Port() != "" || len(validation.IsDNS1123Subdomain(address.Host)) > 0 ||
 			strings.ContainsAny(example, "{}$")) {
-			return Refuse(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
+			return InvalidValue(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
 				"example.com/{{$appNamespace}}/{{$appName}}")
 		}
 		*into = format
@@ -163,7 +163,7 @@ func urlFormat(into *string) func(key, value string) error {
 func className(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		if *into = strings.TrimSpace(value); *into != "" && len(validation.IsDNS1123Subdomain(*into)) > 0 {
-			return Refuse(key, value, "write the name of an IngressClass")
+			return InvalidValue(key, value, "write the name of an IngressClass")
 		}
 		return nil
 	}
@@ -172,28 +172,28 @@ func className(into *string) func(key, value string) error {
 func annotations(into *map[string]string) func(key, value string) error {
 	const remedy = "write annotations, a key: value on each line"
 	return func(key, value string) error {
-		if err := inYAML(remedy, into)(key, value); err != nil {
+		if err := yamlValue(remedy, into)(key, value); err != nil {
 			return err
 		}
 		for name := range *into {
 			if problems := metav1validation.ValidateLabelName(name, field.NewPath("")); len(problems) > 0 {
-				return Refuse(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
+				return InvalidValue(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
 			}
 		}
 		return nil
 	}
 }
 
-// inYAML reads YAML, of which JSON is a part.
-func inYAML(remedy string, into any) func(key, value string) error {
-	return func(key, value string) error { return decode(key, value, remedy, into) }
+// yamlValue reads YAML, of which JSON is a part.
+func yamlValue(remedy string, into any) func(key, value string) error {
+	return func(key, value string) error { return decodeYAML(key, value, remedy, into) }
 }
 
 func prefix(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = strings.TrimSpace(value)
 		if err := kubeflowmetrics.CheckPrefix(*into); err != nil {
-			return Refuse(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
+			return InvalidValue(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
 		}
 		return nil
 	}
@@ -201,9 +201,9 @@ func prefix(into *string) func(key, value string) error {
 
 func metricsLabels(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
-		*into = separated(value)
+		*into = splitList(value)
 		if err := kubeflowmetrics.CheckLabels(*into); err != nil {
-			return Refuse(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
+			return InvalidValue(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
 		}
 		return nil
 	}
@@ -213,15 +213,15 @@ func buckets(into *[]float64) func(key, value string) error {
 	const remedy = "write rising numbers of seconds, separated by commas"
 	return func(key, value string) error {
 		*into = nil
-		for _, text := range separated(value) {
+		for _, text := range splitList(value) {
 			bound, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				return Refuse(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
+				return InvalidValue(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
 			}
 			*into = append(*into, bound)
 		}
 		if err := kubeflowmetrics.CheckBuckets(*into); err != nil {
-			return Refuse(key, value, fmt.Sprintf("%s (%v)", remedy, err))
+			return InvalidValue(key, value, fmt.Sprintf("%s (%v)", remedy, err))
 		}
 		return nil
 	}

@@ -48,27 +48,27 @@ func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
 func selector(key, value, example string) (labels.Selector, error) {
 	selector, err := labels.Parse(value)
 	if err != nil {
-		return nil, Refuse(key, value, fmt.Sprintf("write a label selector such as %s (%v)", example, err))
+		return nil, InvalidValue(key, value, fmt.Sprintf("write a label selector such as %s (%v)", example, err))
 	}
 	return selector, nil
 }
 
-// everywhere stands for all namespaces, as nothing does where no namespaces are selected.
-const everywhere = "*"
+// allNamespaces stands for all namespaces, as nothing does where no namespaces are selected.
+const allNamespaces = "*"
 
 func namespaces(key, value string) ([]string, error) {
 	const remedy = "write names of namespaces, separated by commas, or * for all"
 	switch text := strings.TrimSpace(value); text {
 	case "":
 		return nil, nil
-	case everywhere:
-		return []string{everywhere}, nil
+	case allNamespaces:
+		return []string{allNamespaces}, nil
 	}
 	var names []string
 	for name := range strings.SplitSeq(value, ",") {
 		name = strings.TrimSpace(name)
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return nil, Refuse(key, value, fmt.Sprintf("%s (%q is no name of a namespace)", remedy, name))
+			return nil, InvalidValue(key, value, fmt.Sprintf("%s (%q is no name of a namespace)", remedy, name))
 		}
 		names = append(names, name)
 	}
@@ -86,29 +86,29 @@ func (s *Scope) servesNamespace(name string, namespaces NamespaceLabels) bool {
 	if _, listed := slices.BinarySearch(s.namespaces, name); listed || s.all() {
 		return true
 	}
-	if !s.AsksForNamespaces() {
+	if !s.UsesNamespaceLabels() {
 		return false
 	}
-	its, known := namespaces(name)
-	return known && s.SelectsNamespace(its)
+	namespaceLabels, ok := namespaces(name)
+	return ok && s.SelectsNamespace(namespaceLabels)
 }
 
 func (s *Scope) all() bool {
-	return slices.Contains(s.namespaces, everywhere) || len(s.namespaces) == 0 && s.namespaceSelector == nil
+	return slices.Contains(s.namespaces, allNamespaces) || len(s.namespaces) == 0 && s.namespaceSelector == nil
 }
 
-// AsksForNamespaces says whether it depends on the labels of namespaces what is served.
-func (s *Scope) AsksForNamespaces() bool { return s.namespaceSelector != nil && !s.all() }
+// UsesNamespaceLabels says whether it depends on the labels of namespaces what is served.
+func (s *Scope) UsesNamespaceLabels() bool { return s.namespaceSelector != nil && !s.all() }
 
 // SelectsNamespace says whether a namespace with these labels is one of those that are selected by them.
-func (s *Scope) SelectsNamespace(its labels.Set) bool {
-	return s.AsksForNamespaces() && s.namespaceSelector.Matches(its)
+func (s *Scope) SelectsNamespace(namespaceLabels labels.Set) bool {
+	return s.UsesNamespaceLabels() && s.namespaceSelector.Matches(namespaceLabels)
 }
 
 // Namespaces are those that are listed, as one text: [*] for all.
 func (s *Scope) Namespaces() string {
 	if s.all() {
-		return "[" + everywhere + "]"
+		return "[" + allNamespaces + "]"
 	}
 	return "[" + strings.Join(s.namespaces, ", ") + "]"
 }

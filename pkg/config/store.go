@@ -27,7 +27,7 @@ func ToContext(ctx context.Context, config *Config) context.Context {
 type Store struct {
 	logger   *zap.SugaredLogger
 	onChange func(before, after *Config)
-	onRefuse func(*corev1.ConfigMap, error)
+	onReject func(*corev1.ConfigMap, error)
 	current  atomic.Pointer[Config]
 
 	mutex sync.Mutex
@@ -35,10 +35,10 @@ type Store struct {
 	read map[string]bool
 }
 
-// NewStore makes a store that is to watch the config maps. onChange is called after each change of one, onRefuse after
+// NewStore makes a store that is to watch the config maps. onChange is called after each change of one, onReject after
 // each that is refused.
-func NewStore(logger *zap.SugaredLogger, onChange func(before, after *Config), onRefuse func(*corev1.ConfigMap, error)) *Store {
-	s := &Store{logger: logger, onChange: onChange, onRefuse: onRefuse, read: map[string]bool{}}
+func NewStore(logger *zap.SugaredLogger, onChange func(before, after *Config), onReject func(*corev1.ConfigMap, error)) *Store {
+	s := &Store{logger: logger, onChange: onChange, onReject: onReject, read: map[string]bool{}}
 	s.current.Store(Default())
 	return s
 }
@@ -56,8 +56,8 @@ func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
 	defer s.mutex.Unlock()
 	before := s.Load()
 	after := *before
-	if err := readers[configMap.Name](configMap, &after); err != nil {
-		s.refuse(configMap, err)
+	if err := parsers[configMap.Name](configMap, &after); err != nil {
+		s.reject(configMap, err)
 		return
 	}
 	s.read[configMap.Name] = true
@@ -65,7 +65,7 @@ func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
 	s.onChange(before, &after)
 }
 
-func (s *Store) refuse(configMap *corev1.ConfigMap, err error) {
+func (s *Store) reject(configMap *corev1.ConfigMap, err error) {
 	if !s.read[configMap.Name] {
 		// To go on with other settings than those that were meant might delete what was to be kept.
 		s.logger.Fatalw("The configuration cannot be used: correct the ConfigMap, and start again",
@@ -73,7 +73,7 @@ func (s *Store) refuse(configMap *corev1.ConfigMap, err error) {
 	}
 	s.logger.Errorw("A change of the configuration is refused, and what was before stays",
 		"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
-	s.onRefuse(configMap, err)
+	s.onReject(configMap, err)
 }
 
 // ToContext attaches the present snapshot.

@@ -12,7 +12,7 @@ import (
 // take turns. So no namespace ever waits for another one's work, and the slots in use are at most the total plus one for each
 // further namespace.
 type Limiter struct {
-	total, each int
+	maxTotal, maxPerNamespace int
 
 	mutex sync.Mutex
 	used  int
@@ -23,8 +23,8 @@ type Limiter struct {
 }
 
 // New makes a limiter of so many slots in total, and of at most so many for each namespace.
-func New(total, each int) *Limiter {
-	return &Limiter{total: total, each: each, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
+func New(maxTotal, maxPerNamespace int) *Limiter {
+	return &Limiter{maxTotal: maxTotal, maxPerNamespace: maxPerNamespace, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
 }
 
 // Acquire takes a slot for a namespace, and waits for it until ctx ends. The caller calls release once, when its work is over.
@@ -32,11 +32,11 @@ func (l *Limiter) Acquire(ctx context.Context, namespace string) (release func()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	granted := l.request(namespace)
+	granted := l.enqueue(namespace)
 	select {
 	case <-granted:
 	case <-ctx.Done():
-		l.withdraw(namespace, granted)
+		l.cancel(namespace, granted)
 		return nil, ctx.Err()
 	}
 	return func() { l.release(namespace) }, nil
@@ -58,8 +58,8 @@ func (l *Limiter) take(namespace string) {
 	l.held[namespace]++
 }
 
-// request asks for a slot. The channel is closed when the namespace has it.
-func (l *Limiter) request(namespace string) <-chan struct{} {
+// enqueue asks for a slot. The channel is closed when the namespace has it.
+func (l *Limiter) enqueue(namespace string) <-chan struct{} {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if len(l.waiting[namespace]) == 0 {
@@ -71,14 +71,14 @@ func (l *Limiter) request(namespace string) <-chan struct{} {
 	return granted
 }
 
-// withdraw gives a request up, or its slot back if it was granted meanwhile.
-func (l *Limiter) withdraw(namespace string, request <-chan struct{}) {
+// cancel gives a request up, or its slot back if it was granted meanwhile.
+func (l *Limiter) cancel(namespace string, request <-chan struct{}) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	waiting := l.waiting[namespace]
 	n := slices.IndexFunc(waiting, func(w chan struct{}) bool { return w == request })
 	if n < 0 {
-		l.put(namespace)
+		l.giveBack(namespace)
 		return
 	}
 	l.waiting[namespace] = slices.Delete(waiting, n, n+1)
@@ -91,11 +91,11 @@ func (l *Limiter) withdraw(namespace string, request <-chan struct{}) {
 func (l *Limiter) release(namespace string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.put(namespace)
+	l.giveBack(namespace)
 }
 
-// put takes a slot back, and grants what it can.
-func (l *Limiter) put(namespace string) {
+// giveBack takes a slot back, and grants what it can.
+func (l *Limiter) giveBack(namespace string) {
 	l.used--
 	if l.held[namespace]--; l.held[namespace] == 0 {
 		delete(l.held, namespace)
@@ -122,11 +122,11 @@ func (l *Limiter) grant() {
 	}
 }
 
-// share is the part of the free slots that one namespace may hold, as a divisor.
-const share = 8
+// freeShare is the part of the free slots that one namespace may hold, as a divisor.
+const freeShare = 8
 
 // admits reports whether a namespace may have another slot.
 func (l *Limiter) admits(namespace string) bool {
 	held := l.held[namespace]
-	return held == 0 || held < l.each && held*share < l.total-l.used
+	return held == 0 || held < l.maxPerNamespace && held*freeShare < l.maxTotal-l.used
 }

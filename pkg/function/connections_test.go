@@ -18,11 +18,11 @@ func (n *named) Close() error {
 }
 
 func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
-	c := newConnections(3)
+	c := newConnectionLimiter(3)
 	broker, busy, idle, slow, late := &named{}, &named{}, &named{}, &named{}, &named{}
 	deliver := func(conn net.Conn) {
-		c.changed(conn, http.StateActive)
-		c.arrived(conn)
+		c.stateChanged(conn, http.StateActive)
+		c.eventArrived(conn)
 	}
 	expect := func(when string, want ...*named) {
 		t.Helper()
@@ -36,31 +36,31 @@ func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
 			}
 		}
 	}
-	c.changed(broker, http.StateNew)
+	c.stateChanged(broker, http.StateNew)
 	deliver(broker)
-	c.changed(broker, http.StateIdle)
-	c.changed(busy, http.StateNew)
+	c.stateChanged(broker, http.StateIdle)
+	c.stateChanged(busy, http.StateNew)
 	deliver(busy)
-	c.changed(idle, http.StateNew)
+	c.stateChanged(idle, http.StateNew)
 	expect("within the limit")
-	c.changed(slow, http.StateNew)
+	c.stateChanged(slow, http.StateNew)
 	expect("beyond the limit", idle)
-	c.changed(slow, http.StateActive) // it begins a request
-	c.changed(late, http.StateNew)
+	c.stateChanged(slow, http.StateActive) // it begins a request
+	c.stateChanged(late, http.StateNew)
 	expect("beyond it again", idle, slow)
-	c.changed(slow, http.StateActive)
-	c.changed(slow, http.StateClosed)
-	c.changed(late, http.StateActive)
+	c.stateChanged(slow, http.StateActive)
+	c.stateChanged(slow, http.StateClosed)
+	c.stateChanged(late, http.StateActive)
 	deliver(late)
 	another := &named{}
-	c.changed(another, http.StateNew)
+	c.stateChanged(another, http.StateNew)
 	if !another.closed || broker.closed {
 		t.Errorf("one that has delivered is closed before one that has not: %t, %t", broker.closed, another.closed)
 	}
 	for _, conn := range []*named{broker, busy, idle, slow, late, another} {
-		c.changed(conn, http.StateClosed)
+		c.stateChanged(conn, http.StateClosed)
 	}
-	if len(c.open) != 0 || c.strangers.Len() != 0 || c.senders.Len() != 0 {
-		t.Errorf("left are %d, %d and %d", len(c.open), c.strangers.Len(), c.senders.Len())
+	if len(c.open) != 0 || c.withoutEvent.Len() != 0 || c.withEvent.Len() != 0 {
+		t.Errorf("left are %d, %d and %d", len(c.open), c.withoutEvent.Len(), c.withEvent.Len())
 	}
 }

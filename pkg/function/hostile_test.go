@@ -43,17 +43,17 @@ func TestTheBrokerIsServedBesideConnectionsThat(t *testing.T) {
 		sends  string
 	}{
 		"send nothing":                       {100, ""},
-		"send nothing, and are very many":    {connectionLimit + 200, ""},
+		"send nothing, and are very many":    {maxConnections + 200, ""},
 		"send half of a header":              {100, "POST / HTTP/1.1\r\nHost:"},
-		"send half, and are very many":       {connectionLimit + 200, "POST / HTTP/1.1\r\nHost:"},
+		"send half, and are very many":       {maxConnections + 200, "POST / HTTP/1.1\r\nHost:"},
 		"keep their body back":               {100, head(1000)},
-		"keep it back, and are very many":    {connectionLimit + 200, head(1000)},
-		"keep a large body back":             {100, head(requestLimit) + strings.Repeat(" ", 10_000)},
-		"keep the rest of a large body back": {100, head(requestLimit) + strings.Repeat(" ", 2*smallBody)},
+		"keep it back, and are very many":    {maxConnections + 200, head(1000)},
+		"keep a large body back":             {100, head(maxRequestBytes) + strings.Repeat(" ", 10_000)},
+		"keep the rest of a large body back": {100, head(maxRequestBytes) + strings.Repeat(" ", 2*maxSmallBody)},
 		"keep a chunk back":                  {100, chunked + "10\r\n{"},
 		"never end their chunks":             {40, chunked + strings.Repeat("10000\r\n"+strings.Repeat(" ", 0x10000)+"\r\n", 20)},
-		"send too much":                      {40, head(requestLimit+1) + strings.Repeat(" ", requestLimit+1)},
-		"send a header that is too large":    {100, "POST / HTTP/1.1\r\nX: " + strings.Repeat("x", 4*headerLimit)},
+		"send too much":                      {40, head(maxRequestBytes+1) + strings.Repeat(" ", maxRequestBytes+1)},
+		"send a header that is too large":    {100, "POST / HTTP/1.1\r\nX: " + strings.Repeat("x", 4*maxHeaderBytes)},
 		"send no HTTP":                       {100, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"},
 		"ask for its health only":            {100, "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"},
 	} {
@@ -73,8 +73,8 @@ func TestTheBrokerIsServedBesideConnectionsThat(t *testing.T) {
 
 // What arrives too slowly ends: its answer says that it may be sent again.
 func TestRequestsThatDoNotArriveEnd(t *testing.T) {
-	if requestTime > 30*time.Second {
-		t.Fatalf("a request has %s", requestTime)
+	if readTimeout > 30*time.Second {
+		t.Fatalf("a request has %s", readTimeout)
 	}
 	s := newServed(t, func(context.Context, cloudevents.Event) error { return nil }, 0)
 	response, err := http.ReadResponse(bufio.NewReader(s.connect(head(1000)+"{")), nil)
@@ -88,16 +88,16 @@ func TestRequestsThatDoNotArriveEnd(t *testing.T) {
 func TestLargeEventsAreBounded(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	s := newServed(t, func(_ context.Context, event cloudevents.Event) error {
-		if len(event.Data()) > smallBody {
+		if len(event.Data()) > maxSmallBody {
 			begun <- struct{}{}
 			<-release
 		}
 		return nil
 	}, 0)
 	large := failed(t)
-	must(t, large.SetData(cloudevents.TextPlain, bytes.Repeat([]byte("x"), 2*smallBody)))
-	answers := make(chan int, largeBodies+1)
-	for n := range largeBodies {
+	must(t, large.SetData(cloudevents.TextPlain, bytes.Repeat([]byte("x"), 2*maxSmallBody)))
+	answers := make(chan int, maxLargeBodies+1)
+	for n := range maxLargeBodies {
 		// Each is of a namespace of its own, so that calls are free.
 		event := large.Clone()
 		event.SetSource(strings.Replace(large.Source(), "/namespaces/", fmt.Sprintf("/namespaces/n%d-", n), 1))
@@ -111,7 +111,7 @@ func TestLargeEventsAreBounded(t *testing.T) {
 		t.Errorf("a small event is answered with %d, want 204", got)
 	}
 	close(release)
-	for range largeBodies {
+	for range maxLargeBodies {
 		if got := <-answers; got != http.StatusNoContent {
 			t.Errorf("a large event is answered with %d, want 204", got)
 		}

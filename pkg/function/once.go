@@ -10,8 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// remembered is how many events Once knows.
-const remembered = 4096
+// onceCapacity is how many events Once knows.
+const onceCapacity = 4096
 
 // Once drops duplicates: events with the source and id of one of the last 4,096 that this process has handled without an
 // error. It spares a chat channel most repetitions. It is no defence: another replica, and this one after a restart, know
@@ -19,7 +19,7 @@ const remembered = 4096
 // schedule are, since those questions are duplicates.
 func Once(handler events.Handler) events.Handler {
 	type key struct{ source, id string }
-	done := lru.New(remembered)
+	done := lru.New(onceCapacity)
 	var running singleflight.Group
 	return func(ctx context.Context, event cloudevents.Event) error {
 		k := key{source: event.Source(), id: event.ID()}

@@ -20,25 +20,25 @@ import (
 )
 
 const (
-	// requestLimit is how large a received event may be. Firesteel's stay below 8 KiB, and so below smallBody.
-	requestLimit = 1 << 20
-	// smallBody is how large a body is that is read in any case, and largeBodies the number of larger ones that are held at once.
-	smallBody   = 16 << 10
-	largeBodies = 32
-	// callsAtOnce bounds the calls of a handler, callsPerNamespace those about objects of one namespace, and queueTime is how long
+	// maxRequestBytes is how large a received event may be. Firesteel's stay below 8 KiB, and so below maxSmallBody.
+	maxRequestBytes = 1 << 20
+	// maxSmallBody is how large a body is that is read in any case, and maxLargeBodies the number of larger ones that are held at once.
+	maxSmallBody   = 16 << 10
+	maxLargeBodies = 32
+	// maxCalls bounds the calls of a handler, maxCallsPerNamespace those about objects of one namespace, and queueTimeout is how long
 	// an event waits for its turn.
-	callsAtOnce       = 512
-	callsPerNamespace = 32
-	queueTime         = 2 * time.Second
+	maxCalls             = 512
+	maxCallsPerNamespace = 32
+	queueTimeout         = 2 * time.Second
 )
 
 var (
 	// errBusy is the error of an event for which no call was free.
 	errBusy = errors.New("the handler is busy with other events")
-	// errChecking is the error of a sender who cannot be checked now.
-	errChecking = errors.New("the sender cannot be authenticated now")
-	// errCrowded is the error of a large event for which there is no room.
-	errCrowded = errors.New("the handler holds as many large events as it may")
+	// errAuthenticationFailed is the error of a sender who cannot be checked now.
+	errAuthenticationFailed = errors.New("the sender cannot be authenticated now")
+	// errTooManyLargeEvents is the error of a large event for which there is no room.
+	errTooManyLargeEvents = errors.New("the handler holds as many large events as it may")
 	// errIncomplete is the error of a request whose body did not arrive whole.
 	errIncomplete = errors.New("the event did not arrive whole")
 )
@@ -77,8 +77,8 @@ func newReceiver(handler events.Handler, authenticate Authenticate) (*receiver, 
 		authenticate = func(*http.Request) error { return nil }
 	}
 	return &receiver{
-		handler: handler, authenticate: authenticate, slots: fairshare.New(callsAtOnce, callsPerNamespace),
-		large: semaphore.NewWeighted(largeBodies), queueTime: queueTime,
+		handler: handler, authenticate: authenticate, slots: fairshare.New(maxCalls, maxCallsPerNamespace),
+		largeBodies: semaphore.NewWeighted(maxLargeBodies), queueTimeout: queueTimeout,
 	}, nil
 }
 
@@ -86,9 +86,9 @@ type receiver struct {
 	handler      events.Handler
 	authenticate Authenticate
 	slots        *fairshare.Limiter
-	// large bounds the large bodies that are held.
-	large     *semaphore.Weighted
-	queueTime time.Duration
+	// largeBodies bounds the large bodies that are held.
+	largeBodies  *semaphore.Weighted
+	queueTimeout time.Duration
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -97,12 +97,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "events are sent with POST", http.StatusMethodNotAllowed)
 		return
 	}
-	event, err := r.take(w, request)
+	event, err := r.handle(w, request)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	status := answer(err)
+	status := statusOf(err)
 	logger := logging.FromContext(request.Context()).With("status", status, "error", err)
 	if event != nil {
 		logger = logger.With("id", event.ID(), "type", event.Type(), "source", event.Source())
@@ -111,27 +111,27 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	http.Error(w, err.Error(), status)
 }
 
-// take reads an event and has it handled. The event is nil if the request holds none. Nobody else waits while the body arrives:
+// handle reads an event and has it handled. The event is nil if the request holds none. Nobody else waits while the body arrives:
 // a slot is taken when it is there.
-func (r *receiver) take(w http.ResponseWriter, request *http.Request) (*cloudevents.Event, error) {
+func (r *receiver) handle(w http.ResponseWriter, request *http.Request) (*cloudevents.Event, error) {
 	switch err := r.authenticate(request); {
 	case errors.Is(err, ErrUnauthenticated):
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errChecking, err)
+		return nil, fmt.Errorf("%w: %w", errAuthenticationFailed, err)
 	}
-	body, release, err := r.read(http.MaxBytesReader(w, request.Body, requestLimit))
+	body, release, err := r.readBody(http.MaxBytesReader(w, request.Body, maxRequestBytes))
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	request.Body = io.NopCloser(bytes.NewReader(body))
-	event, err := receive(request)
+	event, err := decodeEvent(request)
 	if err != nil {
 		return nil, err
 	}
-	arrived(request.Context())
-	free, err := r.queue(request.Context(), events.NamespaceOf(*event))
+	markEventArrived(request.Context())
+	free, err := r.acquireSlot(request.Context(), events.NamespaceOf(*event))
 	if err != nil {
 		return event, err
 	}
@@ -139,15 +139,15 @@ func (r *receiver) take(w http.ResponseWriter, request *http.Request) (*cloudeve
 	return event, r.handler.Call(request.Context(), *event)
 }
 
-// read reads a body. A large one counts until it is released.
-func (r *receiver) read(body io.Reader) (text []byte, release func(), err error) {
+// readBody reads a body. A large one counts until it is released.
+func (r *receiver) readBody(body io.Reader) (text []byte, release func(), err error) {
 	release = func() {}
-	text, err = io.ReadAll(io.LimitReader(body, smallBody+1))
-	if err == nil && len(text) > smallBody {
-		if !r.large.TryAcquire(1) {
-			return nil, nil, errCrowded
+	text, err = io.ReadAll(io.LimitReader(body, maxSmallBody+1))
+	if err == nil && len(text) > maxSmallBody {
+		if !r.largeBodies.TryAcquire(1) {
+			return nil, nil, errTooManyLargeEvents
 		}
-		release = func() { r.large.Release(1) }
+		release = func() { r.largeBodies.Release(1) }
 		var rest []byte
 		rest, err = io.ReadAll(body)
 		text = append(text, rest...)
@@ -155,7 +155,7 @@ func (r *receiver) read(body io.Reader) (text []byte, release func(), err error)
 	switch {
 	case err == nil:
 		return text, release, nil
-	case tooLarge(err):
+	case isTooLarge(err):
 		release()
 		return nil, nil, err
 	default:
@@ -164,9 +164,9 @@ func (r *receiver) read(body io.Reader) (text []byte, release func(), err error)
 	}
 }
 
-// queue waits for a slot.
-func (r *receiver) queue(ctx context.Context, namespace string) (release func(), err error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, r.queueTime, errBusy)
+// acquireSlot waits for a slot.
+func (r *receiver) acquireSlot(ctx context.Context, namespace string) (release func(), err error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, r.queueTimeout, errBusy)
 	defer cancel()
 	if release, err = r.slots.Acquire(waiting, namespace); err != nil {
 		return nil, context.Cause(waiting)
@@ -174,8 +174,8 @@ func (r *receiver) queue(ctx context.Context, namespace string) (release func(),
 	return release, nil
 }
 
-// receive reads one event. What is not one now will not be one the next time.
-func receive(request *http.Request) (*cloudevents.Event, error) {
+// decodeEvent reads one event. What is not one now will not be one the next time.
+func decodeEvent(request *http.Request) (*cloudevents.Event, error) {
 	event, err := cloudevents.NewEventFromHTTPRequest(request)
 	if err != nil {
 		return nil, events.Permanent(fmt.Errorf("read event: %w", err))
@@ -186,10 +186,10 @@ func receive(request *http.Request) (*cloudevents.Event, error) {
 	return event, nil
 }
 
-// answer is the status of a handler's error. Brokers deliver again after 429 and 5xx, and after none of the others here.
-func answer(err error) int {
+// statusOf is the status of a handler's error. Brokers deliver again after 429 and 5xx, and after none of the others here.
+func statusOf(err error) int {
 	switch {
-	case tooLarge(err):
+	case isTooLarge(err):
 		return http.StatusRequestEntityTooLarge
 	case events.IsPermanent(err):
 		return http.StatusBadRequest
@@ -197,24 +197,24 @@ func answer(err error) int {
 		return http.StatusRequestTimeout
 	case errors.Is(err, ErrUnauthenticated):
 		return http.StatusUnauthorized
-	case errors.Is(err, errChecking):
+	case errors.Is(err, errAuthenticationFailed):
 		return http.StatusServiceUnavailable
-	case errors.Is(err, errBusy), errors.Is(err, errCrowded):
+	case errors.Is(err, errBusy), errors.Is(err, errTooManyLargeEvents):
 		return http.StatusTooManyRequests
-	case overloaded(err):
+	case isOverloaded(err):
 		return http.StatusServiceUnavailable
 	default:
 		return http.StatusInternalServerError
 	}
 }
 
-func tooLarge(err error) bool {
+func isTooLarge(err error) bool {
 	var limit *http.MaxBytesError
 	return errors.As(err, &limit)
 }
 
-// overloaded says that the handler or the API server cannot take work now.
-func overloaded(err error) bool {
+// isOverloaded says that the handler or the API server cannot take work now.
+func isOverloaded(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err) || utilnet.IsTimeout(err)

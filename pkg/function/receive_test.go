@@ -167,8 +167,8 @@ func TestReceiverIsBusy(t *testing.T) {
 			handler.ServeHTTP(response, eventRequest(t).WithContext(ctx))
 			return response.Code
 		}
-		answers := make(chan int, callsPerNamespace+1)
-		for range callsPerNamespace {
+		answers := make(chan int, maxCallsPerNamespace+1)
+		for range maxCallsPerNamespace {
 			go func() { answers <- post() }()
 		}
 		synctest.Wait()
@@ -178,7 +178,7 @@ func TestReceiverIsBusy(t *testing.T) {
 		go func() { answers <- post() }()
 		synctest.Wait()
 		close(release)
-		for range callsPerNamespace + 1 {
+		for range maxCallsPerNamespace + 1 {
 			if got := <-answers; got != http.StatusNoContent {
 				t.Errorf("answer is %d, want 204", got)
 			}
@@ -187,7 +187,7 @@ func TestReceiverIsBusy(t *testing.T) {
 }
 
 func tooMuch(r *http.Request) {
-	large := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", requestLimit+1)))
+	large := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", maxRequestBytes+1)))
 	r.Body, r.ContentLength = large.Body, large.ContentLength
 }
 

@@ -27,14 +27,14 @@ import (
 // $LOG_LEVEL (debug, info, ...; info) on. Where it cannot serve, it says why and ends the process.
 func Handle(handler events.Handler) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	err := handle(ctx, handler)
+	err := runHandler(ctx, handler)
 	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func handle(ctx context.Context, handler events.Handler) error {
+func runHandler(ctx context.Context, handler events.Handler) error {
 	var env struct {
 		Port      int             `envconfig:"PORT" default:"8080"`
 		ProbePort int             `envconfig:"PROBE_PORT"`
@@ -53,35 +53,35 @@ func handle(ctx context.Context, handler events.Handler) error {
 }
 
 const (
-	// leaveTime is how long a server that is to stop still takes events: others have yet to hear that it is not ready.
-	leaveTime = 3 * time.Second
-	// drainTime is how long events that were taken may take to be answered then. Together they stay below the 30 s that
+	// notReadyPeriod is how long a server that is to stop still takes events: others have yet to hear that it is not ready.
+	notReadyPeriod = 3 * time.Second
+	// shutdownTimeout is how long events that were taken may take to be answered then. Together they stay below the 30 s that
 	// Kubernetes gives a Pod.
-	drainTime = 20 * time.Second
-	// headerTime and requestTime are how long the header of a request, and all of it, may take to arrive.
-	headerTime  = 5 * time.Second
-	requestTime = 15 * time.Second
-	// answerTime is how long a request may take from its header to the end of its answer: the arrival of its body, the wait for a
+	shutdownTimeout = 20 * time.Second
+	// readHeaderTimeout and readTimeout are how long the header of a request, and all of it, may take to arrive.
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	// writeTimeout is how long a request may take from its header to the end of its answer: the arrival of its body, the wait for a
 	// call, the call, and the answer.
-	answerTime = 90 * time.Second
-	// idleTime is how long a connection is kept between requests.
-	idleTime = 2 * time.Minute
-	// headerLimit is how large a header may be.
-	headerLimit = 32 << 10
+	writeTimeout = 90 * time.Second
+	// idleTimeout is how long a connection is kept between requests.
+	idleTimeout = 2 * time.Minute
+	// maxHeaderBytes is how large a header may be.
+	maxHeaderBytes = 32 << 10
 )
 
 // Option adjusts what Serve serves.
 type Option func(*options)
 
 type options struct {
-	probes       int
-	authenticate Authenticate
-	leave        time.Duration
+	probePort      int
+	authenticate   Authenticate
+	notReadyPeriod time.Duration
 }
 
 // WithProbes serves GET /healthz and /readyz at a port of their own, and not at the one for events, so that each can have its own
 // peers. Zero leaves them together.
-func WithProbes(port int) Option { return func(o *options) { o.probes = port } }
+func WithProbes(port int) Option { return func(o *options) { o.probePort = port } }
 
 // WithAuthentication takes the events of those senders only that authenticate lets pass.
 func WithAuthentication(authenticate Authenticate) Option {
@@ -94,9 +94,9 @@ func WithAuthentication(authenticate Authenticate) Option {
 //
 // A request has 15 s to arrive. Connections are bounded: beyond 1,024 the one is closed that has kept the server waiting
 // longest, so that nobody who opens connections and sends nothing keeps others from being served.
-func Serve(ctx context.Context, port int, handler events.Handler, adjust ...Option) error {
-	o := options{leave: leaveTime}
-	for _, option := range adjust {
+func Serve(ctx context.Context, port int, handler events.Handler, opts ...Option) error {
+	o := options{notReadyPeriod: notReadyPeriod}
+	for _, option := range opts {
 		option(&o)
 	}
 	listener, err := listen(port)
@@ -104,8 +104,8 @@ func Serve(ctx context.Context, port int, handler events.Handler, adjust ...Opti
 		return err
 	}
 	var probes net.Listener
-	if o.probes != 0 {
-		if probes, err = listen(o.probes); err != nil {
+	if o.probePort != 0 {
+		if probes, err = listen(o.probePort); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
@@ -126,16 +126,16 @@ func serve(ctx context.Context, listener, probes net.Listener, handler events.Ha
 	if err != nil {
 		return err
 	}
-	var leaving atomic.Bool
-	lasting := context.WithoutCancel(ctx)
+	var stopping atomic.Bool
+	requestContext := context.WithoutCancel(ctx)
 	mux := http.NewServeMux()
 	mux.Handle("POST /", receiver)
-	servers := map[net.Listener]*http.Server{listener: newServer(lasting, mux)}
+	servers := map[net.Listener]*http.Server{listener: newServer(requestContext, mux)}
 	if probes != nil {
 		mux = http.NewServeMux()
-		servers[probes] = newServer(lasting, mux)
+		servers[probes] = newServer(requestContext, mux)
 	}
-	handleProbes(mux, &leaving)
+	handleProbes(mux, &stopping)
 	logging.FromContext(ctx).Infow("events are taken", "address", listener.Addr().String())
 	group, ctx := errgroup.WithContext(ctx)
 	for listener, server := range servers {
@@ -147,9 +147,9 @@ func serve(ctx context.Context, listener, probes net.Listener, handler events.Ha
 		})
 		group.Go(func() error {
 			<-ctx.Done()
-			leaving.Store(true)
-			time.Sleep(o.leave)
-			drain, cancel := context.WithTimeout(lasting, drainTime)
+			stopping.Store(true)
+			time.Sleep(o.notReadyPeriod)
+			drain, cancel := context.WithTimeout(requestContext, shutdownTimeout)
 			defer cancel()
 			return server.Shutdown(drain)
 		})
@@ -159,25 +159,25 @@ func serve(ctx context.Context, listener, probes net.Listener, handler events.Ha
 
 // newServer makes a server whose requests get the context.
 func newServer(ctx context.Context, handler http.Handler) *http.Server {
-	connections := newConnections(connectionLimit)
+	connections := newConnectionLimiter(maxConnections)
 	return &http.Server{
 		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       connections.context,
-		ConnState:         connections.changed,
-		ReadHeaderTimeout: headerTime,
-		ReadTimeout:       requestTime,
-		WriteTimeout:      answerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerLimit,
+		ConnState:         connections.stateChanged,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          zap.NewStdLog(logging.FromContext(ctx).Desugar()),
 	}
 }
 
-func handleProbes(mux *http.ServeMux, leaving *atomic.Bool) {
+func handleProbes(mux *http.ServeMux, stopping *atomic.Bool) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if leaving.Load() {
+		if stopping.Load() {
 			http.Error(w, "about to stop", http.StatusServiceUnavailable)
 		}
 	})

@@ -30,7 +30,7 @@ func newServed(t *testing.T, handler events.Handler, leave time.Duration) *serve
 	must(t, err)
 	ctx, stop := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
 	s := &served{t: t, url: "http://" + listener.Addr().String(), stop: stop, done: make(chan error, 1)}
-	go func() { s.done <- serve(ctx, listener, nil, handler, options{leave: leave}) }()
+	go func() { s.done <- serve(ctx, listener, nil, handler, options{notReadyPeriod: leave}) }()
 	return s
 }
 
@@ -108,7 +108,7 @@ func TestSettingsOfAProcessThatCannotBeUsed(t *testing.T) {
 	for variable, value := range map[string]string{"PORT": "http", "LOG_LEVEL": "loud"} {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, value)
-			err := handle(t.Context(), func(context.Context, cloudevents.Event) error { return nil })
+			err := runHandler(t.Context(), func(context.Context, cloudevents.Event) error { return nil })
 			if err == nil || !strings.Contains(err.Error(), variable) {
 				t.Errorf("error is %v, want one that names %s", err, variable)
 			}

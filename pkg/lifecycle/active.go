@@ -112,7 +112,7 @@ func (m *machine) startedAt() time.Time {
 func (m *machine) countActive(since time.Time) {
 	attempt := &m.record.Attempt
 	if now := m.activeSince(); !now.IsZero() {
-		stamp := outbox.Stamp(now)
+		stamp := outbox.RecordTime(now)
 		attempt.ActiveSince = &stamp
 		return
 	}

@@ -19,14 +19,14 @@ const (
 func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
 	m := machine{policy: policy, seen: seen, now: now}
 	if record == nil {
-		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(now)}}
+		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(now)}}
 		m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
 	} else {
 		m.record = record.DeepCopy()
 		if !Understands(record, policy) && seen.Deleted.IsZero() {
 			return m.record, Decision{Seen: seen, Held: HeldNotUnderstood}
 		}
-		outbox.Mend(m.record)
+		outbox.Repair(m.record)
 	}
 	m.noteSpec()
 	m.noteLaunch()
@@ -232,7 +232,7 @@ func (m *machine) conclude() bool {
 
 // crowded says that the record has no room for another attempt.
 func (m *machine) crowded() bool {
-	if !outbox.Crowded(m.record) {
+	if !outbox.IsFull(m.record) {
 		return false
 	}
 	m.held = HeldEventsUndelivered
@@ -268,7 +268,7 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 // begin begins the next attempt, in a state in which it waits for its launch.
 func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
 	previous := m.record.Attempt
-	next.Since = outbox.Stamp(m.now)
+	next.Since = outbox.RecordTime(m.now)
 	next.TakeUnknown(previous)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.policy.Spec.Note(m.record)

@@ -25,7 +25,7 @@ func (m *machine) follow(state State) bool {
 		return m.fail(Failed, stuck(driver))
 	case state == Unknown:
 		return m.find()
-	case m.policy.TellsUnknown && m.unknown() && outbox.Roomy(m.record):
+	case m.policy.TellsUnknown && m.unknown() && outbox.HasRoomForProgress(m.record):
 		return m.enter(Unknown, "The driver's node does not tell any more what the driver does.")
 	case driver != nil && state == DriverRequested && driver.Started:
 		return m.enter(DriverStarted, "Driver has started running.")

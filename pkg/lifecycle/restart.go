@@ -73,7 +73,7 @@ func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Tra
 
 // nextAttempt counts: the general counter counts every restart, the others consecutive failures of their kind.
 func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transition, now time.Time) v1alpha1.Attempt {
-	next := v1alpha1.Attempt{ID: last.ID + 1, Since: outbox.Stamp(now), Restarts: last.Restarts + 1}
+	next := v1alpha1.Attempt{ID: last.ID + 1, Since: outbox.RecordTime(now), Restarts: last.Restarts + 1}
 	if restart.ResetAfter >= 0 && ended.Time.Sub(last.Since.Time) >= restart.ResetAfter {
 		next.Restarts = 1
 		return next

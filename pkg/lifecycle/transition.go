@@ -18,7 +18,7 @@ func (m *machine) enter(state State, message string) bool {
 
 // enterRunning is enter for the states that come and go; it leaves them out where the sink is far behind.
 func (m *machine) enterRunning(state State, message string) bool {
-	return outbox.Roomy(m.record) && m.enter(state, message)
+	return outbox.HasRoomForProgress(m.record) && m.enter(state, message)
 }
 
 // fail ends the attempt badly.
@@ -48,7 +48,7 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 			Reason: outbox.Clip(end.Cause.Reason, outbox.MaxReason), Message: outbox.Clip(end.Cause.told(), outbox.MaxEvidence),
 			EventMessage: outbox.Clip(end.Cause.toldByEvent(), outbox.MaxEvidence),
 		},
-		Time: outbox.Stamp(m.now),
+		Time: outbox.RecordTime(m.now),
 	}
 	if driver := m.seen.Driver; driver != nil && driver.Status != nil && driver.Status.Phase != corev1.PodSucceeded {
 		transition.DriverStatus = bounded(driver.Status)

@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// maxUnacknowledged is the number of transitions that the sink has not taken from which on states that come and go
+	// maxPendingTransitions is the number of transitions that the sink has not taken from which on states that come and go
 	// are no longer recorded. Ends always are.
-	maxUnacknowledged = 64
-	// maxTransitions bounds the acknowledged transitions that a record keeps.
-	maxTransitions = 64
-	// maxBacklog bounds the transitions that the sink has not taken, in bytes of JSON without drivers' statuses:
+	maxPendingTransitions = 64
+	// maxStoredTransitions bounds the acknowledged transitions that a record keeps.
+	maxStoredTransitions = 64
+	// maxPendingBytes bounds the transitions that the sink has not taken, in bytes of JSON without drivers' statuses:
 	// beyond it no further attempt is begun, and states that come and go are no longer recorded. With what one attempt
 	// may add the record stays below 64 KiB.
-	maxBacklog = 24 * 1024
-	// maxUnknown bounds the fields of a record that this version of Firesteel does not know, in bytes of JSON: newer versions
+	maxPendingBytes = 24 * 1024
+	// maxUnknownBytes bounds the fields of a record that this version of Firesteel does not know, in bytes of JSON: newer versions
 	// need a few, and whoever writes a verdict may write more.
-	maxUnknown = 8 * 1024
+	maxUnknownBytes = 8 * 1024
 )
 
 // Append adds a transition of the current attempt to a record, as the next in sequence.
 func Append(record *v1alpha1.Record, t v1alpha1.Transition, now time.Time) {
 	record.Sequence++
 	t.Sequence = record.Sequence
-	t.Time = Stamp(now)
+	t.Time = RecordTime(now)
 	t.Message = Clip(t.Message, MaxMessage)
 	t.Attempt = record.Attempt.ID
 	record.Transitions = append(record.Transitions, *t.DeepCopy()) // what was observed is the caller's
 }
 
-// Stamp is a time as a record keeps it.
-func Stamp(now time.Time) metav1.MicroTime {
+// RecordTime is a time as a record keeps it.
+func RecordTime(now time.Time) metav1.MicroTime {
 	return metav1.NewMicroTime(now.UTC().Truncate(time.Microsecond))
 }
 
@@ -59,16 +59,16 @@ func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	return nil
 }
 
-// Roomy says that the sink is not so far behind that what comes and goes is left out.
-func Roomy(record *v1alpha1.Record) bool {
-	return record.Sequence-record.Acknowledged < maxUnacknowledged && !Crowded(record)
+// HasRoomForProgress says that the sink is not so far behind that what comes and goes is left out.
+func HasRoomForProgress(record *v1alpha1.Record) bool {
+	return record.Sequence-record.Acknowledged < maxPendingTransitions && !IsFull(record)
 }
 
-// Crowded says that a record has no room for another attempt.
-func Crowded(record *v1alpha1.Record) bool { return backlog(record) > maxBacklog }
+// IsFull says that a record has no room for another attempt.
+func IsFull(record *v1alpha1.Record) bool { return pendingBytes(record) > maxPendingBytes }
 
-// backlog is the size of what the sink has not taken, in bytes of JSON.
-func backlog(record *v1alpha1.Record) int {
+// pendingBytes is the size of what the sink has not taken, in bytes of JSON.
+func pendingBytes(record *v1alpha1.Record) int {
 	size := 0
 	for _, t := range record.Transitions {
 		if t.Sequence > record.Acknowledged {
@@ -79,8 +79,8 @@ func backlog(record *v1alpha1.Record) int {
 	return size
 }
 
-// Mend keeps a record that somebody edited from telling a sequence twice, or a transition never.
-func Mend(record *v1alpha1.Record) {
+// Repair keeps a record that somebody edited from telling a sequence twice, or a transition never.
+func Repair(record *v1alpha1.Record) {
 	for _, t := range record.Transitions {
 		record.Sequence = max(record.Sequence, t.Sequence)
 	}
@@ -91,7 +91,7 @@ func Mend(record *v1alpha1.Record) {
 // one, and the oldest of what is still too many. The last two stay: they say where the object stands, and since
 // when.
 func Prune(record *v1alpha1.Record) {
-	excess := len(record.Transitions) - maxTransitions
+	excess := len(record.Transitions) - maxStoredTransitions
 	kept := record.Transitions[:0]
 	for i, t := range record.Transitions {
 		acknowledged := t.Sequence <= record.Acknowledged
@@ -104,5 +104,5 @@ func Prune(record *v1alpha1.Record) {
 		kept = append(kept, t)
 	}
 	record.Transitions = kept
-	v1alpha1.BoundUnknown(unknownOf(record), maxUnknown)
+	v1alpha1.BoundUnknown(unknownFields(record), maxUnknownBytes)
 }

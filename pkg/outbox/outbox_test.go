@@ -80,21 +80,21 @@ func TestARecordKeepsWhatIsUntoldAndTheLastTwo(t *testing.T) {
 }
 
 func TestASinkThatIsFarBehindLeavesNoRoom(t *testing.T) {
-	if r := recordOf(63, 0); !Roomy(r) || Crowded(r) {
+	if r := recordOf(63, 0); !HasRoomForProgress(r) || IsFull(r) {
 		t.Error("63 short transitions leave room")
 	}
-	if r := recordOf(64, 0); Roomy(r) || Crowded(r) {
+	if r := recordOf(64, 0); HasRoomForProgress(r) || IsFull(r) {
 		t.Error("64 short transitions leave room for another attempt, not for what comes and goes")
 	}
 	long := &v1alpha1.Record{}
 	for range 30 {
 		Append(long, v1alpha1.Transition{State: "Failed", Message: strings.Repeat("x", MaxMessage)}, start)
 	}
-	if Roomy(long) || !Crowded(long) {
+	if HasRoomForProgress(long) || !IsFull(long) {
 		t.Error("30 long transitions leave no room")
 	}
 	long.Acknowledged = long.Sequence
-	if !Roomy(long) || Crowded(long) {
+	if !HasRoomForProgress(long) || IsFull(long) {
 		t.Error("what is told takes no room")
 	}
 }
@@ -102,7 +102,7 @@ func TestASinkThatIsFarBehindLeavesNoRoom(t *testing.T) {
 func TestAnEditedRecordTellsNothingTwice(t *testing.T) {
 	record := recordOf(3, 3)
 	record.Sequence, record.Acknowledged = 1, 9
-	Mend(record)
+	Repair(record)
 	if record.Sequence != 3 || record.Acknowledged != 3 {
 		t.Errorf("sequence %d, acknowledged %d", record.Sequence, record.Acknowledged)
 	}

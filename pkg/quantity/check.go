@@ -16,7 +16,7 @@ import (
 // Check refuses JSON that is to be decoded into a type, if a quantity in it is not bounded or if there are too many. Only what
 // the type takes for quantities is looked at: a text elsewhere, such as an argument, may look like one of any length.
 func Check(data []byte, into reflect.Type) error {
-	fields := shapeOf(into)
+	fields := quantitiesOf(into)
 	if fields == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ type checker struct {
 	count  int
 }
 
-func (c *checker) value(s *shape) error {
+func (c *checker) value(s *typeQuantities) error {
 	kind := c.values.PeekKind()
 	switch {
 	case s == nil:
@@ -68,13 +68,13 @@ func (c *checker) quantity() error {
 		return c.refuse(fmt.Sprintf("is one of more than %d quantities in one object", maxCount))
 	}
 	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
-	if problem := unbounded(text); problem != "" {
+	if problem := boundsProblem(text); problem != "" {
 		return c.refuse(fmt.Sprintf("%.*q %s", maxLength, text, problem))
 	}
 	return nil
 }
 
-func (c *checker) object(s *shape) error {
+func (c *checker) object(s *typeQuantities) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *checker) name() ([]byte, error) {
 	return jsontext.AppendUnquote(nil, raw)
 }
 
-func (c *checker) list(s *shape) error {
+func (c *checker) list(s *typeQuantities) error {
 	if _, err := c.values.ReadToken(); err != nil {
 		return err
 	}
@@ -142,56 +142,56 @@ func Field(pointer jsontext.Pointer) string {
 	return path.String()
 }
 
-// shape is where in a type quantities are. It is nil for a type that holds none.
-type shape struct {
+// typeQuantities is where in a type quantities are. It is nil for a type that holds none.
+type typeQuantities struct {
 	isQuantity bool
 	isList     bool
 	// elem is that of a list's or a map's values.
-	elem *shape
+	elem *typeQuantities
 	// fields are those of a struct that hold quantities, by their names in JSON.
-	fields map[string]*shape
+	fields map[string]*typeQuantities
 }
 
 var (
-	shapes       sync.Map // by reflect.Type
+	typeCache    sync.Map // by reflect.Type
 	quantityType = reflect.TypeFor[resource.Quantity]()
 )
 
-func shapeOf(t reflect.Type) *shape {
-	if known, ok := shapes.Load(t); ok {
-		return known.(*shape)
+func quantitiesOf(t reflect.Type) *typeQuantities {
+	if known, ok := typeCache.Load(t); ok {
+		return known.(*typeQuantities)
 	}
-	made := newShape(t)
-	shapes.Store(t, made)
+	made := newTypeQuantities(t)
+	typeCache.Store(t, made)
 	return made
 }
 
-// newShape returns the shape of a type. No type that is decoded here holds itself.
-func newShape(t reflect.Type) *shape {
+// newTypeQuantities returns the shape of a type. No type that is decoded here holds itself.
+func newTypeQuantities(t reflect.Type) *typeQuantities {
 	switch {
 	case t == quantityType:
-		return &shape{isQuantity: true}
+		return &typeQuantities{isQuantity: true}
 	case t.Kind() == reflect.Pointer:
-		return newShape(t.Elem())
+		return newTypeQuantities(t.Elem())
 	case t.Kind() == reflect.Struct:
-		return shapeOfStruct(t)
+		return newStructQuantities(t)
 	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
-		if elem := newShape(t.Elem()); elem != nil {
-			return &shape{isList: t.Kind() == reflect.Slice, elem: elem}
+		if elem := newTypeQuantities(t.Elem()); elem != nil {
+			return &typeQuantities{isList: t.Kind() == reflect.Slice, elem: elem}
 		}
 	}
 	return nil
 }
 
-func shapeOfStruct(t reflect.Type) *shape {
-	fields := map[string]*shape{}
+func newStructQuantities(t reflect.Type) *typeQuantities {
+	fields := map[string]*typeQuantities{}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if !field.IsExported() || name == "-" {
 			continue
 		}
-		switch inner := newShape(field.Type); {
+		switch inner := newTypeQuantities(field.Type); {
 		case inner == nil:
 		case name == "" && field.Anonymous:
 			maps.Copy(fields, inner.fields)
@@ -202,5 +202,5 @@ func shapeOfStruct(t reflect.Type) *shape {
 	if len(fields) == 0 {
 		return nil
 	}
-	return &shape{fields: fields}
+	return &typeQuantities{fields: fields}
 }

@@ -25,15 +25,15 @@ const remedy = "write one such as 500m, 2, 1.5 or 10Gi"
 // Parse reads a quantity that is bounded, and passes over blanks around it, as the API server does.
 func Parse(text string) (resource.Quantity, error) {
 	text = strings.TrimSpace(text)
-	if problem := unbounded(text); problem != "" {
+	if problem := boundsProblem(text); problem != "" {
 		return resource.Quantity{}, fmt.Errorf("%.*q %s: %s", maxLength, text, problem, remedy)
 	}
 	return resource.ParseQuantity(text)
 }
 
-// unbounded says what of a text without blanks around it is too large to compute with; empty if nothing is. What is no
+// boundsProblem says what of a text without blanks around it is too large to compute with; empty if nothing is. What is no
 // quantity at all is left to Kubernetes' reader, which refuses it at once.
-func unbounded(text string) string {
+func boundsProblem(text string) string {
 	if len(text) > maxLength {
 		return fmt.Sprintf("is a quantity of %d characters, and one may have %d", len(text), maxLength)
 	}

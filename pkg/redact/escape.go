@@ -10,8 +10,8 @@ const (
 	escapedSlash     = `\u002f`
 )
 
-// escape is the length of the escaped character that a text begins with: of its backslashes, and of what belongs to them.
-func escape(text string) int {
+// escapeLength is the length of the escaped character that a text begins with: of its backslashes, and of what belongs to them.
+func escapeLength(text string) int {
 	width := len(text) - len(strings.TrimLeft(text, `\`))
 	switch rest := text[width:]; {
 	case strings.HasPrefix(rest, "n"):
@@ -23,35 +23,35 @@ func escape(text string) int {
 	}
 }
 
-// equals is the length of the equals sign that a text begins with; 0 if there is none.
-func equals(text string) int {
+// equalsLength is the length of the equals sign that a text begins with; 0 if there is none.
+func equalsLength(text string) int {
 	if strings.HasPrefix(text, "=") {
 		return 1
 	}
-	return escapedAs(text, escapedEquals)
+	return escapedLength(text, escapedEquals)
 }
 
-// escapedAs is the length of the escaped character that a text begins with, if it is the given one; else it is 0.
-func escapedAs(text, character string) int {
+// escapedLength is the length of the escaped character that a text begins with, if it is the given one; else it is 0.
+func escapedLength(text, character string) int {
 	if !strings.HasPrefix(text, `\`) {
 		return 0
 	}
-	width := escape(text)
+	width := escapeLength(text)
 	if width < len(character) || !strings.EqualFold(text[width-len(character):width], character) {
 		return 0
 	}
 	return width
 }
 
-// authority is the length of what is before the authority of a URL, if a text begins with that: of ://, whose slashes may be
+// authorityLength is the length of what is before the authority of a URL, if a text begins with that: of ://, whose slashes may be
 // escaped. Else it is 0.
-func authority(text string) int {
+func authorityLength(text string) int {
 	if !strings.HasPrefix(text, ":") {
 		return 0
 	}
 	width := 1
 	for range 2 {
-		slash := escapedAs(text[width:], escapedSlash)
+		slash := escapedLength(text[width:], escapedSlash)
 		if rest := strings.TrimLeft(text[width:], `\`); slash == 0 && strings.HasPrefix(rest, "/") {
 			slash = len(text) - len(rest) + 1 - width
 		}
@@ -68,16 +68,16 @@ func endsWithAuthority(text string) bool {
 	const longest = 64
 	text = text[max(0, len(text)-longest):]
 	colon := strings.LastIndexByte(text, ':')
-	return colon >= 0 && authority(text[colon:]) == len(text)-colon
+	return colon >= 0 && authorityLength(text[colon:]) == len(text)-colon
 }
 
 // parameterEnd is where the value of a URL's parameter ends that a text begins with.
 func parameterEnd(text string) int {
 	for i := 0; i < len(text); {
-		if text[i] == '&' || text[i] == ';' || escapedAs(text[i:], escapedAmpersand) > 0 {
+		if text[i] == '&' || text[i] == ';' || escapedLength(text[i:], escapedAmpersand) > 0 {
 			return i
 		}
-		i += max(1, escape(text[i:]))
+		i += max(1, escapeLength(text[i:]))
 	}
 	return len(text)
 }

@@ -13,24 +13,24 @@ type span struct{ start, end int }
 // ahead, it goes on from there, or remembers what it saw, or looks no farther than maxURL.
 type finder struct {
 	text string
-	// own is the object's own pattern.
-	own   *pattern
-	spans []span
-	// before is where the value of an entry begins that has no name yet; 0 if there is none.
-	before int
-	// ran is the word that was looked at last, by run.
-	ran span
+	// custom is the object's own pattern.
+	custom *pattern
+	spans  []span
+	// pendingValue is where the value of an entry begins that has no name yet; 0 if there is none.
+	pendingValue int
+	// lastRun is the word that was looked at last, by run.
+	lastRun span
 }
 
 // find returns where the secrets of a text are, in order.
-func find(text string, own *pattern) []span {
-	f := &finder{text: text, own: own}
+func find(text string, custom *pattern) []span {
+	f := &finder{text: text, custom: custom}
 	for i := 0; i < len(text); {
 		switch {
 		case text[i] == ':':
 			i = f.userInfo(i)
 		case text[i] == '\\':
-			i += escape(text[i:])
+			i += escapeLength(text[i:])
 		case isWord(text[i]):
 			i = f.word(i)
 		default:
@@ -62,12 +62,12 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' || c >= 0x80
 }
 
-// take notes the value that begins at p as a secret, and returns where it ends. What is redacted already stays as it is.
-func (f *finder) take(p int, parameter bool) int {
+// redactValue notes the value that begins at p as a secret, and returns where it ends. What is redacted already stays as it is.
+func (f *finder) redactValue(p int, parameter bool) int {
 	if start := f.afterQuote(p); strings.HasPrefix(f.text[start:], Mark) {
 		return start + len(Mark)
 	}
-	return f.add(f.whole(p, parameter))
+	return f.add(f.valueSpan(p, parameter))
 }
 
 // add notes a secret, and returns where it ends. What is redacted already stays as it is.
@@ -91,14 +91,14 @@ func (f *finder) word(i int) int {
 	word := f.text[i:j]
 	switch {
 	case strings.EqualFold(word, "value"):
-		f.before, _ = f.afterAssignment(j)
-	case f.before > 0 && (strings.EqualFold(word, "name") || strings.EqualFold(word, "key")):
+		f.pendingValue, _ = f.afterAssignment(j)
+	case f.pendingValue > 0 && (strings.EqualFold(word, "name") || strings.EqualFold(word, "key")):
 		f.valueBefore(i, j)
 	}
 	switch {
 	case isSecret(word), f.inURL(i) && isSignature(word):
 		return f.value(i, j, true)
-	case f.own.matches(word):
+	case f.custom.matches(word):
 		return f.value(i, j, false)
 	case strings.EqualFold(word, "bearer"), strings.EqualFold(word, "basic"):
 		return f.credentials(j)
@@ -129,31 +129,31 @@ func (f *finder) value(i, j int, loosely bool) int {
 	p := f.afterQuote(j)
 	option := strings.HasPrefix(key, "-")
 	if next, found := f.namedValue(p); found {
-		return f.take(next, false)
+		return f.redactValue(next, false)
 	}
 	blank := f.afterBlanks(p)
 	rest := f.text[blank:]
 	switch {
-	case equals(rest) > 0:
-		next := f.afterBlanks(blank + equals(rest))
+	case equalsLength(rest) > 0:
+		next := f.afterBlanks(blank + equalsLength(rest))
 		if strings.HasPrefix(f.text[next:], ">") {
 			next = f.afterBlanks(next + 1)
 		}
-		return f.take(next, f.ofURL(i))
-	case strings.HasPrefix(rest, ":") && authority(rest) == 0:
+		return f.redactValue(next, f.ofURL(i))
+	case strings.HasPrefix(rest, ":") && authorityLength(rest) == 0:
 		return f.afterColon(i, blank+1, key, loosely)
 	case option && (blank > p || strings.HasPrefix(rest, ",")):
 		next := f.afterBlanks(blank + len(rest) - len(strings.TrimPrefix(rest, ",")))
 		if _, _, isQuoted := f.quote(next); !isQuoted && strings.HasPrefix(f.text[next:], "-") {
 			return j
 		}
-		return f.take(next, false)
+		return f.redactValue(next, false)
 	case blank > p && f.beginsLine(i) && strings.HasPrefix(key, "spark."):
-		return f.take(blank, false) // a line of spark-defaults.conf
+		return f.redactValue(blank, false) // a line of spark-defaults.conf
 	case blank > p && !namesKind(key):
 		next := f.afterCopula(blank)
 		if _, _, isQuoted := f.quote(next); isQuoted {
-			return f.take(next, false)
+			return f.redactValue(next, false)
 		}
 	}
 	return j
@@ -195,13 +195,13 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	for _, phrase := range phrases {
 		if strings.HasPrefix(f.text[p:], phrase) {
 			if strings.HasSuffix(phrase, ": ") {
-				return f.take(p+len(phrase), false)
+				return f.redactValue(p+len(phrase), false)
 			}
 			return p
 		}
 	}
 	if _, _, isQuoted := f.quote(p); isQuoted || f.isBlock(p) {
-		return f.take(p, false)
+		return f.redactValue(p, false)
 	}
 	// What follows a slash or = is no key, but a part of a path, or a value: --serviceaccount=team-token:default.
 	path := i > 0 && (f.text[i-1] == '/' || f.text[i-1] == '=')
@@ -210,10 +210,10 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	if !loosely || path || field {
 		return p
 	}
-	if start, end := f.run(p); namesKind(key) && isPlain(f.text[start:end]) {
+	if start, end := f.wordSpan(p); namesKind(key) && isPlain(f.text[start:end]) {
 		return p
 	}
-	return f.take(p, false)
+	return f.redactValue(p, false)
 }
 
 // isPlain reports whether a word is one of prose: it has nothing but letters.
@@ -252,21 +252,21 @@ func (f *finder) valueBefore(i, j int) {
 	if !assigned {
 		return
 	}
-	start, end := f.whole(p, false)
+	start, end := f.valueSpan(p, false)
 	name := f.text[start:min(end, start+maxName)]
-	if isSecret(name) || f.own.matches(name) {
+	if isSecret(name) || f.custom.matches(name) {
 		if start, end, found := f.sameEntry(i); found {
 			f.add(start, end)
 		}
 	}
-	f.before = 0
+	f.pendingValue = 0
 }
 
 // sameEntry returns where the value is that was before the key at i, and reports whether both are of the same entry.
 func (f *finder) sameEntry(i int) (start, end int, found bool) {
-	_, _, isQuoted := f.quote(f.before)
-	if start, end = f.whole(f.before, false); !isQuoted && !f.isBlock(f.before) {
-		start, end = f.before, f.before+lineEnd(f.text[f.before:i])
+	_, _, isQuoted := f.quote(f.pendingValue)
+	if start, end = f.valueSpan(f.pendingValue, false); !isQuoted && !f.isBlock(f.pendingValue) {
+		start, end = f.pendingValue, f.pendingValue+lineEnd(f.text[f.pendingValue:i])
 	}
 	if end > i || i-end > maxName {
 		return 0, 0, false
@@ -287,7 +287,7 @@ func (f *finder) credentials(j int) int {
 	if p == j {
 		return j
 	}
-	start, end := f.whole(p, false)
+	start, end := f.valueSpan(p, false)
 	given := f.text[start:end]
 	const longWord = 24
 	if len(given) >= 6 && (len(given) >= longWord || strings.ContainsAny(given, "0123456789=")) {
@@ -306,7 +306,7 @@ func (f *finder) oracle(j int) int {
 	if kind < 0 {
 		return j
 	}
-	start, end := f.run(p + kind + 1)
+	start, end := f.wordSpan(p + kind + 1)
 	end = min(end, f.near(start))
 	if at := strings.IndexByte(f.text[start:end], '@'); at >= 0 {
 		return f.add(start, start+at)
@@ -325,7 +325,7 @@ func (f *finder) near(p int) int { return min(len(f.text), p+maxURL) }
 
 // userInfo looks for the user and the password in a URL whose scheme ends with the colon at i. It returns where to go on.
 func (f *finder) userInfo(i int) int {
-	width := authority(f.text[i:])
+	width := authorityLength(f.text[i:])
 	if width == 0 {
 		return i + 1
 	}
@@ -333,11 +333,11 @@ func (f *finder) userInfo(i int) int {
 	for begin > 0 && (isWord(f.text[begin-1]) || f.text[begin-1] == '+' || f.text[begin-1] == ':') {
 		begin--
 	}
-	_, end := f.run(start)
+	_, end := f.wordSpan(start)
 	end = min(end, f.near(start))
 	if _, width, isQuoted := f.quote(begin - 1); begin > 0 && isQuoted && width == 1 {
 		near := &finder{text: f.text[:f.near(start)]}
-		_, end = near.whole(begin-1, false) // the quotes hold the URL, whatever is in it
+		_, end = near.valueSpan(begin-1, false) // the quotes hold the URL, whatever is in it
 	}
 	url := f.text[start:end]
 	host := url
@@ -367,14 +367,14 @@ func (f *finder) ofURL(i int) bool {
 	return strings.Contains(before, "://") || strings.Contains(before, "jdbc:") || strings.Contains(before, "?")
 }
 
-// whole returns where the value that begins at p is: within its quotes, or else as far as its word goes.
-func (f *finder) whole(p int, parameter bool) (start, end int) {
+// valueSpan returns where the value that begins at p is: within its quotes, or else as far as its word goes.
+func (f *finder) valueSpan(p int, parameter bool) (start, end int) {
 	quote, width, isQuoted := f.quote(p)
 	if !isQuoted {
 		if start, end, isBlock := f.block(p); isBlock {
 			return start, end
 		}
-		start, end = f.run(p)
+		start, end = f.wordSpan(p)
 		if parameter {
 			end = start + parameterEnd(f.text[start:end])
 		}
@@ -398,10 +398,10 @@ func (f *finder) whole(p int, parameter bool) (start, end int) {
 	return start, len(f.text)
 }
 
-// run returns where the word that begins at p ends, whatever it consists of: at a blank, a quote or a line's end.
-func (f *finder) run(p int) (start, end int) {
-	if f.ran.start <= p && p < f.ran.end {
-		return p, f.ran.end
+// wordSpan returns where the word that begins at p ends, whatever it consists of: at a blank, a quote or a line's end.
+func (f *finder) wordSpan(p int) (start, end int) {
+	if f.lastRun.start <= p && p < f.lastRun.end {
+		return p, f.lastRun.end
 	}
 	end = p
 	for end < len(f.text) && !isBlank(f.text[end]) && f.text[end] != '"' && f.text[end] != '`' {
@@ -418,7 +418,7 @@ func (f *finder) run(p int) (start, end int) {
 			break
 		}
 	}
-	f.ran = span{p, end}
+	f.lastRun = span{p, end}
 	return p, end
 }
 

@@ -17,8 +17,8 @@ const (
 	maxPattern, maxProgram = 1024, 1024
 	// maxWork bounds what a user's pattern may cost, for a text or for an object: its steps by the bytes that it is matched with.
 	maxWork = 4 << 20
-	// maxLooked is how many bytes of an object's texts are looked through for what is embedded in them.
-	maxLooked = 128 << 10
+	// maxEmbeddedBytes is how many bytes of an object's texts are looked through for what is embedded in them.
+	maxEmbeddedBytes = 128 << 10
 	// maxObject bounds the objects whose values are looked at, in bytes of JSON, and maxValues how many of them are.
 	maxObject, maxValues = 512 << 10, 512
 	// minValue is the length from which on a value is told from other words.
@@ -33,8 +33,8 @@ func For(object []byte) *Redactor {
 	if len(object) > maxObject || json.Unmarshal(object, &given) != nil {
 		return nil
 	}
-	r := &Redactor{own: ownPattern(given.Spec)}
-	c := &collector{Redactor: r, known: map[string]bool{}, left: maxLooked, leftOfOwn: r.own.most()}
+	r := &Redactor{custom: customPattern(given.Spec)}
+	c := &collector{Redactor: r, seen: map[string]bool{}, budget: maxEmbeddedBytes, customBudget: r.custom.maxBytes()}
 	c.walk("", given.Spec)
 	// A value that contains another one goes first.
 	slices.SortFunc(r.values, func(a, b string) int {
@@ -43,20 +43,20 @@ func For(object []byte) *Redactor {
 		}
 		return strings.Compare(a, b)
 	})
-	if r.own == nil && len(r.values) == 0 {
+	if r.custom == nil && len(r.values) == 0 {
 		return nil
 	}
 	return r
 }
 
-// ownPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
-func ownPattern(spec any) *pattern {
+// customPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
+func customPattern(spec any) *pattern {
 	node, _ := spec.(map[string]any)
 	if text, is := node[patternKey].(string); is {
-		return compiled(text)
+		return compilePattern(text)
 	}
 	for _, key := range slices.Sorted(maps.Keys(node)) {
-		if own := ownPattern(node[key]); own != nil {
+		if own := customPattern(node[key]); own != nil {
 			return own
 		}
 	}
@@ -65,12 +65,12 @@ func ownPattern(spec any) *pattern {
 
 // pattern is one that a user wrote.
 type pattern struct {
-	compiled *regexp.Regexp
-	steps    int
+	regexp *regexp.Regexp
+	steps  int
 }
 
-// most is how many bytes the pattern is matched with at most.
-func (p *pattern) most() int {
+// maxBytes is how many bytes the pattern is matched with at most.
+func (p *pattern) maxBytes() int {
 	if p == nil {
 		return maxText
 	}
@@ -79,10 +79,10 @@ func (p *pattern) most() int {
 
 // matches reports whether the pattern is in a text, or in as much of it as there is time for. No pattern is in none.
 func (p *pattern) matches(text string) bool {
-	return p != nil && p.compiled.MatchString(text[:min(len(text), p.most())])
+	return p != nil && p.regexp.MatchString(text[:min(len(text), p.maxBytes())])
 }
 
-func compiled(text string) *pattern {
+func compilePattern(text string) *pattern {
 	if text == "" || len(text) > maxPattern {
 		return nil
 	}
@@ -90,22 +90,22 @@ func compiled(text string) *pattern {
 	if err != nil {
 		return nil
 	}
-	count := steps(parsed)
+	count := countSteps(parsed)
 	if count > maxProgram {
 		return nil
 	}
-	its, err := regexp.Compile(text)
-	if err != nil || its.MatchString("") { // what matches nothing at all matches everything
+	compiledRegexp, err := regexp.Compile(text)
+	if err != nil || compiledRegexp.MatchString("") { // what matches nothing at all matches everything
 		return nil
 	}
-	return &pattern{its, count}
+	return &pattern{compiledRegexp, count}
 }
 
-// steps is about how many steps a pattern has.
-func steps(pattern *syntax.Regexp) int {
+// countSteps is about how many steps a pattern has.
+func countSteps(pattern *syntax.Regexp) int {
 	sum := 1
 	for _, sub := range pattern.Sub {
-		sum += steps(sub)
+		sum += countSteps(sub)
 	}
 	if pattern.Op == syntax.OpLiteral {
 		sum += len(pattern.Rune)
@@ -119,19 +119,19 @@ func steps(pattern *syntax.Regexp) int {
 // collector gathers the values of an object's secrets.
 type collector struct {
 	*Redactor
-	known map[string]bool
-	// left is how many bytes of texts may still be looked through, and leftOfOwn with how many the own pattern may be matched.
-	left, leftOfOwn int
+	seen map[string]bool
+	// budget is how many bytes of texts may still be looked through, and customBudget with how many the own pattern may be matched.
+	budget, customBudget int
 }
 
-func (c *collector) isSecret(key string) bool { return isSecret(key) || c.isOwn(key) }
+func (c *collector) isSecret(key string) bool { return isSecret(key) || c.matchesCustom(key) }
 
-func (c *collector) isOwn(text string) bool {
-	if c.own == nil || len(text) > c.leftOfOwn {
+func (c *collector) matchesCustom(text string) bool {
+	if c.custom == nil || len(text) > c.customBudget {
 		return false
 	}
-	c.leftOfOwn -= len(text)
-	return c.own.matches(text)
+	c.customBudget -= len(text)
+	return c.custom.matches(text)
 }
 
 // walk goes through all of a spec. within is the field that a node is in.
@@ -180,21 +180,21 @@ func scalar(node any) (string, bool) {
 func (c *collector) variable(node map[string]any) {
 	name, named := node["name"].(string)
 	value, valued := scalar(node["value"])
-	if named && valued && (c.isSecret(name) || c.isOwn(value)) {
+	if named && valued && (c.isSecret(name) || c.matchesCustom(value)) {
 		c.add(value)
 	}
 }
 
-// free are the fields whose keys users choose. The keys of other fields, such as secretName, are Kubernetes' own, and their
+// freeFormFields are the fields whose keys users choose. The keys of other fields, such as secretName, are Kubernetes' own, and their
 // values are needed to understand a message.
-var free = []string{
+var freeFormFields = []string{
 	"sparkConf", "hadoopConf", "envVars", "data", "stringData", "labels", "annotations", "options", "volumeAttributes",
 	"serviceAnnotations", "serviceLabels", "parameters",
 }
 
 // property takes the value of a key, or what is embedded in it.
 func (c *collector) property(within, key, value string) {
-	if slices.Contains(free, within) && !refers(key) && (c.isSecret(key) || c.isOwn(value)) && key != patternKey {
+	if slices.Contains(freeFormFields, within) && !isReference(key) && (c.isSecret(key) || c.matchesCustom(value)) && key != patternKey {
 		c.add(value)
 		return
 	}
@@ -203,19 +203,19 @@ func (c *collector) property(within, key, value string) {
 
 // embedded takes the secrets in a text, such as Java options.
 func (c *collector) embedded(text string) {
-	text = text[:min(len(text), c.left)]
-	own := c.own
-	if len(text) > c.leftOfOwn {
-		own = nil
+	text = text[:min(len(text), c.budget)]
+	custom := c.custom
+	if len(text) > c.customBudget {
+		custom = nil
 	}
-	if own == nil && !mentionsSecrets(text) {
+	if custom == nil && !mayHoldSecrets(text) {
 		return
 	}
-	c.left -= len(text)
-	if own != nil {
-		c.leftOfOwn -= len(text)
+	c.budget -= len(text)
+	if custom != nil {
+		c.customBudget -= len(text)
 	}
-	for _, s := range find(text, own) {
+	for _, s := range find(text, custom) {
 		secret := text[s.start:s.end]
 		c.add(secret)
 		if _, password, both := strings.Cut(secret, ":"); both && endsWithAuthority(text[:s.start]) {
@@ -226,10 +226,10 @@ func (c *collector) embedded(text string) {
 
 func (c *collector) add(value string) {
 	value = strings.TrimSpace(value)
-	if len(value) < minValue || len(c.values) >= maxValues || c.known[value] || strings.Contains(Mark, value) {
+	if len(value) < minValue || len(c.values) >= maxValues || c.seen[value] || strings.Contains(Mark, value) {
 		return
 	}
-	c.known[value] = true
+	c.seen[value] = true
 	c.values = append(c.values, value)
 	encoded, _ := json.Marshal(value) // which fails for no string
 	for _, quoted := range []string{strings.Trim(strconv.Quote(value), `"`), strings.Trim(string(encoded), `"`)} {

@@ -11,16 +11,16 @@ import (
 // Mark stands in place of a secret value. It is Spark's.
 const Mark = "*********(redacted)"
 
-// sparks is the default of spark.redaction.regex. It is the same in Spark 3.5 and newer.
-var sparks = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
+// sparkPattern is the default of spark.redaction.regex. It is the same in Spark 3.5 and newer.
+var sparkPattern = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
 
-// more are keys that Spark does not know of: the variables of clouds, and what else programs call a password.
-var more = regexp.MustCompile(`(?i)passwd|passphrase|(?:access|account|api|private|secret)[._-]?key`)
+// morePattern are keys that Spark does not know of: the variables of clouds, and what else programs call a password.
+var morePattern = regexp.MustCompile(`(?i)passwd|passphrase|(?:access|account|api|private|secret)[._-]?key`)
 
 // Redactor redacts what is said of one object. The nil Redactor knows of no object, and redacts by the standard pattern.
 type Redactor struct {
-	// own is the object's own pattern, spark.redaction.regex; nil if it has none.
-	own *pattern
+	// custom is the object's own pattern, spark.redaction.regex; nil if it has none.
+	custom *pattern
 	// values are the values of the object's secrets.
 	values []string
 }
@@ -33,13 +33,13 @@ func Text(text string) string { return (*Redactor)(nil).Text(text) }
 
 // Value returns the value of a key as it may be shown.
 func (r *Redactor) Value(key, value string) string {
-	value = r.clipped(value)
+	value = r.clip(value)
 	switch {
 	case value == "":
 		return ""
-	case refers(key):
+	case isReference(key):
 		return r.Text(value)
-	case r.isSecret(key), sparks.MatchString(value), r.isOwn(value):
+	case r.isSecret(key), sparkPattern.MatchString(value), r.matchesCustom(value):
 		return Mark
 	default:
 		return r.Text(value)
@@ -47,32 +47,34 @@ func (r *Redactor) Value(key, value string) string {
 }
 
 // isSecret reports whether the values of a key are secret.
-func (r *Redactor) isSecret(key string) bool { return isSecret(key) || r.isOwn(key) }
+func (r *Redactor) isSecret(key string) bool { return isSecret(key) || r.matchesCustom(key) }
 
-func (r *Redactor) isOwn(text string) bool { return r != nil && r.own.matches(text) }
+func (r *Redactor) matchesCustom(text string) bool { return r != nil && r.custom.matches(text) }
 
 func isSecret(key string) bool {
-	key = ofUser(key)
-	return sparks.MatchString(key) || more.MatchString(key)
+	key = userPart(key)
+	return sparkPattern.MatchString(key) || morePattern.MatchString(key)
 }
 
-// refers reports whether the value of a Spark property is no secret, but where one is, or where a file is.
-func refers(key string) bool { return referring.MatchString(key) || strings.HasSuffix(key, "File") }
+// isReference reports whether the value of a Spark property is no secret, but where one is, or where a file is.
+func isReference(key string) bool {
+	return referencePattern.MatchString(key) || strings.HasSuffix(key, "File")
+}
 
-var referring = regexp.MustCompile(`(?:^|[.])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
+var referencePattern = regexp.MustCompile(`(?:^|[.])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
 
-// references are fields of manifests that say where a secret is, and hold none.
-var references = []string{
+// referenceFields are fields of manifests that say where a secret is, and hold none.
+var referenceFields = []string{
 	"secret", "secrets", "secretName", "secretType", "secretKeyRef", "secretRef", "envSecretKeyRefs", "imagePullSecrets",
 	"nodePublishSecretRef", "serviceAccountToken", "automountServiceAccountToken",
 }
 
-// ofUser is what of a key its user chose. Of the field of a manifest, such as spec.driver.secrets[0].secretType, that is the
+// userPart is what of a key its user chose. Of the field of a manifest, such as spec.driver.secrets[0].secretType, that is the
 // key in a map, or else nothing: its last part tells what it holds.
-func ofUser(key string) string {
+func userPart(key string) string {
 	field, isField := strings.CutPrefix(key, "spec.")
 	if isField {
-		for _, name := range free {
+		for _, name := range freeFormFields {
 			if _, chosen, found := strings.Cut(field, name+"."); found {
 				return chosen
 			}
@@ -81,7 +83,7 @@ func ofUser(key string) string {
 	last := key[strings.LastIndexByte(key, '.')+1:]
 	last, _, _ = strings.Cut(last, "[")
 	switch {
-	case (isField || last != key || !namesKind(key)) && slices.Contains(references, last) && !strings.HasPrefix(key, "spark."):
+	case (isField || last != key || !namesKind(key)) && slices.Contains(referenceFields, last) && !strings.HasPrefix(key, "spark."):
 		return ""
 	case isField:
 		return last
@@ -95,18 +97,18 @@ const maxText = 128 << 10
 
 // Text returns a text as it may be shown.
 func (r *Redactor) Text(text string) string {
-	text = r.clipped(text)
-	var own *pattern
+	text = r.clip(text)
+	var custom *pattern
 	if r != nil {
-		own = r.own
+		custom = r.custom
 		for _, value := range r.values {
-			text = withoutWord(text, value)
+			text = redactWord(text, value)
 		}
 	}
-	if own == nil && !mentionsSecrets(text) {
+	if custom == nil && !mayHoldSecrets(text) {
 		return text
 	}
-	spans := find(text, own)
+	spans := find(text, custom)
 	if len(spans) == 0 {
 		return text
 	}
@@ -123,16 +125,16 @@ func (r *Redactor) Text(text string) string {
 
 const ellipsis = "..."
 
-// clipped is as much of a text as there is time to look through.
-func (r *Redactor) clipped(text string) string {
-	most := maxText
+// clip is as much of a text as there is time to look through.
+func (r *Redactor) clip(text string) string {
+	limit := maxText
 	if r != nil {
-		most = r.own.most()
+		limit = r.custom.maxBytes()
 	}
-	if len(text) <= most {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-len(ellipsis)], "") + ellipsis
+	return strings.ToValidUTF8(text[:limit-len(ellipsis)], "") + ellipsis
 }
 
 // Texts returns texts as they may be shown. It returns the same slice if there is nothing to redact.
@@ -153,8 +155,8 @@ func (r *Redactor) Texts(texts []string) []string {
 // longValue is the length from which on a value is redacted even within a word: it is not there by chance.
 const longValue = 12
 
-// withoutWord redacts a value wherever a text has it as a word of its own.
-func withoutWord(text, value string) string {
+// redactWord redacts a value wherever a text has it as a word of its own.
+func redactWord(text, value string) string {
 	at := strings.Index(text, value)
 	if at < 0 {
 		return text
@@ -184,8 +186,8 @@ func beginsWithWord(text string) bool {
 	return unicode.IsLetter(first) || unicode.IsDigit(first)
 }
 
-// mentionsSecrets reports whether there may be a secret in a text. Most texts have none.
-func mentionsSecrets(text string) bool {
+// mayHoldSecrets reports whether there may be a secret in a text. Most texts have none.
+func mayHoldSecrets(text string) bool {
 	for i := range len(text) {
 		switch text[i] | 0x20 { // a small letter; a colon stays one
 		case 's':
@@ -213,7 +215,7 @@ func mentionsSecrets(text string) bool {
 				return true
 			}
 		case ':':
-			if authority(text[i:]) > 0 {
+			if authorityLength(text[i:]) > 0 {
 				return true
 			}
 		}

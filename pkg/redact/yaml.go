@@ -29,10 +29,10 @@ func (f *finder) block(p int) (start, end int, isBlock bool) {
 	if !isBlock {
 		return 0, 0, false
 	}
-	quoted := newline(f.text[start:]) > 1
+	quoted := newlineLength(f.text[start:]) > 1
 	indent, first := f.indent(p, quoted), start
 	for end = start; end < len(f.text); {
-		line := end + newline(f.text[end:])
+		line := end + newlineLength(f.text[end:])
 		blanks := len(f.text[line:]) - len(strings.TrimLeft(f.text[line:], " "))
 		next := line + lineEnd(f.text[line:])
 		isEmpty := next == line+blanks
@@ -69,16 +69,16 @@ func (f *finder) indent(p int, quoted bool) int {
 // lineEnd is where the line ends that a text begins with, also within quotes.
 func lineEnd(text string) int {
 	for i := 0; i < len(text); {
-		if newline(text[i:]) > 0 {
+		if newlineLength(text[i:]) > 0 {
 			return i
 		}
-		i += max(1, escape(text[i:]))
+		i += max(1, escapeLength(text[i:]))
 	}
 	return len(text)
 }
 
-// newline is the length of the newline that a text begins with; 0 if there is none.
-func newline(text string) int {
+// newlineLength is the length of the newline that a text begins with; 0 if there is none.
+func newlineLength(text string) int {
 	switch width := len(text) - len(strings.TrimLeft(text, `\`)); {
 	case strings.HasPrefix(text, "\n"):
 		return 1

@@ -67,7 +67,7 @@ func (r *replica) newRelay(t *testing.T, sink events.Sink, inProcess func(handle
 		ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 		progress func(types.NamespacedName),
 	) *events.Relay {
-		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Known(namespaces))
+		all := handlers.All(sparkclient.Get(ctx), dynamicclient.Get(ctx), store.Load, lookup.Cached(namespaces))
 		broker, err := events.NewBroker(all, inProcess)
 		if err != nil {
 			t.Fatal(err)

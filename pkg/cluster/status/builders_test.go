@@ -43,7 +43,7 @@ func workers(initially, least, most int32) string {
 
 // in is a record that came into these states, a second after each other.
 func in(states ...cluster.State) *v1alpha1.Record {
-	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.Stamp(start)}}
+	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(start)}}
 	for i, state := range states {
 		outbox.Append(record, v1alpha1.Transition{State: string(state), Message: "It is " + string(state) + "."}, start.Add(time.Duration(i)*time.Second))
 	}

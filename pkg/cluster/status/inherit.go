@@ -56,7 +56,7 @@ func transitionsOf(status sparkv1.ClusterStatus) []v1alpha1.Transition {
 			continue
 		}
 		transitions = append(transitions, v1alpha1.Transition{
-			Sequence: number + 1, Time: outbox.Stamp(at), State: state.CurrentStateSummary,
+			Sequence: number + 1, Time: outbox.RecordTime(at), State: state.CurrentStateSummary,
 			Message: outbox.Clip(state.Message, outbox.MaxMessage),
 		})
 	}

@@ -47,11 +47,11 @@ func Check(ctx context.Context, configMaps interface {
 }
 
 // Watch has it known when one of them cannot be used.
-func Watch(watcher configmap.Watcher, refuse func(*corev1.ConfigMap, error)) {
+func Watch(watcher configmap.Watcher, onReject func(*corev1.ConfigMap, error)) {
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		watcher.Watch(name, func(configMap *corev1.ConfigMap) {
 			if err := checks[name](configMap); err != nil {
-				refuse(configMap, err)
+				onReject(configMap, err)
 			}
 		})
 	}
@@ -61,13 +61,13 @@ func checkLogging(configMap *corev1.ConfigMap) error {
 	return config.Keys{
 		"zap-logger-config": func(key, value string) error {
 			if err := json.Unmarshal([]byte(value), &zap.Config{}); err != nil {
-				return config.Refuse(key, value, fmt.Sprintf("write zap's configuration in JSON (%v)", err))
+				return config.InvalidValue(key, value, fmt.Sprintf("write zap's configuration in JSON (%v)", err))
 			}
 			return nil
 		},
 		"loglevel.controller": func(key, value string) error {
 			if _, err := zapcore.ParseLevel(value); err != nil {
-				return config.Refuse(key, value, "write debug, info, warn or error")
+				return config.InvalidValue(key, value, "write debug, info, warn or error")
 			}
 			return nil
 		},
@@ -83,7 +83,7 @@ func checkLeaderElection(configMap *corev1.ConfigMap) error {
 		"retry-period":   duration(&retry),
 		"buckets": func(key, value string) error {
 			if buckets, err := strconv.ParseUint(value, 10, 32); err != nil || buckets < 1 || buckets > uint64(leaderelection.MaxBuckets) {
-				return config.Refuse(key, value, fmt.Sprintf("write a number from 1 to %d", leaderelection.MaxBuckets))
+				return config.InvalidValue(key, value, fmt.Sprintf("write a number from 1 to %d", leaderelection.MaxBuckets))
 			}
 			return nil
 		},
@@ -93,7 +93,7 @@ func checkLeaderElection(configMap *corev1.ConfigMap) error {
 		return err
 	}
 	if lease <= renew || float64(renew) <= 1.2*float64(retry) {
-		return fmt.Errorf("%s: %w", leaderelection.ConfigMapName(), config.Refuse("lease-duration, renew-deadline, retry-period",
+		return fmt.Errorf("%s: %w", leaderelection.ConfigMapName(), config.InvalidValue("lease-duration, renew-deadline, retry-period",
 			fmt.Sprintf("%s, %s, %s", lease, renew, retry), "write each longer than the next, such as 15s, 10s, 2s"))
 	}
 	return nil
@@ -103,18 +103,18 @@ func checkObservability(configMap *corev1.ConfigMap) error {
 	name, data := o11yconfigmap.Name(), configMap.Data
 	var ignored time.Duration
 	err := config.Keys{
-		"metrics-protocol":        config.Choice("none", "prometheus", "grpc", "http/protobuf"),
+		"metrics-protocol":        config.OneOf("none", "prometheus", "grpc", "http/protobuf"),
 		"metrics-endpoint":        func(string, string) error { return nil },
 		"metrics-export-interval": duration(&ignored),
-		"tracing-protocol":        config.Choice("none", "grpc", "http/protobuf", "stdout"),
+		"tracing-protocol":        config.OneOf("none", "grpc", "http/protobuf", "stdout"),
 		"tracing-endpoint":        func(string, string) error { return nil },
 		"tracing-sampling-rate": func(key, value string) error {
 			if rate, err := strconv.ParseFloat(value, 64); err != nil || rate < 0 || rate > 1 {
-				return config.Refuse(key, value, "write a number from 0 to 1")
+				return config.InvalidValue(key, value, "write a number from 0 to 1")
 			}
 			return nil
 		},
-		"runtime-profiling":       config.Choice("enabled", "disabled"),
+		"runtime-profiling":       config.OneOf("enabled", "disabled"),
 		"runtime-export-interval": duration(&ignored),
 	}.Read(name, configMap)
 	if err != nil {
@@ -136,15 +136,15 @@ func checkEndpoint(key, endpoint, protocol string) error {
 	switch protocol {
 	case "grpc", "http/protobuf":
 		if endpoint == "" {
-			return config.Refuse(key, endpoint, "write the URL to send to, which "+protocol+" needs")
+			return config.InvalidValue(key, endpoint, "write the URL to send to, which "+protocol+" needs")
 		}
 	case "prometheus":
 		if _, _, err := net.SplitHostPort(endpoint); endpoint != "" && err != nil {
-			return config.Refuse(key, endpoint, "write host:port to serve at, such as :9090")
+			return config.InvalidValue(key, endpoint, "write host:port to serve at, such as :9090")
 		}
 	default:
 		if endpoint != "" {
-			return config.Refuse(key, endpoint, "remove it, or write the protocol that needs it")
+			return config.InvalidValue(key, endpoint, "remove it, or write the protocol that needs it")
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func duration(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		parsed, err := time.ParseDuration(value)
 		if err != nil || parsed <= 0 {
-			return config.Refuse(key, value, "write a time above zero with its unit, such as 15s")
+			return config.InvalidValue(key, value, "write a time above zero with its unit, such as 15s")
 		}
 		*into = parsed
 		return nil

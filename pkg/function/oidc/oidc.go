@@ -27,9 +27,9 @@ const (
 	// discoveryPath and keysPath are where an API server publishes its issuer and the keys of its tokens.
 	discoveryPath = "/.well-known/openid-configuration"
 	keysPath      = "/openid/v1/jwks"
-	// readTime bounds the reading of both, and readLimit the size of each.
-	readTime  = 10 * time.Second
-	readLimit = 1 << 20
+	// requestTimeout bounds the reading of both, and maxResponseBytes the size of each.
+	requestTimeout   = 10 * time.Second
+	maxResponseBytes = 1 << 20
 	// refreshAfter is how long keys count as complete: if a token fails later than that, they are read again, since the API server
 	// may have another key.
 	refreshAfter = 10 * time.Second
@@ -42,18 +42,18 @@ type Verifier struct {
 	audience string
 	server   *url.URL
 	client   *http.Client
-	reading  singleflight.Group
+	reads    singleflight.Group
 
 	mutex sync.Mutex
-	known known
+	keys  keySet
 }
 
-// known is what was last read of the API server.
-type known struct {
+// keySet is what was last read of the API server.
+type keySet struct {
 	verifier *oidc.IDTokenVerifier
-	at       time.Time
-	// trouble is why the last reading failed; nil if it did not.
-	trouble error
+	readAt   time.Time
+	// err is why the last reading failed; nil if it did not.
+	err error
 }
 
 // NewVerifier makes a verifier of tokens that a cluster's API server issued for an audience. It asks the API server for its issuer
@@ -76,71 +76,71 @@ func NewVerifier(cluster *rest.Config, audience string) (*Verifier, error) {
 
 // Authenticate checks the token of a request: issuer, signature, audience and time. It is a function.Authenticate.
 func (v *Verifier) Authenticate(request *http.Request) error {
-	token, bears := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if !bears {
+	token, ok := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
+	if !ok {
 		return fmt.Errorf("%w: the request bears no token for the audience %q: enable authentication-oidc in Knative's config-features, "+
 			"and set spec.subscriber.audience of the Trigger", function.ErrUnauthenticated, v.audience)
 	}
-	ctx, cancel := context.WithTimeout(request.Context(), readTime)
+	ctx, cancel := context.WithTimeout(request.Context(), requestTimeout)
 	defer cancel()
-	now, err := v.current(ctx, retryAfter)
+	current, err := v.keySet(ctx, retryAfter)
 	if err != nil {
 		return err
 	}
-	_, refused := now.verifier.Verify(ctx, token)
-	if refused == nil {
+	_, verifyErr := current.verifier.Verify(ctx, token)
+	if verifyErr == nil {
 		return nil
 	}
-	later, err := v.current(ctx, refreshAfter)
+	refreshed, err := v.keySet(ctx, refreshAfter)
 	if err != nil {
 		return err
 	}
-	if later.at.After(now.at) {
-		_, refused = later.verifier.Verify(ctx, token)
+	if refreshed.readAt.After(current.readAt) {
+		_, verifyErr = refreshed.verifier.Verify(ctx, token)
 	}
-	if refused != nil {
-		return fmt.Errorf("%w: the token is not valid for the audience %q: %w", function.ErrUnauthenticated, v.audience, refused)
+	if verifyErr != nil {
+		return fmt.Errorf("%w: the token is not valid for the audience %q: %w", function.ErrUnauthenticated, v.audience, verifyErr)
 	}
 	return nil
 }
 
-// current is what is known, read again if there is nothing, or if a token was refused and the keys are older than that.
-func (v *Verifier) current(ctx context.Context, age time.Duration) (known, error) {
+// keySet is what is known, read again if there is nothing, or if a token was refused and the keys are older than that.
+func (v *Verifier) keySet(ctx context.Context, age time.Duration) (keySet, error) {
 	v.mutex.Lock()
-	last := v.known
+	last := v.keys
 	v.mutex.Unlock()
-	fresh := time.Since(last.at) < age
+	fresh := time.Since(last.readAt) < age
 	switch {
 	case last.verifier != nil && (fresh || age == retryAfter):
 		return last, nil
-	case last.trouble != nil && fresh:
-		return known{}, last.trouble
+	case last.err != nil && fresh:
+		return keySet{}, last.err
 	}
-	read := v.reading.DoChan("", func() (any, error) { return v.refresh(), nil })
+	read := v.reads.DoChan("", func() (any, error) { return v.refresh(), nil })
 	select {
 	case result := <-read:
-		last = result.Val.(known)
+		last = result.Val.(keySet)
 	case <-ctx.Done():
-		return known{}, ctx.Err()
+		return keySet{}, ctx.Err()
 	}
 	if last.verifier == nil {
-		return known{}, last.trouble
+		return keySet{}, last.err
 	}
 	return last, nil
 }
 
 // refresh reads issuer and keys. If that fails, those that are known stay.
-func (v *Verifier) refresh() known {
-	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+func (v *Verifier) refresh() keySet {
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	verifier, err := v.discover(ctx)
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
-	v.known.at, v.known.trouble = time.Now(), err
+	v.keys.readAt, v.keys.err = time.Now(), err
 	if err == nil {
-		v.known.verifier = verifier
+		v.keys.verifier = verifier
 	}
-	return v.known
+	return v.keys
 }
 
 func (v *Verifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) {
@@ -174,7 +174,7 @@ func (v *Verifier) get(ctx context.Context, path string, into any) error {
 		return fmt.Errorf("ask the API server for %s: %w", path, err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, readLimit))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes))
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s of the API server: %w", path, err)

@@ -175,10 +175,10 @@ func TestKeysAreReadAgain(t *testing.T) {
 	v := newVerifier(t, s)
 	must(t, v.check(t, "Bearer "+token(t, before, nil)))
 	s.set(false, before, after)
-	v.known.at = v.known.at.Add(-refreshAfter)
+	v.keys.readAt = v.keys.readAt.Add(-refreshAfter)
 	must(t, v.check(t, "Bearer "+token(t, after, nil)))
 	s.set(true)
-	v.known.at = v.known.at.Add(-refreshAfter)
+	v.keys.readAt = v.keys.readAt.Add(-refreshAfter)
 	must(t, v.check(t, "Bearer "+token(t, after, nil)))
 	if err := v.check(t, "Bearer "+token(t, newKey(t, "c"), nil)); !errors.Is(err, function.ErrUnauthenticated) {
 		t.Errorf("a stranger passes while the API server is away: %v", err)
@@ -196,7 +196,7 @@ func TestAPIServerThatDoesNotAnswer(t *testing.T) {
 		}
 	}
 	s.set(false, key)
-	v.known.at = v.known.at.Add(-retryAfter)
+	v.keys.readAt = v.keys.readAt.Add(-retryAfter)
 	must(t, v.check(t, "Bearer "+token(t, key, nil)))
 
 	request := httptest.NewRequest(http.MethodPost, "/", nil).WithContext(ended(t))

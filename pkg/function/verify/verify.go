@@ -42,8 +42,8 @@ func New(cluster *rest.Config) (*Verifier, error) {
 	return &Verifier{server: server, client: client}, nil
 }
 
-// versions are those in which the objects of each group are read.
-var versions = map[string]string{"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "firesteel.dev": "v1alpha1"}
+// apiVersions are those in which the objects of each group are read.
+var apiVersions = map[string]string{"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "firesteel.dev": "v1alpha1"}
 
 // object is what there is to check of an application, a cluster or a schedule.
 type object struct {
@@ -63,52 +63,52 @@ type object struct {
 //
 // An event that does not have the shape of Firesteel's is a Permanent error.
 func (v *Verifier) Holds(ctx context.Context, event cloudevents.Event) (bool, error) {
-	about, err := events.Identify(event)
+	subject, err := events.Identify(event)
 	if err != nil {
 		return false, err
 	}
-	version, served := versions[about.Group]
-	if !served {
+	version, ok := apiVersions[subject.Group]
+	if !ok {
 		return false, nil
 	}
-	found, err := v.read(ctx, about, version)
+	found, err := v.read(ctx, subject, version)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("read %s %s: %w", about.Resource, about.Key(), err)
-	case found.Metadata.UID != about.UID, found.Kind != about.Kind:
+		return false, fmt.Errorf("read %s %s: %w", subject.Resource, subject.Key(), err)
+	case found.Metadata.UID != subject.UID, found.Kind != subject.Kind:
 		return false, nil
 	}
-	if kind, known := events.TypeByName(event.Type()); !known {
+	if eventType, ok := events.TypeByName(event.Type()); !ok {
 		return false, nil
-	} else if kind.Clock() {
-		return clockHolds(event)
+	} else if eventType.Clock() {
+		return clockEventHolds(event)
 	}
-	return found.has(about, event)
+	return found.hasTransition(subject, event)
 }
 
-func clockHolds(event cloudevents.Event) (bool, error) {
+func clockEventHolds(event cloudevents.Event) (bool, error) {
 	clock, err := events.DecodeClock(event)
 	return err == nil && clock.Due.Equal(event.Time()) && !clock.Due.After(time.Now()), err
 }
 
-// has compares what is told with what the record would tell.
-func (o object) has(about events.Object, event cloudevents.Event) (bool, error) {
-	told, err := events.DecodeTransition(event)
+// hasTransition compares what is told with what the record would tell.
+func (o object) hasTransition(subject events.Object, event cloudevents.Event) (bool, error) {
+	data, err := events.DecodeTransition(event)
 	if err != nil || o.Status.Firesteel == nil {
 		return false, err
 	}
 	for _, transition := range o.Status.Firesteel.Transitions {
-		if transition.Sequence != told.Sequence {
+		if transition.Sequence != data.Sequence {
 			continue
 		}
-		want, err := events.NewTransitionEvent(about, transition)
+		want, err := events.NewTransitionEvent(subject, transition)
 		if err != nil {
-			return false, fmt.Errorf("event of transition %d: %w", told.Sequence, err)
+			return false, fmt.Errorf("event of transition %d: %w", data.Sequence, err)
 		}
-		truth, err := events.DecodeTransition(want)
-		return event.ID() == want.ID() && event.Type() == want.Type() && sameExtensions(event, want) && reflect.DeepEqual(told, truth), err
+		wantData, err := events.DecodeTransition(want)
+		return event.ID() == want.ID() && event.Type() == want.Type() && sameExtensions(event, want) && reflect.DeepEqual(data, wantData), err
 	}
 	return false, nil
 }
@@ -123,8 +123,8 @@ func sameExtensions(event, want cloudevents.Event) bool {
 	return true
 }
 
-func (v *Verifier) read(ctx context.Context, about events.Object, version string) (found object, err error) {
-	address := v.server.JoinPath("apis", about.Group, version, "namespaces", about.Namespace, about.Resource, about.Name)
+func (v *Verifier) read(ctx context.Context, subject events.Object, version string) (found object, err error) {
+	address := v.server.JoinPath("apis", subject.Group, version, "namespaces", subject.Namespace, subject.Resource, subject.Name)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return found, err
@@ -139,8 +139,8 @@ func (v *Verifier) read(ctx context.Context, about events.Object, version string
 		return found, err
 	}
 	if response.StatusCode != http.StatusOK {
-		resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
-		return found, apierrors.NewGenericServerResponse(response.StatusCode, "get", resource, about.Name, "", 0, false)
+		resource := schema.GroupResource{Group: subject.Group, Resource: subject.Resource}
+		return found, apierrors.NewGenericServerResponse(response.StatusCode, "get", resource, subject.Name, "", 0, false)
 	}
 	return found, json.Unmarshal(body, &found)
 }

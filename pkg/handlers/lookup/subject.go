@@ -30,8 +30,8 @@ type Subject struct {
 // Namespaces tells the labels of a namespace, and whether they are known.
 type Namespaces func(ctx context.Context, name string) (its labels.Set, known bool, err error)
 
-// Known are the namespaces that a process watches.
-func Known(namespaces config.NamespaceLabels) Namespaces {
+// Cached are the namespaces that a process watches.
+func Cached(namespaces config.NamespaceLabels) Namespaces {
 	return func(_ context.Context, name string) (labels.Set, bool, error) {
 		its, known := namespaces(name)
 		return its, known, nil
@@ -62,8 +62,8 @@ func Application(
 	if err != nil {
 		return nil, err
 	}
-	api, served := apis[object.Group]
-	if !served || object.Resource != api.Resource {
+	api, ok := apis[object.Group]
+	if !ok || object.Resource != api.Resource {
 		return nil, nil
 	}
 	app, err := api.Get(ctx, object.Key())
@@ -75,7 +75,7 @@ func Application(
 	case app.GetUID() != object.UID, app.GetUndecodable() != "", app.GetDeletionTimestamp() != nil, app.GetRecord().Foreign():
 		return nil, nil
 	}
-	if served, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !served {
+	if ok, err := Serves(ctx, settings.Scope, namespaces, app); err != nil || !ok {
 		return nil, err
 	}
 	return &Subject{Application: app, API: api, Dialect: api.Dialect(settings)}, nil

@@ -25,13 +25,13 @@ const Name = string(lifecycle.AwaitsVerdict)
 func NewHandler(client kube.Clients, settings func() *config.Config, namespaces lookup.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return lookup.Anew(func() error {
-			return judge(ctx, apis, settings(), namespaces, event)
+		return lookup.RetryOnConflict(func() error {
+			return giveVerdict(ctx, apis, settings(), namespaces, event)
 		})
 	}
 }
 
-func judge(
+func giveVerdict(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces lookup.Namespaces,
 	event cloudevents.Event,
 ) error {

@@ -51,41 +51,41 @@ func NewHandler(
 		if k == nil {
 			return nil
 		}
-		return lookup.Anew(func() error { return h.answer(ctx, k, object) })
+		return lookup.RetryOnConflict(func() error { return h.handle(ctx, k, object) })
 	}
 }
 
-// question is a schedule as it was read, and what is to be done about it.
-type question struct {
+// task is a schedule as it was read, and what is to be done about it.
+type task struct {
 	kind     *variant.Kind
 	schedule variant.Schedule
-	read     time.Time
+	readAt   time.Time
 	policy   schedule.Policy
 	decision schedule.Decision
 }
 
-func (q *question) record() *v1alpha1.ScheduleRecord { return q.decision.Record }
+func (t *task) record() *v1alpha1.ScheduleRecord { return t.decision.Record }
 
-func (q *question) key() types.NamespacedName {
-	return types.NamespacedName{Namespace: q.schedule.GetNamespace(), Name: q.schedule.GetName()}
+func (t *task) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: t.schedule.GetNamespace(), Name: t.schedule.GetName()}
 }
 
-func (h *handler) answer(ctx context.Context, k *variant.Kind, object events.Object) error {
-	q, err := h.read(ctx, k, object)
-	if q == nil || err != nil {
+func (h *handler) handle(ctx context.Context, k *variant.Kind, object events.Object) error {
+	t, err := h.read(ctx, k, object)
+	if t == nil || err != nil {
 		return err
 	}
-	if !q.decision.Due.IsZero() {
-		if err := h.due(ctx, q); err != nil {
+	if !t.decision.Due.IsZero() {
+		if err := h.startOrHold(ctx, t); err != nil {
 			return err
 		}
 	}
-	return h.prune(ctx, q)
+	return h.prune(ctx, t)
 }
 
 // read reads the schedule that an event is about, as it is now. There is none where there is nothing to act on: it is
 // gone, going, cannot be decoded, is another installation's, has a record of a newer format, or nobody has looked at it.
-func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*question, error) {
+func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*task, error) {
 	now := h.clock.Now()
 	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
 	switch {
@@ -101,40 +101,40 @@ func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Objec
 		return nil, err
 	}
 	policy := k.PolicyOf(s, now)
-	return &question{kind: k, schedule: s, read: now, policy: policy, decision: schedule.Decide(s, policy, now)}, nil
+	return &task{kind: k, schedule: s, readAt: now, policy: policy, decision: schedule.Decide(s, policy, now)}, nil
 }
 
-// due starts the run that is due, or has it wait for those that run.
-func (h *handler) due(ctx context.Context, q *question) error {
-	running, err := h.running(ctx, q)
+// startOrHold starts the run that is due, or has it wait for those that run.
+func (h *handler) startOrHold(ctx context.Context, t *task) error {
+	running, err := h.activeRuns(ctx, t)
 	switch {
 	case err != nil:
 		return err
 	case len(running) == 0:
-		return h.start(ctx, q)
+		return h.startRun(ctx, t)
 	}
-	if q.policy.Concurrency == v1alpha1.ConcurrencyReplace {
+	if t.policy.Concurrency == v1alpha1.ConcurrencyReplace {
 		for _, run := range running {
-			if err := h.delete(ctx, q, run); err != nil {
+			if err := h.deleteRun(ctx, t, run); err != nil {
 				return err
 			}
 		}
 	}
-	return h.hold(ctx, q)
+	return h.recordHeld(ctx, t)
 }
 
-// running are the runs that have to end before the next one starts, as they are now.
-func (h *handler) running(ctx context.Context, q *question) ([]metav1.Object, error) {
-	if q.policy.Concurrency == v1alpha1.ConcurrencyAllow {
+// activeRuns are the runs that have to end before the next one starts, as they are now.
+func (h *handler) activeRuns(ctx context.Context, t *task) ([]metav1.Object, error) {
+	if t.policy.Concurrency == v1alpha1.ConcurrencyAllow {
 		return nil, nil
 	}
 	var running []metav1.Object
-	own := schedule.RunName(q.schedule.GetName(), q.decision.Due)
-	for _, reference := range q.record().Active {
-		if reference.Name == own {
+	wanted := schedule.RunName(t.schedule.GetName(), t.decision.Due)
+	for _, reference := range t.record().Active {
+		if reference.Name == wanted {
 			continue
 		}
-		run, err := h.run(ctx, q, reference)
+		run, err := h.readRun(ctx, t, reference)
 		if err != nil {
 			return nil, err
 		}
@@ -145,10 +145,10 @@ func (h *handler) running(ctx context.Context, q *question) ([]metav1.Object, er
 	return running, nil
 }
 
-// run reads a run; it is nil where it is gone.
-func (h *handler) run(ctx context.Context, q *question, reference v1alpha1.RunReference) (metav1.Object, error) {
-	key := types.NamespacedName{Namespace: q.schedule.GetNamespace(), Name: reference.Name}
-	run, err := q.kind.Run(ctx, h.client, key)
+// readRun reads a run; it is nil where it is gone.
+func (h *handler) readRun(ctx context.Context, t *task, reference v1alpha1.RunReference) (metav1.Object, error) {
+	key := types.NamespacedName{Namespace: t.schedule.GetNamespace(), Name: reference.Name}
+	run, err := t.kind.Run(ctx, h.client, key)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -160,13 +160,13 @@ func (h *handler) run(ctx context.Context, q *question, reference v1alpha1.RunRe
 	return run, nil
 }
 
-// delete deletes a run that is as it was read.
-func (h *handler) delete(ctx context.Context, q *question, run metav1.Object) error {
+// deleteRun deletes a run that is as it was read.
+func (h *handler) deleteRun(ctx context.Context, t *task, run metav1.Object) error {
 	if run.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	uid, propagation := run.GetUID(), metav1.DeletePropagationBackground
-	err := h.dynamic.Resource(q.kind.RunsResource()).Namespace(run.GetNamespace()).Delete(ctx, run.GetName(), metav1.DeleteOptions{
+	err := h.dynamic.Resource(t.kind.RunsResource()).Namespace(run.GetNamespace()).Delete(ctx, run.GetName(), metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation,
 	})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -175,43 +175,43 @@ func (h *handler) delete(ctx context.Context, q *question, run metav1.Object) er
 	return nil
 }
 
-// hold records that the run waits for others, so that it is asked for again when those are gone.
-func (h *handler) hold(ctx context.Context, q *question) error {
-	held := &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(q.decision.Due), Policy: q.policy.Concurrency}
-	if before := q.record().Held; before != nil { // for the same instant: others are not kept
-		if before.Policy == held.Policy {
+// recordHeld records that the run waits for others, so that it is asked for again when those are gone.
+func (h *handler) recordHeld(ctx context.Context, t *task) error {
+	held := &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(t.decision.Due), Policy: t.policy.Concurrency}
+	if recorded := t.record().Held; recorded != nil { // for the same instant: others are not kept
+		if recorded.Policy == held.Policy {
 			return nil
 		}
-		held.Unknown = before.Unknown
+		held.Unknown = recorded.Unknown
 	}
-	q.record().Held = held
-	return h.write(ctx, q)
+	t.record().Held = held
+	return h.writeStatus(ctx, t)
 }
 
-// write writes the record, and the status as it is with that.
-func (h *handler) write(ctx context.Context, q *question) error {
-	q.schedule.GetScheduleStatus().Firesteel = q.record()
-	q.decision = schedule.Decide(q.schedule, q.policy, q.read)
-	schedule.Project(q.schedule, q.policy, q.decision, "", h.clock.Now())
-	stored, err := q.kind.Schedules(h.client, q.schedule.GetNamespace()).UpdateStatus(ctx, q.schedule)
+// writeStatus writes the record, and the status as it is with that.
+func (h *handler) writeStatus(ctx context.Context, t *task) error {
+	t.schedule.GetScheduleStatus().Firesteel = t.record()
+	t.decision = schedule.Decide(t.schedule, t.policy, t.readAt)
+	schedule.Project(t.schedule, t.policy, t.decision, "", h.clock.Now())
+	stored, err := t.kind.Schedules(h.client, t.schedule.GetNamespace()).UpdateStatus(ctx, t.schedule)
 	if err != nil {
-		return fmt.Errorf("write status of schedule %s: %w", q.key(), err)
+		return fmt.Errorf("write status of schedule %s: %w", t.key(), err)
 	}
-	q.schedule = stored
+	t.schedule = stored
 	return nil
 }
 
 // prune deletes the runs that are kept no longer, where they still are as the record says: ended.
-func (h *handler) prune(ctx context.Context, q *question) error {
-	for _, reference := range slices.Clone(q.record().Surplus) {
-		run, err := h.run(ctx, q, reference)
+func (h *handler) prune(ctx context.Context, t *task) error {
+	for _, reference := range slices.Clone(t.record().Surplus) {
+		run, err := h.readRun(ctx, t, reference)
 		if err != nil {
 			return err
 		}
 		if run == nil || variant.RunOf(run).State == schedule.RunActive {
 			continue
 		}
-		if err := h.delete(ctx, q, run); err != nil {
+		if err := h.deleteRun(ctx, t, run); err != nil {
 			return err
 		}
 	}

@@ -22,32 +22,32 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// readHolds is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
+// maxReadAge is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
 // have ended and be gone, and the name would be free again.
-const readHolds = 10 * time.Second
+const maxReadAge = 10 * time.Second
 
-var errTooSlow = errors.New("the run was begun with too long ago to be created now: the schedule is read again")
+var errStaleRead = errors.New("the run was begun with too long ago to be created now: the schedule is read again")
 
-// start creates the run and records it. A run that exists already, and is recorded by nobody, is as good as one that was
+// startRun creates the run and records it. A run that exists already, and is recorded by nobody, is as good as one that was
 // created just now.
-func (h *handler) start(ctx context.Context, q *question) error {
-	if err := h.begin(ctx, q); err != nil {
+func (h *handler) startRun(ctx context.Context, t *task) error {
+	if err := h.recordBegun(ctx, t); err != nil {
 		return err
 	}
-	due := q.decision.Due
+	due := t.decision.Due
 	outcome := v1alpha1.ScheduledRun{
-		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName(q.schedule.GetName(), due),
+		ScheduledTime: metav1.NewTime(due), Name: schedule.RunName(t.schedule.GetName(), due),
 	}
-	wanted, err := q.kind.NewRun(q.schedule, due)
+	wanted, err := t.kind.NewRun(t.schedule, due)
 	var run *unstructured.Unstructured
 	if err == nil {
-		ctx, cancel := context.WithDeadline(ctx, q.read.Add(readHolds))
+		ctx, cancel := context.WithDeadline(ctx, t.readAt.Add(maxReadAge))
 		defer cancel()
-		run, outcome.Message, err = h.create(ctx, q, wanted)
+		run, outcome.Message, err = h.createRun(ctx, t, wanted)
 	} else {
-		err = refusal{reason: schedule.ReasonRefused, error: err}
+		err = refusedError{reason: schedule.ReasonRefused, error: err}
 	}
-	var refused refusal
+	var refused refusedError
 	switch {
 	case errors.As(err, &refused):
 		outcome.Reason, outcome.Message = refused.reason, refused.Error()
@@ -56,17 +56,17 @@ func (h *handler) start(ctx context.Context, q *question) error {
 	default:
 		outcome.UID = run.GetUID()
 	}
-	outcome.Message = redacted(q, wanted, outcome.Message)
+	outcome.Message = redactedMessage(t, wanted, outcome.Message)
 	outcome.StartedAt = metav1.NewMicroTime(h.clock.Now())
-	return h.record(ctx, q, outcome)
+	return h.recordOutcome(ctx, t, outcome)
 }
 
-// redacted is a message that tells no secrets of a run; run is nil if the template cannot be made into one.
-func redacted(q *question, run *unstructured.Unstructured, message string) string {
+// redactedMessage is a message that tells no secrets of a run; run is nil if the template cannot be made into one.
+func redactedMessage(t *task, run *unstructured.Unstructured, message string) string {
 	if message == "" {
 		return ""
 	}
-	var template any = q.schedule
+	var template any = t.schedule
 	if run != nil {
 		template = run
 	}
@@ -77,36 +77,36 @@ func redacted(q *question, run *unstructured.Unstructured, message string) strin
 	return redact.For(text).Text(message)
 }
 
-// begin records that the run is about to be created, where no other may run beside it: however long the creation takes, no
+// recordBegun records that the run is about to be created, where no other may run beside it: however long the creation takes, no
 // later instant is due before it is recorded. A run that was begun with before is gone on with, while there is time.
-func (h *handler) begin(ctx context.Context, q *question) error {
-	if q.policy.Concurrency == v1alpha1.ConcurrencyAllow {
+func (h *handler) recordBegun(ctx context.Context, t *task) error {
+	if t.policy.Concurrency == v1alpha1.ConcurrencyAllow {
 		return nil
 	}
-	if begun := q.record().Begun; begun != nil {
-		if q.read.Sub(begun.At.Time) > schedule.BegunHolds-readHolds {
-			return errTooSlow
+	if recorded := t.record().Begun; recorded != nil {
+		if t.readAt.Sub(recorded.At.Time) > schedule.BegunHolds-maxReadAge {
+			return errStaleRead
 		}
 		return nil
 	}
-	schedule.Begin(q.record(), q.decision.Due, q.read)
-	return h.write(ctx, q)
+	schedule.Begin(t.record(), t.decision.Due, t.readAt)
+	return h.writeStatus(ctx, t)
 }
 
-// refusal is an error that no repetition mends.
-type refusal struct {
+// refusedError is an error that no repetition mends.
+type refusedError struct {
 	error
 	reason string
 }
 
-// create creates the run, or finds it. What of the template is not taken is a warning.
-func (h *handler) create(
-	ctx context.Context, q *question, run *unstructured.Unstructured,
+// createRun creates the run, or finds it. What of the template is not taken is a warning.
+func (h *handler) createRun(
+	ctx context.Context, t *task, run *unstructured.Unstructured,
 ) (created *unstructured.Unstructured, warning string, err error) {
-	if h.clock.Since(q.read) > readHolds {
-		return nil, "", errTooSlow
+	if h.clock.Since(t.readAt) > maxReadAge {
+		return nil, "", errStaleRead
 	}
-	runs := h.dynamic.Resource(q.kind.RunsResource()).Namespace(run.GetNamespace())
+	runs := h.dynamic.Resource(t.kind.RunsResource()).Namespace(run.GetNamespace())
 	created, err = runs.Create(ctx, run, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if unknownFields(err) {
 		warning = "Of the template was not taken: " + err.Error()
@@ -116,13 +116,13 @@ func (h *handler) create(
 	case err == nil:
 		return created, warning, nil
 	case apierrors.IsAlreadyExists(err):
-		created, err = h.find(ctx, q, run)
+		created, err = h.findRun(ctx, t, run)
 		return created, "", err
 	case refusedForGood(err):
 		// The answer to an earlier create may have been lost: quotas and policies are looked at before names.
-		found, lookErr := h.find(ctx, q, run)
+		found, lookErr := h.findRun(ctx, t, run)
 		if apierrors.IsNotFound(lookErr) {
-			return nil, "", refusal{reason: schedule.ReasonRefused, error: err}
+			return nil, "", refusedError{reason: schedule.ReasonRefused, error: err}
 		}
 		return found, "", lookErr
 	default:
@@ -150,59 +150,59 @@ func refusedForGood(err error) bool {
 	}
 }
 
-// find reads the application that has the run's name: the run itself, or somebody else's.
-func (h *handler) find(ctx context.Context, q *question, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	found, err := h.dynamic.Resource(q.kind.RunsResource()).Namespace(run.GetNamespace()).Get(ctx, run.GetName(), metav1.GetOptions{})
+// findRun reads the application that has the run's name: the run itself, or somebody else's.
+func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	found, err := h.dynamic.Resource(t.kind.RunsResource()).Namespace(run.GetNamespace()).Get(ctx, run.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}
-	claimed := []schedule.Run{variant.RunOf(found)}
-	proven := schedule.Believe(q.schedule, q.policy, claimed, h.clock.Now())[0]
+	runs := []schedule.Run{variant.RunOf(found)}
+	claim := schedule.Believe(t.schedule, t.policy, runs, h.clock.Now())[0]
 	switch {
-	case proven.Instant.Equal(q.decision.Due):
+	case claim.Instant.Equal(t.decision.Due):
 		return found, nil
 	case found.GetDeletionTimestamp() != nil:
 		return nil, fmt.Errorf("application %s/%s has the run's name and is being deleted", run.GetNamespace(), run.GetName())
 	default:
-		return nil, refusal{
+		return nil, refusedError{
 			reason: schedule.ReasonNameTaken,
 			error:  fmt.Errorf("an application named %s exists that is no run of this schedule; delete it", run.GetName()),
 		}
 	}
 }
 
-// record writes what became of an instant. It does so even where the schedule was suspended or edited meanwhile, since
+// recordOutcome writes what became of an instant. It does so even where the schedule was suspended or edited meanwhile, since
 // the run is there; and it takes a run back where another was recorded for the instant.
-func (h *handler) record(ctx context.Context, q *question, outcome v1alpha1.ScheduledRun) error {
-	schedule.Start(q.record(), outcome)
-	err := h.write(ctx, q)
+func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
+	schedule.Start(t.record(), outcome)
+	err := h.writeStatus(ctx, t)
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	return lookup.Anew(func() error {
-		now, err := h.read(ctx, q.kind, q.kind.Object(q.schedule))
-		if now == nil || err != nil {
+	return lookup.RetryOnConflict(func() error {
+		current, err := h.read(ctx, t.kind, t.kind.Object(t.schedule))
+		if current == nil || err != nil {
 			return err
 		}
 		// As it is stored: what the new spec makes of it is the controller's to say.
-		now.decision.Record = now.schedule.GetScheduleStatus().Firesteel.DeepCopy()
-		if schedule.Settled(now.record(), outcome.ScheduledTime.Time) {
-			return h.takeBack(ctx, now, outcome)
+		current.decision.Record = current.schedule.GetScheduleStatus().Firesteel.DeepCopy()
+		if schedule.Settled(current.record(), outcome.ScheduledTime.Time) {
+			return h.deleteSuperseded(ctx, current, outcome)
 		}
-		schedule.Start(now.record(), outcome)
-		return h.write(ctx, now)
+		schedule.Start(current.record(), outcome)
+		return h.writeStatus(ctx, current)
 	})
 }
 
-// takeBack deletes a run where another is the one for its instant.
-func (h *handler) takeBack(ctx context.Context, q *question, outcome v1alpha1.ScheduledRun) error {
-	last := q.record().Last
+// deleteSuperseded deletes a run where another is the one for its instant.
+func (h *handler) deleteSuperseded(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
+	last := t.record().Last
 	if outcome.UID == "" || last == nil || last.UID == "" || last.UID == outcome.UID ||
 		!last.ScheduledTime.Time.Equal(outcome.ScheduledTime.Time) {
 		return nil
 	}
 	uid := types.UID(outcome.UID)
-	err := h.dynamic.Resource(q.kind.RunsResource()).Namespace(q.schedule.GetNamespace()).Delete(ctx, outcome.Name,
+	err := h.dynamic.Resource(t.kind.RunsResource()).Namespace(t.schedule.GetNamespace()).Delete(ctx, outcome.Name,
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("take back run %s: %w", outcome.Name, err)

@@ -26,13 +26,13 @@ func NewHandler(
 ) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {
-		return lookup.Anew(func() error {
-			return expire(ctx, apis, settings(), namespaces, clock, event)
+		return lookup.RetryOnConflict(func() error {
+			return deleteExpired(ctx, apis, settings(), namespaces, clock, event)
 		})
 	}
 }
 
-func expire(
+func deleteExpired(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces lookup.Namespaces,
 	clock clock.PassiveClock, event cloudevents.Event,
 ) error {
@@ -40,8 +40,8 @@ func expire(
 	if app == nil || err != nil {
 		return err
 	}
-	due, has := lifecycle.ExpiresAt(app.GetRecord(), app.Dialect.Policy(app.Application))
-	if !has || clock.Now().Before(due) {
+	due, ok := lifecycle.ExpiresAt(app.GetRecord(), app.Dialect.Policy(app.Application))
+	if !ok || clock.Now().Before(due) {
 		return nil
 	}
 	if err := app.API.Delete(ctx, app.Application); err != nil && !apierrors.IsNotFound(err) {

@@ -75,7 +75,7 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its L
 	})
 	p.store = config.NewStore(logger, func(before, after *config.Config) {
 		logScopeChange(logger, before.Scope, after.Scope)
-		if after.Scope.AsksForNamespaces() {
+		if after.Scope.UsesNamespaceLabels() {
 			p.namespaces.watch(ctx)
 		}
 		for _, its := range p.listeners {

@@ -27,7 +27,7 @@ func TestAnswersAreGivenAnewAfterAConflictOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
-			err := lookup.Anew(func() error { tries++; return test.answers[tries-1] })
+			err := lookup.RetryOnConflict(func() error { tries++; return test.answers[tries-1] })
 			if !errors.Is(err, test.want) || tries != len(test.answers) {
 				t.Errorf("%v after %d tries, want %v", err, tries, test.want)
 			}
