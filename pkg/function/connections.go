@@ -8,26 +8,26 @@ import (
 	"sync"
 )
 
-// maxConnections bounds the connections of a server. Each may hold a header and the body of a small event.
+// maxConnections bounds the connections of a server. Each may hold a header and the body of a small event in memory.
 const maxConnections = 1024
 
-// connectionLimiter bounds the connections of a server. Beyond the limit it closes the one that has kept the server waiting longest, for
-// a request or for the rest of one. Those that have delivered an event before are closed last, and one whose event has just arrived
-// is not closed.
+// connectionLimiter bounds the connections of a server. Beyond the limit it closes the connection for which the server has waited
+// longest, for a request or for the rest of one. It closes connections that have delivered an event last. It does not close a
+// connection while its event is being handled.
 type connectionLimiter struct {
 	limit int
 
 	mutex sync.Mutex
-	// withoutEvent and senders hold the connections that are waited for, the longest first: those that have delivered no event, and
-	// those that have.
+	// The server waits for the connections in these two lists, for the first longest. Those in withoutEvent have delivered no event
+	// yet. Those in withEvent have.
 	withoutEvent, withEvent *list.List
 	open                    map[net.Conn]*connection
 }
 
 type connection struct {
-	// delivered says that an event has come.
+	// delivered reports whether the connection has delivered an event.
 	delivered bool
-	// list is the list that holds the connection at a place; nil if it is not waited for.
+	// list holds the connection at element. It is nil while the server does not wait for the connection.
 	list    *list.List
 	element *list.Element
 }
@@ -36,7 +36,7 @@ func newConnectionLimiter(limit int) *connectionLimiter {
 	return &connectionLimiter{limit: limit, withoutEvent: list.New(), withEvent: list.New(), open: map[net.Conn]*connection{}}
 }
 
-// stateChanged notes what becomes of a connection. It is an http.Server's ConnState.
+// stateChanged records the new state of a connection. It is an http.Server's ConnState.
 func (c *connectionLimiter) stateChanged(conn net.Conn, state http.ConnState) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -62,7 +62,7 @@ func (c *connectionLimiter) stateChanged(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeOldest closes the connection that is waited for longest. The server notes its end by itself.
+// closeOldest closes the connection for which the server has waited longest.
 func (c *connectionLimiter) closeOldest() {
 	for _, waiting := range []*list.List{c.withoutEvent, c.withEvent} {
 		if oldest := waiting.Front(); oldest != nil {
@@ -75,7 +75,7 @@ func (c *connectionLimiter) closeOldest() {
 	}
 }
 
-// notReadyPeriod takes a connection out of those that are waited for.
+// stopWaiting removes a connection from its list.
 func (c *connection) stopWaiting() {
 	if c.list != nil {
 		c.list.Remove(c.element)
@@ -85,7 +85,7 @@ func (c *connection) stopWaiting() {
 
 type eventArrivedKey struct{}
 
-// context gives the requests of a connection what arrived calls. It is an http.Server's ConnContext.
+// context adds the function that markEventArrived calls. It is an http.Server's ConnContext.
 func (c *connectionLimiter) context(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, eventArrivedKey{}, func() { c.eventArrived(conn) })
 }
@@ -99,9 +99,9 @@ func (c *connectionLimiter) eventArrived(conn net.Conn) {
 	}
 }
 
-// eventArrived notes that the event of a request is there.
+// markEventArrived records that a request's event has arrived, so that its connection is not closed.
 func markEventArrived(ctx context.Context) {
-	if note, bounded := ctx.Value(eventArrivedKey{}).(func()); bounded {
-		note()
+	if mark, ok := ctx.Value(eventArrivedKey{}).(func()); ok {
+		mark()
 	}
 }

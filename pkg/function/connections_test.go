@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// named is a connection that knows whether it was closed.
+// named is a connection that records whether it was closed.
 type named struct {
 	net.Conn
 	closed bool
@@ -17,7 +17,7 @@ func (n *named) Close() error {
 	return nil
 }
 
-func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
+func TestConnectionLimiterClosesTheLongestWaiting(t *testing.T) {
 	c := newConnectionLimiter(3)
 	broker, busy, idle, slow, late := &named{}, &named{}, &named{}, &named{}, &named{}
 	deliver := func(conn net.Conn) {
@@ -45,9 +45,9 @@ func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
 	expect("within the limit")
 	c.stateChanged(slow, http.StateNew)
 	expect("beyond the limit", idle)
-	c.stateChanged(slow, http.StateActive) // it begins a request
+	c.stateChanged(slow, http.StateActive) // a request begins
 	c.stateChanged(late, http.StateNew)
-	expect("beyond it again", idle, slow)
+	expect("beyond the limit again", idle, slow)
 	c.stateChanged(slow, http.StateActive)
 	c.stateChanged(slow, http.StateClosed)
 	c.stateChanged(late, http.StateActive)
@@ -55,12 +55,12 @@ func TestTheConnectionThatIsWaitedForLongestIsClosed(t *testing.T) {
 	another := &named{}
 	c.stateChanged(another, http.StateNew)
 	if !another.closed || broker.closed {
-		t.Errorf("one that has delivered is closed before one that has not: %t, %t", broker.closed, another.closed)
+		t.Errorf("a connection with an event was closed before one without: %t, %t", broker.closed, another.closed)
 	}
 	for _, conn := range []*named{broker, busy, idle, slow, late, another} {
 		c.stateChanged(conn, http.StateClosed)
 	}
 	if len(c.open) != 0 || c.withoutEvent.Len() != 0 || c.withEvent.Len() != 0 {
-		t.Errorf("left are %d, %d and %d", len(c.open), c.withoutEvent.Len(), c.withEvent.Len())
+		t.Errorf("%d, %d and %d connections are left", len(c.open), c.withoutEvent.Len(), c.withEvent.Len())
 	}
 }

@@ -1,12 +1,13 @@
-// Package function is for those who write handlers of Firesteel's events: what acts on them, as a service that Triggers
-// call.
+// Package function helps to write handlers of Firesteel's events: services that Knative Triggers call.
 //
 //	broker --Trigger--> Handle --> your function --> API server
 //
-// A function is a func(context.Context, cloudevents.Event) error, which Handle serves. Package events has the types,
-// attributes and data of events. Events come at least once, in any order, and from anybody who can reach the service:
-// read the object again (package verify tells whether an event is true of it) and act with a precondition or under a
-// name that follows from the event. Then a duplicate, late or forged event does nothing.
+// A function is a func(context.Context, cloudevents.Event) error. Handle serves it. Package events has the types, attributes and
+// data of events.
 //
-// The handlers that come with Firesteel are served by this package, too.
+// Events arrive at least once, in any order, and from anyone who can reach the service. So a handler should read the object
+// again. Package verify checks whether an event is true. Then the handler should act with a precondition, or create an object
+// whose name is made from the event. With that, a duplicate, late or forged event does nothing.
+//
+// Firesteel's own handlers are served by this package, too.
 package function

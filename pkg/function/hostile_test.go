@@ -18,26 +18,26 @@ import (
 	"knative.dev/pkg/logging"
 )
 
-// head begins a request with a body of some length.
+// head returns the beginning of a request with a body of a length.
 func head(length int) string {
 	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nContent-Length: %d\r\n\r\n", length)
 }
 
 const chunked = "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/cloudevents+json\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-// connect opens a connection that sends a text, and stays.
+// connect opens a connection, sends a text, and does not close the connection.
 func (s *served) connect(text string) net.Conn {
 	s.t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	must(s.t, err)
 	s.t.Cleanup(func() { _ = connection.Close() })
-	// The server may have closed it already, to make room.
+	// The server may have closed the connection already, because of its limit.
 	_, _ = io.WriteString(connection, text)
 	return connection
 }
 
-// The Broker is served, and the kubelet, whatever others send, or do not.
-func TestTheBrokerIsServedBesideConnectionsThat(t *testing.T) {
+// The server serves the Broker and the kubelet, whatever other clients do.
+func TestServerServesTheBrokerBesideConnectionsThat(t *testing.T) {
 	for name, test := range map[string]struct {
 		number int
 		sends  string
@@ -64,17 +64,17 @@ func TestTheBrokerIsServedBesideConnectionsThat(t *testing.T) {
 			}
 			for range 10 {
 				if live, ready, event := s.get("/healthz"), s.get("/readyz"), s.post(); live != 200 || ready != 200 || event != 204 {
-					t.Fatalf("it is live %d and ready %d and answers an event with %d", live, ready, event)
+					t.Fatalf("liveness is %d, readiness %d, and an event is answered with %d", live, ready, event)
 				}
 			}
 		})
 	}
 }
 
-// What arrives too slowly ends: its answer says that it may be sent again.
-func TestRequestsThatDoNotArriveEnd(t *testing.T) {
+// A request that arrives too slowly is answered with 408, so that it is sent again.
+func TestServerEndsRequestsThatDoNotArrive(t *testing.T) {
 	if readTimeout > 30*time.Second {
-		t.Fatalf("a request has %s", readTimeout)
+		t.Fatalf("the timeout of a request is %s", readTimeout)
 	}
 	s := newServed(t, func(context.Context, cloudevents.Event) error { return nil }, 0)
 	response, err := http.ReadResponse(bufio.NewReader(s.connect(head(1000)+"{")), nil)
@@ -85,7 +85,7 @@ func TestRequestsThatDoNotArriveEnd(t *testing.T) {
 	}
 }
 
-func TestLargeEventsAreBounded(t *testing.T) {
+func TestReceiverBoundsLargeEvents(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	s := newServed(t, func(_ context.Context, event cloudevents.Event) error {
 		if len(event.Data()) > maxSmallBody {
@@ -98,14 +98,14 @@ func TestLargeEventsAreBounded(t *testing.T) {
 	must(t, large.SetData(cloudevents.TextPlain, bytes.Repeat([]byte("x"), 2*maxSmallBody)))
 	answers := make(chan int, maxLargeBodies+1)
 	for n := range maxLargeBodies {
-		// Each is of a namespace of its own, so that calls are free.
+		// Each event has its own namespace, so that slots are free.
 		event := large.Clone()
 		event.SetSource(strings.Replace(large.Source(), "/namespaces/", fmt.Sprintf("/namespaces/n%d-", n), 1))
 		go func() { answers <- s.send(event) }()
 		<-begun
 	}
 	if got := s.send(large); got != http.StatusTooManyRequests {
-		t.Errorf("a large event more is answered with %d, want 429", got)
+		t.Errorf("another large event is answered with %d, want 429", got)
 	}
 	if got := s.post(); got != http.StatusNoContent {
 		t.Errorf("a small event is answered with %d, want 204", got)
@@ -123,7 +123,7 @@ func TestLargeEventsAreBounded(t *testing.T) {
 	}
 }
 
-func TestProbesHaveAPortOfTheirOwn(t *testing.T) {
+func TestServerHasAPortForProbes(t *testing.T) {
 	ctx, stop := context.WithCancel(logging.WithLogger(t.Context(), zap.NewNop().Sugar()))
 	var listeners [2]net.Listener
 	for i := range listeners {
@@ -138,7 +138,7 @@ func TestProbesHaveAPortOfTheirOwn(t *testing.T) {
 	events := &served{t: t, url: "http://" + listeners[0].Addr().String()}
 	probes := &served{t: t, url: "http://" + listeners[1].Addr().String()}
 	if live, ready, event := probes.get("/healthz"), probes.get("/readyz"), events.post(); live != 200 || ready != 200 || event != 204 {
-		t.Errorf("it is live %d and ready %d and answers an event with %d", live, ready, event)
+		t.Errorf("liveness is %d, readiness %d, and an event is answered with %d", live, ready, event)
 	}
 	if live, event := events.get("/healthz"), probes.post(); live == 200 || event == 204 {
 		t.Errorf("the port of the events answers a probe with %d, and that of the probes an event with %d", live, event)
@@ -147,16 +147,16 @@ func TestProbesHaveAPortOfTheirOwn(t *testing.T) {
 	must(t, <-done)
 }
 
-func TestSendersAreAuthenticated(t *testing.T) {
+func TestServerAuthenticatesSenders(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error
 		want int
 	}{
-		"one that may":                  {nil, http.StatusNoContent},
-		"one that may not":              {fmt.Errorf("%w: no token", ErrUnauthenticated), http.StatusUnauthorized},
-		"one that cannot be checked":    {errors.New("no keys"), http.StatusServiceUnavailable},
-		"one that is not checked soon":  {context.DeadlineExceeded, http.StatusServiceUnavailable},
-		"one that breaks off its check": {context.Canceled, http.StatusServiceUnavailable},
+		"an authenticated sender":         {nil, http.StatusNoContent},
+		"a refused sender":                {fmt.Errorf("%w: no token", ErrUnauthenticated), http.StatusUnauthorized},
+		"a sender that cannot be checked": {errors.New("no keys"), http.StatusServiceUnavailable},
+		"a check that times out":          {context.DeadlineExceeded, http.StatusServiceUnavailable},
+		"a check that is cancelled":       {context.Canceled, http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			called := false

@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// TestStoryOverHTTP takes a story all the way: relay, sink, a receiver that is overloaded at first, handler.
-func TestStoryOverHTTP(t *testing.T) {
+// The events pass through a relay, a sink, and a receiver that is overloaded at first, to a handler.
+func TestReceiverGetsTheEventsOfARelay(t *testing.T) {
 	var got []string
 	receiver, err := NewReceiver(func(_ context.Context, event cloudevents.Event) error {
 		object, err := events.Identify(event)

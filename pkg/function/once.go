@@ -10,13 +10,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// onceCapacity is how many events Once knows.
+// onceCapacity is the number of events that Once remembers.
 const onceCapacity = 4096
 
-// Once drops duplicates: events with the source and id of one of the last 4,096 that this process has handled without an
-// error. It spares a chat channel most repetitions. It is no defence: another replica, and this one after a restart, know
-// nothing of it. And it is wrong for a handler that is asked until the object shows the deed done, as restart, ttl and
-// schedule are, since those questions are duplicates.
+// Once drops duplicates. A duplicate has the source and the id of one of the last 4,096 events that this process has handled
+// without an error. So a chat channel, for example, gets few repetitions.
+//
+// Once does not prevent all duplicates: other replicas, and this process after a restart, do not know the handled events. Do not
+// use it for a handler that Firesteel requests until the object shows the result, like restart, ttl and schedule. Those requests
+// are duplicates.
 func Once(handler events.Handler) events.Handler {
 	type key struct{ source, id string }
 	done := lru.New(onceCapacity)
@@ -24,7 +26,7 @@ func Once(handler events.Handler) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
 		k := key{source: event.Source(), id: event.ID()}
 		_, err, _ := running.Do(k.source+"\n"+k.id, func() (any, error) {
-			if _, known := done.Get(k); known {
+			if _, ok := done.Get(k); ok {
 				return nil, nil
 			}
 			if err := handler(ctx, event); err != nil {

@@ -9,7 +9,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 )
 
-func TestOnceDropsWhatWasDone(t *testing.T) {
+func TestOnceDropsHandledEvents(t *testing.T) {
 	var calls []string
 	fails := errors.New("not now")
 	answer := fails
@@ -27,11 +27,11 @@ func TestOnceDropsWhatWasDone(t *testing.T) {
 		must(t, once(t.Context(), e))
 	}
 	if len(calls) != 3 || calls[2] != "/another" {
-		t.Errorf("it was called for %v, want twice for the event that failed first, and once for the other", calls)
+		t.Errorf("the handler was called for %v, want twice for the event that failed first, and once for the other", calls)
 	}
 }
 
-func TestOnceIsCalledOnceAtATime(t *testing.T) {
+func TestOnceMergesConcurrentDuplicates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, calls := make(chan struct{}), 0
 		once := Once(func(context.Context, cloudevents.Event) error {
@@ -49,7 +49,7 @@ func TestOnceIsCalledOnceAtATime(t *testing.T) {
 			must(t, <-answers)
 		}
 		if calls != 1 {
-			t.Errorf("it was called %d times", calls)
+			t.Errorf("the handler was called %d times", calls)
 		}
 	})
 }

@@ -20,55 +20,55 @@ import (
 )
 
 const (
-	// maxRequestBytes is how large a received event may be. Firesteel's stay below 8 KiB, and so below maxSmallBody.
+	// maxRequestBytes bounds a received event. Firesteel's events are below 8 KiB, and so below maxSmallBody.
 	maxRequestBytes = 1 << 20
-	// maxSmallBody is how large a body is that is read in any case, and maxLargeBodies the number of larger ones that are held at once.
+	// A body of up to maxSmallBody is always read. At most maxLargeBodies larger ones are held at the same time.
 	maxSmallBody   = 16 << 10
 	maxLargeBodies = 32
-	// maxCalls bounds the calls of a handler, maxCallsPerNamespace those about objects of one namespace, and queueTimeout is how long
-	// an event waits for its turn.
+	// maxCalls bounds the concurrent calls of a handler, and maxCallsPerNamespace those for the objects of one namespace. An event waits
+	// up to queueTimeout for its call.
 	maxCalls             = 512
 	maxCallsPerNamespace = 32
 	queueTimeout         = 2 * time.Second
 )
 
 var (
-	// errBusy is the error of an event for which no call was free.
+	// errBusy means that no call was free within queueTimeout.
 	errBusy = errors.New("the handler is busy with other events")
-	// errAuthenticationFailed is the error of a sender who cannot be checked now.
+	// errAuthenticationFailed means that the sender cannot be checked now.
 	errAuthenticationFailed = errors.New("the sender cannot be authenticated now")
-	// errTooManyLargeEvents is the error of a large event for which there is no room.
-	errTooManyLargeEvents = errors.New("the handler holds as many large events as it may")
-	// errIncomplete is the error of a request whose body did not arrive whole.
-	errIncomplete = errors.New("the event did not arrive whole")
+	// errTooManyLargeEvents means that maxLargeBodies are held already.
+	errTooManyLargeEvents = errors.New("the handler holds too many large events")
+	// errIncomplete means that the body of a request did not arrive completely.
+	errIncomplete = errors.New("the event did not arrive completely")
 )
 
-// NewReceiver serves a handler over HTTP, in binary and in structured mode, as Triggers call it. At most 32 calls run at once
-// about objects of one namespace, which their source names, and no namespace waits for another. A request counts when its
-// body has arrived. It answers
+// NewReceiver returns an HTTP handler that receives events, in binary and in structured mode, as Triggers send them. At most 32
+// calls of the handler run concurrently for the objects of one namespace, and no namespace waits for another. An event takes a
+// slot only after its body has arrived. The responses are
 //
-//	204  done
-//	401  a sender that is not authenticated
-//	400  what no repetition can mend: no event, or an error that events.Permanent marks
-//	408  the body did not arrive whole
-//	413  an event above 1 MiB
-//	429  32 calls were running for 2 s, or 32 other events above 16 KiB were held
-//	503  the sender cannot be checked now, the handler ran out of time, or the API server is overloaded or away
-//	500  any other error, a panic too
+//	204  success
+//	400  a permanent error: the request holds no event, or the error is marked by events.Permanent
+//	401  the sender is not authenticated
+//	408  the body did not arrive completely
+//	413  the event is above 1 MiB
+//	429  32 calls ran for 2 s, or 32 other events above 16 KiB were held
+//	500  any other error, including a panic
+//	503  the sender cannot be checked now, the handler timed out, or the API server is overloaded or unreachable
 //
-// and a broker delivers again after 408, 429, 503 and 500. Events of types that Firesteel does not send are handed over like any
-// other: a broker may carry them, too. An answer has no body unless it is a refusal: a broker takes the body of a success for
-// a reply event. What is refused goes to the logger of the request's context.
+// A broker delivers an event again after 408, 429, 500 and 503. The handler also gets events of types that Firesteel does not send,
+// since a broker may carry them. A success has no body, since a broker would treat it as a reply event. Errors are logged to
+// the logger of the request's context.
 func NewReceiver(handler events.Handler) (http.Handler, error) { return newReceiver(handler, nil) }
 
-// Authenticate checks who sends a request. An error that wraps ErrUnauthenticated is about the sender; any other one is trouble with
-// the check.
+// Authenticate checks the sender of a request. An error that wraps ErrUnauthenticated refuses the sender. Any other error means that
+// the check failed.
 type Authenticate func(request *http.Request) error
 
-// ErrUnauthenticated is wrapped by the errors of Authenticate about senders that must not pass.
+// ErrUnauthenticated is wrapped by the error of Authenticate for a sender that is refused.
 var ErrUnauthenticated = errors.New("the sender is not authenticated")
 
-// newReceiver takes the events of all senders if authenticate is nil.
+// newReceiver creates a receiver. It accepts the events of all senders if authenticate is nil.
 func newReceiver(handler events.Handler, authenticate Authenticate) (*receiver, error) {
 	if handler == nil {
 		return nil, errors.New("a receiver needs a handler")
@@ -86,7 +86,7 @@ type receiver struct {
 	handler      events.Handler
 	authenticate Authenticate
 	slots        *fairshare.Limiter
-	// largeBodies bounds the large bodies that are held.
+	// largeBodies bounds the number of large bodies that are held.
 	largeBodies  *semaphore.Weighted
 	queueTimeout time.Duration
 }
@@ -94,7 +94,7 @@ type receiver struct {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if request.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "events are sent with POST", http.StatusMethodNotAllowed)
+		http.Error(w, "send events with POST", http.StatusMethodNotAllowed)
 		return
 	}
 	event, err := r.handle(w, request)
@@ -111,8 +111,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	http.Error(w, err.Error(), status)
 }
 
-// handle reads an event and has it handled. The event is nil if the request holds none. Nobody else waits while the body arrives:
-// a slot is taken when it is there.
+// handle reads an event and calls the handler. The event is nil if the request holds none. The event takes a slot only after its body
+// has arrived, so that a slow sender delays no others.
 func (r *receiver) handle(w http.ResponseWriter, request *http.Request) (*cloudevents.Event, error) {
 	switch err := r.authenticate(request); {
 	case errors.Is(err, ErrUnauthenticated):
@@ -139,7 +139,7 @@ func (r *receiver) handle(w http.ResponseWriter, request *http.Request) (*cloude
 	return event, r.handler.Call(request.Context(), *event)
 }
 
-// readBody reads a body. A large one counts until it is released.
+// readBody reads a body. A large body counts until it is released.
 func (r *receiver) readBody(body io.Reader) (text []byte, release func(), err error) {
 	release = func() {}
 	text, err = io.ReadAll(io.LimitReader(body, maxSmallBody+1))
@@ -164,7 +164,7 @@ func (r *receiver) readBody(body io.Reader) (text []byte, release func(), err er
 	}
 }
 
-// acquireSlot waits for a slot.
+// acquireSlot waits for a slot for up to queueTimeout.
 func (r *receiver) acquireSlot(ctx context.Context, namespace string) (release func(), err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, r.queueTimeout, errBusy)
 	defer cancel()
@@ -174,19 +174,19 @@ func (r *receiver) acquireSlot(ctx context.Context, namespace string) (release f
 	return release, nil
 }
 
-// decodeEvent reads one event. What is not one now will not be one the next time.
+// decodeEvent decodes an event. Its errors are permanent, since the same request would fail again.
 func decodeEvent(request *http.Request) (*cloudevents.Event, error) {
 	event, err := cloudevents.NewEventFromHTTPRequest(request)
 	if err != nil {
 		return nil, events.Permanent(fmt.Errorf("read event: %w", err))
 	}
 	if err := event.Validate(); err != nil {
-		return nil, events.Permanent(fmt.Errorf("received event: %w", err))
+		return nil, events.Permanent(fmt.Errorf("invalid event: %w", err))
 	}
 	return event, nil
 }
 
-// statusOf is the status of a handler's error. Brokers deliver again after 429 and 5xx, and after none of the others here.
+// statusOf returns the HTTP status for an error. Brokers deliver again after 408, 429 and 5xx, but not after the other ones.
 func statusOf(err error) int {
 	switch {
 	case isTooLarge(err):
@@ -213,7 +213,7 @@ func isTooLarge(err error) bool {
 	return errors.As(err, &limit)
 }
 
-// isOverloaded says that the handler or the API server cannot take work now.
+// isOverloaded reports whether the handler timed out, or the API server cannot accept requests now.
 func isOverloaded(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||

@@ -28,16 +28,16 @@ func TestReceiverAnswers(t *testing.T) {
 		err  error
 		want int
 	}{
-		"done is 204":                               {nil, 204},
-		"what can never work is 400":                {events.Permanent(errors.New("poison")), 400},
-		"so it is when wrapped":                     {fmt.Errorf("restart: %w", events.Permanent(errors.New("poison"))), 400},
-		"an API server with too many requests":      {apierrors.NewTooManyRequests("slow down", 1), 503},
-		"an API server that is unavailable":         {apierrors.NewServiceUnavailable("etcd"), 503},
-		"an API server that timed out":              {apierrors.NewServerTimeout(resource, "get", 1), 503},
-		"an API server that is not there":           {fmt.Errorf("get: %w", syscall.ECONNREFUSED), 503},
-		"a deadline that passed":                    {fmt.Errorf("get: %w", context.DeadlineExceeded), 503},
-		"a conflict is tried again by the broker":   {apierrors.NewConflict(resource, "pi", errors.New("edited")), 500},
-		"an error that nobody knows is tried again": {errors.New("surprise"), 500},
+		"success is 204":                                    {nil, 204},
+		"a permanent error is 400":                          {events.Permanent(errors.New("poison")), 400},
+		"a wrapped permanent error is 400":                  {fmt.Errorf("restart: %w", events.Permanent(errors.New("poison"))), 400},
+		"an API server with too many requests":              {apierrors.NewTooManyRequests("slow down", 1), 503},
+		"an API server that is unavailable":                 {apierrors.NewServiceUnavailable("etcd"), 503},
+		"an API server that timed out":                      {apierrors.NewServerTimeout(resource, "get", 1), 503},
+		"an API server that is unreachable":                 {fmt.Errorf("get: %w", syscall.ECONNREFUSED), 503},
+		"a deadline that passed":                            {fmt.Errorf("get: %w", context.DeadlineExceeded), 503},
+		"a conflict is 500, so that the broker tries again": {apierrors.NewConflict(resource, "pi", errors.New("edited")), 500},
+		"an unknown error is 500":                           {errors.New("surprise"), 500},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -46,13 +46,13 @@ func TestReceiverAnswers(t *testing.T) {
 				t.Errorf("answer is %d %s, want %d", response.Code, response.Body, tc.want)
 			}
 			if tc.err == nil && response.Body.Len() > 0 {
-				t.Errorf("a success has the body %q, which a broker takes for a reply", response.Body)
+				t.Errorf("a success has the body %q, which a broker would take for a reply", response.Body)
 			}
 		})
 	}
 }
 
-func TestReceiverHandsOverTheEvent(t *testing.T) {
+func TestReceiverPassesTheEventToTheHandler(t *testing.T) {
 	want := failed(t)
 	var got cloudevents.Event
 	handler := func(ctx context.Context, event cloudevents.Event) error {
@@ -68,7 +68,7 @@ func TestReceiverHandsOverTheEvent(t *testing.T) {
 	}
 }
 
-func TestReceiverRefusesWhatIsNoEvent(t *testing.T) {
+func TestReceiverRefusesInvalidEvents(t *testing.T) {
 	cases := map[string]struct {
 		spoil func(*http.Request)
 		want  int
@@ -77,7 +77,7 @@ func TestReceiverRefusesWhatIsNoEvent(t *testing.T) {
 		"a request without attributes": {func(r *http.Request) { r.Header = http.Header{} }, 400},
 		"an event without id":          {func(r *http.Request) { r.Header.Del("ce-id") }, 400},
 		"an event of another spec":     {func(r *http.Request) { r.Header.Set("ce-specversion", "9") }, 400},
-		"a body that is too large":     {func(r *http.Request) { r.Body = http.NoBody; tooMuch(r) }, 413},
+		"a body that is too large":     {func(r *http.Request) { r.Body = http.NoBody; oversizedBody(r) }, 413},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestReceiverRefusesWhatIsNoEvent(t *testing.T) {
 	}
 }
 
-// TestReceiverSaysWhatItRefuses has an event of 2 MiB sent in both modes.
-func TestReceiverSaysWhatItRefuses(t *testing.T) {
+// An event of 2 MiB is sent in both modes.
+func TestReceiverLogsRefusedEvents(t *testing.T) {
 	for mode, encoding := range map[string]func(context.Context) context.Context{
 		"binary": binding.WithForceBinary, "structured": binding.WithForceStructured,
 	} {
@@ -114,24 +114,24 @@ func TestReceiverSaysWhatItRefuses(t *testing.T) {
 				t.Errorf("answer is %d %s, want 413", response.Code, response.Body)
 			}
 			if lines := logged.All(); len(lines) != 1 || lines[0].ContextMap()["status"] != int64(413) {
-				t.Errorf("the log says %v", lines)
+				t.Errorf("the log has %v", lines)
 			}
 		})
 	}
 }
 
-func TestReceiverTakesStructuredMode(t *testing.T) {
+func TestReceiverAcceptsStructuredMode(t *testing.T) {
 	want := failed(t)
 	request, err := cloudevents.NewHTTPRequestFromEvent(binding.WithForceStructured(t.Context()), "http://handler", want)
 	must(t, err)
 	if mode := request.Header.Get("Content-Type"); !strings.HasPrefix(mode, "application/cloudevents+json") {
 		t.Fatalf("the request is of the type %s", mode)
 	}
-	wantHandedOver(t, request, want)
+	expectPassed(t, request, want)
 }
 
-// wantHandedOver holds that a request is answered as done, and that the handler gets its event.
-func wantHandedOver(t *testing.T, request *http.Request, want cloudevents.Event) {
+// expectPassed checks that a request succeeds, and that the handler gets its event.
+func expectPassed(t *testing.T, request *http.Request, want cloudevents.Event) {
 	t.Helper()
 	var got cloudevents.Event
 	response := deliver(t, func(_ context.Context, event cloudevents.Event) error {
@@ -143,16 +143,16 @@ func wantHandedOver(t *testing.T, request *http.Request, want cloudevents.Event)
 	}
 }
 
-// TestReceiverHandsOverOthersTypes has an event that another function replied with to the broker.
-func TestReceiverHandsOverOthersTypes(t *testing.T) {
+// A broker also carries the events that other functions reply with.
+func TestReceiverPassesEventsOfOtherTypes(t *testing.T) {
 	want := failed(t)
 	want.SetType("com.example.order.created")
 	request, err := cloudevents.NewHTTPRequestFromEvent(t.Context(), "http://handler", want)
 	must(t, err)
-	wantHandedOver(t, request, want)
+	expectPassed(t, request, want)
 }
 
-// TestReceiverIsBusy fills all slots, and answers again once one is free.
+// The test fills all slots, and then frees one.
 func TestReceiverIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -186,7 +186,7 @@ func TestReceiverIsBusy(t *testing.T) {
 	})
 }
 
-func tooMuch(r *http.Request) {
+func oversizedBody(r *http.Request) {
 	large := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", maxRequestBytes+1)))
 	r.Body, r.ContentLength = large.Body, large.ContentLength
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
-// Handle serves a handler until the process is told to stop, by SIGTERM or an interrupt, and then finishes what it has
-// begun: see Serve. It listens at $PORT, 8080 where that is not set, for probes at $PROBE_PORT, and logs JSON lines from
-// $LOG_LEVEL (debug, info, ...; info) on. Where it cannot serve, it says why and ends the process.
+// Handle serves a handler until the process gets SIGTERM or an interrupt, and then stops like Serve. It listens at $PORT, by
+// default 8080, and serves probes at $PROBE_PORT. It logs JSON lines at $LOG_LEVEL (debug, info, ...), by default info. If it cannot
+// serve, it logs the error and ends the process.
 func Handle(handler events.Handler) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	err := runHandler(ctx, handler)
@@ -47,30 +47,31 @@ func runHandler(ctx context.Context, handler events.Handler) error {
 	config.Level = env.LogLevel
 	logger, err := config.Build(redactlog.Option())
 	if err != nil {
-		return fmt.Errorf("make logger: %w", err)
+		return fmt.Errorf("create logger: %w", err)
 	}
 	return Serve(logging.WithLogger(ctx, logger.Sugar()), env.Port, handler, WithProbes(env.ProbePort))
 }
 
 const (
-	// notReadyPeriod is how long a server that is to stop still takes events: others have yet to hear that it is not ready.
+	// notReadyPeriod is how long a stopping server still accepts new events, until all senders know that it is not ready. The period
+	// is fixed. Knative's Drainer waits until no request has arrived for a while, which a busy Broker would never let happen.
 	notReadyPeriod = 3 * time.Second
-	// shutdownTimeout is how long events that were taken may take to be answered then. Together they stay below the 30 s that
-	// Kubernetes gives a Pod.
+	// shutdownTimeout is how long the accepted events may then take. Both periods together are below the 30 s that Kubernetes gives
+	// a Pod.
 	shutdownTimeout = 20 * time.Second
-	// readHeaderTimeout and readTimeout are how long the header of a request, and all of it, may take to arrive.
+	// readHeaderTimeout bounds the time until a request's header has arrived, and readTimeout the time until all of it has.
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
-	// writeTimeout is how long a request may take from its header to the end of its answer: the arrival of its body, the wait for a
-	// call, the call, and the answer.
+	// writeTimeout bounds the time from a request's header to the end of its response. It includes the body's arrival, the wait for
+	// a slot, and the handler's call.
 	writeTimeout = 90 * time.Second
-	// idleTimeout is how long a connection is kept between requests.
+	// idleTimeout is how long a connection stays open between two requests.
 	idleTimeout = 2 * time.Minute
-	// maxHeaderBytes is how large a header may be.
+	// maxHeaderBytes bounds the size of a request's header.
 	maxHeaderBytes = 32 << 10
 )
 
-// Option adjusts what Serve serves.
+// Option configures Serve.
 type Option func(*options)
 
 type options struct {
@@ -79,21 +80,21 @@ type options struct {
 	notReadyPeriod time.Duration
 }
 
-// WithProbes serves GET /healthz and /readyz at a port of their own, and not at the one for events, so that each can have its own
-// peers. Zero leaves them together.
+// WithProbes serves GET /healthz and /readyz at a separate port, so that network policies can tell probes from events. With port
+// zero, they are served at the port for events.
 func WithProbes(port int) Option { return func(o *options) { o.probePort = port } }
 
-// WithAuthentication takes the events of those senders only that authenticate lets pass.
+// WithAuthentication accepts events only from senders for which authenticate returns nil.
 func WithAuthentication(authenticate Authenticate) Option {
 	return func(o *options) { o.authenticate = authenticate }
 }
 
-// Serve serves a handler at a port until ctx ends: POST is for events, as NewReceiver takes them, GET /healthz answers that
-// the process lives, and GET /readyz 200 until ctx ends and 503 from then on. Events are taken for 3 s more, and those that
-// were taken have another 20 s. The logger is the context's. What ctx holds, handlers get, but for its end.
+// Serve serves a handler at a port until ctx ends. POST accepts events like NewReceiver. GET /healthz answers 200. GET /readyz
+// answers 200 until ctx ends, and 503 after that. When ctx has ended, Serve accepts new events for 3 s, and then waits up to 20 s
+// for the accepted ones. It logs to the context's logger. Handlers get the values of ctx, but their context does not end with it.
 //
-// A request has 15 s to arrive. Connections are bounded: beyond 1,024 the one is closed that has kept the server waiting
-// longest, so that nobody who opens connections and sends nothing keeps others from being served.
+// A request must arrive within 15 s. Serve keeps at most 1,024 connections. Beyond that, it closes the connection for which it has
+// waited longest. So a client that opens connections and sends nothing does not keep others from being served.
 func Serve(ctx context.Context, port int, handler events.Handler, opts ...Option) error {
 	o := options{notReadyPeriod: notReadyPeriod}
 	for _, option := range opts {
@@ -120,7 +121,7 @@ func listen(port int) (net.Listener, error) {
 	return listener, nil
 }
 
-// serve serves events, and probes with them if they have no listener of their own.
+// serve serves events, and also probes if these have no listener of their own.
 func serve(ctx context.Context, listener, probes net.Listener, handler events.Handler, o options) error {
 	receiver, err := newReceiver(handler, o.authenticate)
 	if err != nil {
@@ -136,7 +137,7 @@ func serve(ctx context.Context, listener, probes net.Listener, handler events.Ha
 		servers[probes] = newServer(requestContext, mux)
 	}
 	handleProbes(mux, &stopping)
-	logging.FromContext(ctx).Infow("events are taken", "address", listener.Addr().String())
+	logging.FromContext(ctx).Infow("serving events", "address", listener.Addr().String())
 	group, ctx := errgroup.WithContext(ctx)
 	for listener, server := range servers {
 		group.Go(func() error {
@@ -157,7 +158,7 @@ func serve(ctx context.Context, listener, probes net.Listener, handler events.Ha
 	return group.Wait()
 }
 
-// newServer makes a server whose requests get the context.
+// newServer creates a server whose requests get the values of ctx.
 func newServer(ctx context.Context, handler http.Handler) *http.Server {
 	connections := newConnectionLimiter(maxConnections)
 	return &http.Server{
@@ -178,7 +179,7 @@ func handleProbes(mux *http.ServeMux, stopping *atomic.Bool) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if stopping.Load() {
-			http.Error(w, "about to stop", http.StatusServiceUnavailable)
+			http.Error(w, "stopping", http.StatusServiceUnavailable)
 		}
 	})
 }

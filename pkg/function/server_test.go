@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// served is a server under test, and what ends it.
+// served is a server under test.
 type served struct {
 	t    *testing.T
 	url  string
@@ -69,7 +69,7 @@ func serving(t *testing.T, receiver http.Handler) string {
 	return server.URL
 }
 
-func TestAServerFinishesWhatItHasBegun(t *testing.T) {
+func TestServerFinishesAcceptedEvents(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	s := newServed(t, func(ctx context.Context, _ cloudevents.Event) error {
 		close(begun)
@@ -82,29 +82,29 @@ func TestAServerFinishesWhatItHasBegun(t *testing.T) {
 	s.stop()
 	close(release)
 	if got := <-answered; got != http.StatusNoContent {
-		t.Errorf("the event that was taken is answered with %d, want 204", got)
+		t.Errorf("the accepted event is answered with %d, want 204", got)
 	}
 	if err := <-s.done; err != nil {
-		t.Errorf("a signal to stop is no failure, but the server says: %v", err)
+		t.Errorf("the server returned %v, want nil after its context ended", err)
 	}
 }
 
-// TestAServerThatIsToStopSaysSoFirst sends an event that was on its way already.
-func TestAServerThatIsToStopSaysSoFirst(t *testing.T) {
+// A stopping server still accepts events for a while.
+func TestServerIsNotReadyBeforeItStops(t *testing.T) {
 	s := newServed(t, func(context.Context, cloudevents.Event) error { return nil }, time.Hour)
 	if live, ready, event := s.get("/healthz"), s.get("/readyz"), s.post(); live != 200 || ready != 200 || event != 204 {
-		t.Errorf("at first it is live %d and ready %d and answers %d", live, ready, event)
+		t.Errorf("at first liveness is %d, readiness %d, and an event is answered with %d", live, ready, event)
 	}
 	s.stop()
 	for s.get("/readyz") == 200 {
-		t.Log("it has not heard of its end yet")
+		t.Log("the server is still ready")
 	}
 	if live, ready, event := s.get("/healthz"), s.get("/readyz"), s.post(); live != 200 || ready != 503 || event != 204 {
-		t.Errorf("when it is to stop it is live %d and ready %d and answers %d", live, ready, event)
+		t.Errorf("when the server stops, liveness is %d, readiness %d, and an event is answered with %d", live, ready, event)
 	}
 }
 
-func TestSettingsOfAProcessThatCannotBeUsed(t *testing.T) {
+func TestHandleRefusesInvalidSettings(t *testing.T) {
 	for variable, value := range map[string]string{"PORT": "http", "LOG_LEVEL": "loud"} {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, value)
@@ -116,7 +116,7 @@ func TestSettingsOfAProcessThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTaken(t *testing.T) {
+func TestServerReportsAPortInUse(t *testing.T) {
 	listener, err := net.Listen("tcp", ":0")
 	must(t, err)
 	defer listener.Close()

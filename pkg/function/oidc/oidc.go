@@ -1,5 +1,5 @@
-// Package oidc authenticates the senders of events by the tokens that Knative's Broker sends: JSON Web Tokens of service accounts,
-// which the API server issues for an audience.
+// Package oidc authenticates the senders of events by the tokens that Knative's Broker sends. These are JSON Web Tokens of service
+// accounts, which the API server issues for an audience.
 package oidc
 
 import (
@@ -24,16 +24,15 @@ import (
 )
 
 const (
-	// discoveryPath and keysPath are where an API server publishes its issuer and the keys of its tokens.
+	// The API server publishes its issuer at discoveryPath, and the keys of its tokens at keysPath.
 	discoveryPath = "/.well-known/openid-configuration"
 	keysPath      = "/openid/v1/jwks"
-	// requestTimeout bounds the reading of both, and maxResponseBytes the size of each.
+	// requestTimeout bounds the time for both requests, and maxResponseBytes the size of each response.
 	requestTimeout   = 10 * time.Second
 	maxResponseBytes = 1 << 20
-	// refreshAfter is how long keys count as complete: if a token fails later than that, they are read again, since the API server
-	// may have another key.
+	// refreshAfter is the age from which keys are read again if a token is refused, since the API server may have a new key.
 	refreshAfter = 10 * time.Second
-	// retryAfter is how long a failed reading stands.
+	// retryAfter is how long a failed read is not repeated.
 	retryAfter = time.Second
 )
 
@@ -48,20 +47,20 @@ type Verifier struct {
 	keys  keySet
 }
 
-// keySet is what was last read of the API server.
+// keySet is the result of the last read from the API server.
 type keySet struct {
 	verifier *oidc.IDTokenVerifier
 	readAt   time.Time
-	// err is why the last reading failed; nil if it did not.
+	// err is the error of the last read. The verifier of an earlier read stays usable.
 	err error
 }
 
-// NewVerifier makes a verifier of tokens that a cluster's API server issued for an audience. It asks the API server for its issuer
-// and its keys when the first token comes, with the rights that every service account has. It sends nothing to any other host,
-// whatever the issuer's address is.
+// NewVerifier creates a verifier for tokens that a cluster's API server issued for an audience. It reads issuer and keys from the API
+// server when the first token arrives. Every service account has the rights for that. It sends requests to no other host, whatever
+// the issuer's address is.
 func NewVerifier(cluster *rest.Config, audience string) (*Verifier, error) {
 	if audience == "" {
-		return nil, errors.New("a verifier of tokens needs an audience")
+		return nil, errors.New("the audience of the tokens is missing")
 	}
 	client, err := rest.HTTPClientFor(cluster)
 	if err != nil {
@@ -74,11 +73,11 @@ func NewVerifier(cluster *rest.Config, audience string) (*Verifier, error) {
 	return &Verifier{audience: audience, server: server, client: client}, nil
 }
 
-// Authenticate checks the token of a request: issuer, signature, audience and time. It is a function.Authenticate.
+// Authenticate checks the issuer, signature, audience and time of a request's token. It is a function.Authenticate.
 func (v *Verifier) Authenticate(request *http.Request) error {
 	token, ok := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return fmt.Errorf("%w: the request bears no token for the audience %q: enable authentication-oidc in Knative's config-features, "+
+		return fmt.Errorf("%w: the request has no token for the audience %q: enable authentication-oidc in Knative's config-features, "+
 			"and set spec.subscriber.audience of the Trigger", function.ErrUnauthenticated, v.audience)
 	}
 	ctx, cancel := context.WithTimeout(request.Context(), requestTimeout)
@@ -104,7 +103,7 @@ func (v *Verifier) Authenticate(request *http.Request) error {
 	return nil
 }
 
-// keySet is what is known, read again if there is nothing, or if a token was refused and the keys are older than that.
+// keySet returns the keys. It reads them if there are none, or if they are older than refreshAfter and a token was refused.
 func (v *Verifier) keySet(ctx context.Context, age time.Duration) (keySet, error) {
 	v.mutex.Lock()
 	last := v.keys
@@ -129,7 +128,7 @@ func (v *Verifier) keySet(ctx context.Context, age time.Duration) (keySet, error
 	return last, nil
 }
 
-// refresh reads issuer and keys. If that fails, those that are known stay.
+// refresh reads issuer and keys. If that fails, the present ones stay.
 func (v *Verifier) refresh() keySet {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -167,11 +166,11 @@ func (v *Verifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, error) 
 func (v *Verifier) get(ctx context.Context, path string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.server.JoinPath(path).String(), nil)
 	if err != nil {
-		return fmt.Errorf("ask the API server for %s: %w", path, err)
+		return fmt.Errorf("request %s from the API server: %w", path, err)
 	}
 	response, err := v.client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask the API server for %s: %w", path, err)
+		return fmt.Errorf("request %s from the API server: %w", path, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes))
@@ -183,7 +182,7 @@ func (v *Verifier) get(ctx context.Context, path string, into any) error {
 			"handler's service account", path, response.Status)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("understand %s of the API server: %w", path, err)
+		return fmt.Errorf("decode %s of the API server: %w", path, err)
 	}
 	return nil
 }

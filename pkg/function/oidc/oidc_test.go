@@ -128,7 +128,7 @@ func (v *Verifier) check(t *testing.T, authorization string) error {
 	return v.Authenticate(request)
 }
 
-func TestTokens(t *testing.T) {
+func TestVerifierChecksTokens(t *testing.T) {
 	s, key, stranger := newAPIServer(t), newKey(t, "a"), newKey(t, "a")
 	s.set(false, newKey(t, "another"), key)
 	v := newVerifier(t, s)
@@ -169,7 +169,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestKeysAreReadAgain(t *testing.T) {
+func TestVerifierReadsNewKeys(t *testing.T) {
 	s, before, after := newAPIServer(t), newKey(t, "a"), newKey(t, "b")
 	s.set(false, before)
 	v := newVerifier(t, s)
@@ -185,7 +185,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 	}
 }
 
-func TestAPIServerThatDoesNotAnswer(t *testing.T) {
+func TestVerifierReportsAnUnreachableAPIServer(t *testing.T) {
 	s, key := newAPIServer(t), newKey(t, "a")
 	s.set(true)
 	v := newVerifier(t, s)
@@ -212,7 +212,7 @@ func ended(t *testing.T) context.Context {
 	return ctx
 }
 
-func TestAVerifierNeedsAnAudience(t *testing.T) {
+func TestVerifierNeedsAnAudience(t *testing.T) {
 	if _, err := NewVerifier(&rest.Config{}, ""); err == nil {
 		t.Error("there is one without")
 	}

@@ -1,4 +1,4 @@
-// Package verify tells whether an event is true, by the object that it is about.
+// Package verify checks whether an event is true, by reading the object that it is about.
 package verify
 
 import (
@@ -27,8 +27,8 @@ type Verifier struct {
 	client *http.Client
 }
 
-// New makes a verifier of a cluster, such as rest.InClusterConfig has it. Its service account needs the verb get on the
-// kinds that events are about.
+// New creates a verifier for a cluster, such as that of rest.InClusterConfig. The service account needs the verb get for the kinds of
+// the events' objects.
 func New(cluster *rest.Config) (*Verifier, error) {
 	server, _, err := rest.DefaultServerUrlFor(cluster)
 	if err != nil {
@@ -36,16 +36,16 @@ func New(cluster *rest.Config) (*Verifier, error) {
 	}
 	client, err := rest.HTTPClientFor(cluster)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, fmt.Errorf("create client: %w", err)
 	}
 	client.Timeout = 10 * time.Second
 	return &Verifier{server: server, client: client}, nil
 }
 
-// apiVersions are those in which the objects of each group are read.
+// apiVersions holds the API version in which the objects of each group are read.
 var apiVersions = map[string]string{"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2", "firesteel.dev": "v1alpha1"}
 
-// object is what there is to check of an application, a cluster or a schedule.
+// object holds the fields of an application, a cluster or a schedule that events are compared with.
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -56,12 +56,12 @@ type object struct {
 	} `json:"status"`
 }
 
-// Holds says whether an event is true of its object, which it reads anew. A transition is true where the record of this
-// very incarnation has it, and would have it told with the same attributes and data. It keeps the
-// last 64. A clock event is true of
-// an incarnation that is there, from its instant on; whether the deed is still to be done, the handler knows.
+// Holds reads the object of an event and reports whether the event is true. The object must have the uid of the event's source.
 //
-// An event that does not have the shape of Firesteel's is a Permanent error.
+// A transition's event is true if the object's record holds the transition, with the same attributes and data. A record holds about
+// the last 64 transitions. A clock event is true from its instant on. Holds does not check whether its work is already done.
+//
+// Holds returns a Permanent error for an event that is not in Firesteel's form.
 func (v *Verifier) Holds(ctx context.Context, event cloudevents.Event) (bool, error) {
 	subject, err := events.Identify(event)
 	if err != nil {
@@ -93,7 +93,7 @@ func clockEventHolds(event cloudevents.Event) (bool, error) {
 	return err == nil && clock.Due.Equal(event.Time()) && !clock.Due.After(time.Now()), err
 }
 
-// hasTransition compares what is told with what the record would tell.
+// hasTransition reports whether the object's record holds the transition of an event.
 func (o object) hasTransition(subject events.Object, event cloudevents.Event) (bool, error) {
 	data, err := events.DecodeTransition(event)
 	if err != nil || o.Status.Firesteel == nil {
@@ -113,7 +113,7 @@ func (o object) hasTransition(subject events.Object, event cloudevents.Event) (b
 	return false, nil
 }
 
-// sameExtensions says that all extensions are as they should be. There may be more: a broker adds its own.
+// sameExtensions reports whether an event has all extensions of another. It may have more, since a broker adds its own.
 func sameExtensions(event, want cloudevents.Event) bool {
 	for name, value := range want.Extensions() {
 		if event.Extensions()[name] != value {

@@ -108,7 +108,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestHoldsNothingThatIsNoEventOfFiresteels(t *testing.T) {
+func TestHoldsRefusesEventsOfOtherForm(t *testing.T) {
 	event, err := events.NewTransitionEvent(pi, failure)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestHoldsNothingThatIsNoEventOfFiresteels(t *testing.T) {
 	}
 }
 
-func TestAnAPIServerThatIsAwayIsAnError(t *testing.T) {
+func TestHoldsReportsAnUnreachableAPIServer(t *testing.T) {
 	event, err := events.NewTransitionEvent(pi, failure)
 	if err != nil {
 		t.Fatal(err)
