@@ -1,5 +1,4 @@
-// Package handlers lists the handler functions that come with Firesteel. They run in the controller or as
-// cmd/handler, from the same functions.
+// Package handlers lists Firesteel's own handlers. They run in the controller, or as services in cmd/handler.
 package handlers
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
-// All returns the handlers by name. settings are the present ones, and namespaces tells what their scope may ask.
+// All returns the handlers by name. settings returns the present settings, and namespaces the labels that their scope needs.
 func All(
 	client kube.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 ) map[string]events.Handler {

@@ -2,8 +2,8 @@ package lookup
 
 import "k8s.io/client-go/util/retry"
 
-// RetryOnConflict has a handler read, decide and act, and does so anew where it acted on what had changed meanwhile. It returns the
-// last error. That of retry.RetryOnConflict is nil where the last try ran out of time, which would pass for a deed done.
+// RetryOnConflict calls handle, and calls it again after a conflict. handle must read the object, decide and act. RetryOnConflict
+// returns the last error of handle. retry.RetryOnConflict returns nil instead if handle ran out of time, as if it had succeeded.
 func RetryOnConflict(handle func() error) (err error) {
 	_ = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		err = handle()

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 )
 
-func TestAnswersAreGivenAnewAfterAConflictOnly(t *testing.T) {
+func TestRetryOnConflictRetriesAfterConflictsOnly(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{}, "pi", errors.New("changed"))
 	late := fmt.Errorf("create: %w", context.DeadlineExceeded)
 	for name, test := range map[string]struct {

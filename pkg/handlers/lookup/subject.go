@@ -1,4 +1,4 @@
-// Package lookup reads what an event is about, since handlers decide nothing on an event's word.
+// Package lookup reads the application that an event is about, since handlers do not trust events.
 package lookup
 
 import (
@@ -21,24 +21,24 @@ import (
 // Subject is the application that an event is about.
 type Subject struct {
 	dialect.Application
-	// API is the application's.
+	// API is the API of the application.
 	API *applications.API
-	// Dialect is the API's with the present settings.
+	// Dialect is the API's dialect with the present settings.
 	Dialect dialect.Dialect
 }
 
-// Namespaces tells the labels of a namespace, and whether they are known.
-type Namespaces func(ctx context.Context, name string) (its labels.Set, known bool, err error)
+// Namespaces returns the labels of a namespace. ok reports whether the namespace exists.
+type Namespaces func(ctx context.Context, name string) (namespaceLabels labels.Set, ok bool, err error)
 
-// Cached are the namespaces that a process watches.
+// Cached returns the labels of namespaces from the caches of this process.
 func Cached(namespaces config.NamespaceLabels) Namespaces {
 	return func(_ context.Context, name string) (labels.Set, bool, error) {
-		its, known := namespaces(name)
-		return its, known, nil
+		namespaceLabels, ok := namespaces(name)
+		return namespaceLabels, ok, nil
 	}
 }
 
-// Live are the namespaces as the API server has them, which is asked each time.
+// Live reads the labels of namespaces from the API server, with one request each time.
 func Live(client metadata.Interface) Namespaces {
 	return func(ctx context.Context, name string) (labels.Set, bool, error) {
 		namespace, err := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
@@ -52,9 +52,9 @@ func Live(client metadata.Interface) Namespaces {
 	}
 }
 
-// Application reads the application that an event is about, as it is now. It is nil where there is nothing to act
-// on: the event is about something else, or about an application that is gone, going, cannot be decoded, has a record of a
-// newer format, or is another installation's. apis are those that there are, by their groups.
+// Application reads the application that an event is about from the API server. It returns nil if there is nothing to do: the event is
+// not about an application, or the application does not exist, is being deleted, cannot be decoded, has a record of a newer
+// format, or belongs to another installation. apis holds the APIs by their groups.
 func Application(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
 ) (*Subject, error) {
@@ -81,13 +81,13 @@ func Application(
 	return &Subject{Application: app, API: api, Dialect: api.Dialect(settings)}, nil
 }
 
-// Serves says whether this installation serves an object.
+// Serves reports whether this installation serves an object.
 func Serves(ctx context.Context, scope *config.Scope, namespaces Namespaces, object metav1.Object) (bool, error) {
 	var failure error
 	served := scope.Serves(object, func(name string) (labels.Set, bool) {
-		its, known, err := namespaces(ctx, name)
+		namespaceLabels, ok, err := namespaces(ctx, name)
 		failure = err
-		return its, known
+		return namespaceLabels, ok
 	})
 	return served, failure
 }

@@ -29,7 +29,7 @@ func scheme() *runtime.Scheme {
 	return scheme
 }
 
-func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
+func TestLiveNamespacesAreReadEachTime(t *testing.T) {
 	client := fake.NewSimpleMetadataClient(scheme())
 	live := lookup.Live(client)
 	check := func(when string, want labels.Set, exists bool) {
@@ -55,7 +55,7 @@ func TestLiveNamespacesAreThoseOfTheMoment(t *testing.T) {
 
 // Whoever cannot tell whether a namespace is served must not take it for one that is not: the event would be taken for
 // done.
-func TestALiveNamespaceThatCannotBeReadIsAnError(t *testing.T) {
+func TestLiveNamespacesReportErrors(t *testing.T) {
 	away := errors.New("the API server is away")
 	client := fake.NewSimpleMetadataClient(scheme())
 	client.PrependReactor("get", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, away })

@@ -1,6 +1,7 @@
-// Package restart is the handler that gives the verdict on an attempt that ended where the spec allows another.
+// Package restart is the handler that decides whether an application gets another attempt. Firesteel requests it when an attempt has
+// ended and the spec allows another one.
 //
-// The verdict goes into the record of the application; the controller alone turns it into a transition.
+// The handler writes the verdict into the application's record. Only the controller turns a verdict into a transition.
 package restart
 
 import (
@@ -20,8 +21,8 @@ import (
 // Name is the handler's name in config-handlers.
 const Name = string(lifecycle.AwaitsVerdict)
 
-// NewHandler makes the handler. The event only says which application to look at: the verdict follows from the
-// application as it is, so that a duplicate, late or forged event changes nothing.
+// NewHandler creates the handler. It uses only the event's source, and decides from the application that it reads. So a duplicate, late
+// or forged event changes nothing.
 func NewHandler(client kube.Clients, settings func() *config.Config, namespaces lookup.Namespaces) events.Handler {
 	apis := applications.All(client)
 	return func(ctx context.Context, event cloudevents.Event) error {

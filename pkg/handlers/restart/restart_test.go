@@ -175,7 +175,7 @@ func TestNothingIsDone(t *testing.T) {
 	}
 }
 
-func TestSettingsCount(t *testing.T) {
+func TestSettingsAreFollowed(t *testing.T) {
 	silent := failed().With(func(app *sparkv1.SparkApplication) { app.Spec.ApplicationTolerations = nil })
 	for name, test := range map[string]struct {
 		configMap, key, value string
@@ -239,7 +239,7 @@ func TestDuplicatesDoNothing(t *testing.T) {
 	}
 }
 
-func TestForgedEventsAreRefusedForGood(t *testing.T) {
+func TestForgedEventsArePermanentErrors(t *testing.T) {
 	for name, forge := range map[string]func(*cloudevents.Event){
 		"without a source of ours":      func(event *cloudevents.Event) { event.SetSource("/somebody/else") },
 		"that contradicts its source":   func(event *cloudevents.Event) { event.SetSubject("team-a/another") },
@@ -260,7 +260,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 }
 
 // Somebody wrote in between: what he wrote decides.
-func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
+func TestConflictsAreRetriedWithAFreshRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile func(*sparkv1.SparkApplication)
 		want      []string // the resourceVersions that were written with
@@ -297,7 +297,7 @@ func TestAConflictIsReadAndJudgedAgain(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
+func TestErrorsOfTheAPIServerAreReturned(t *testing.T) {
 	for _, verb := range []string{"get", "patch"} {
 		t.Run(verb, func(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
@@ -314,7 +314,7 @@ func TestErrorsOfTheAPIServerComeBack(t *testing.T) {
 
 // What an earlier verdict says, and this one does not, must not be taken for this one's. What a newer version of Firesteel has
 // beside it in the record is none of the handler's business.
-func TestAVerdictReplacesAnotherOnly(t *testing.T) {
+func TestVerdictReplacesOnlyTheOldVerdict(t *testing.T) {
 	app := failed().With(func(app *sparkv1.SparkApplication) {
 		app.Spec.ApplicationTolerations.RestartConfig.RestartPolicy = sparkv1.RestartNever
 		record := app.Status.Firesteel
@@ -337,7 +337,7 @@ func TestAVerdictReplacesAnotherOnly(t *testing.T) {
 }
 
 // A record of a newer format may mean anything.
-func TestNoVerdictOnARecordOfANewerFormat(t *testing.T) {
+func TestVerdictIsNotGivenOnARecordOfANewerFormat(t *testing.T) {
 	app := failed().With(func(app *sparkv1.SparkApplication) { app.Status.Firesteel.Format = v1alpha1.Format + 1 }).Obj()
 	app.Status.Firesteel.Unknown = `{"format":2}`
 	client := fake.NewSimpleClientset(app)

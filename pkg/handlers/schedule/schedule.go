@@ -1,5 +1,5 @@
-// Package schedule is the handler that starts the runs of schedules that are due, as their concurrency policy has it, and
-// deletes those that their history limits leave over.
+// Package schedule is the handler that starts scheduled runs when they are due, according to the concurrency policy. It also deletes the
+// runs beyond the schedule's history limits.
 package schedule
 
 import (
@@ -35,8 +35,8 @@ type handler struct {
 	clock      clock.PassiveClock
 }
 
-// NewHandler makes the handler. The event only says which schedule to look at: what is due follows from the schedule as
-// it is, so that a duplicate, late or forged event starts nothing.
+// NewHandler creates the handler. It uses only the event's source, and decides from the schedule that it reads. So a duplicate, late or
+// forged event starts nothing.
 func NewHandler(
 	client kube.Clients, dynamic dynamic.Interface, settings func() *config.Config, namespaces lookup.Namespaces,
 	clock clock.PassiveClock,
@@ -55,7 +55,7 @@ func NewHandler(
 	}
 }
 
-// task is a schedule as it was read, and what is to be done about it.
+// task holds a schedule as it was read, and the decision about it.
 type task struct {
 	kind     *variant.Kind
 	schedule variant.Schedule
@@ -83,8 +83,8 @@ func (h *handler) handle(ctx context.Context, k *variant.Kind, object events.Obj
 	return h.prune(ctx, t)
 }
 
-// read reads the schedule that an event is about, as it is now. There is none where there is nothing to act on: it is
-// gone, going, cannot be decoded, is another installation's, has a record of a newer format, or nobody has looked at it.
+// read reads the schedule from the API server. It returns nil if there is nothing to do: the schedule does not exist, is being deleted,
+// cannot be decoded, belongs to another installation, has a record of a newer format, or has no record yet.
 func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*task, error) {
 	now := h.clock.Now()
 	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
@@ -104,7 +104,7 @@ func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Objec
 	return &task{kind: k, schedule: s, readAt: now, policy: policy, decision: schedule.Decide(s, policy, now)}, nil
 }
 
-// startOrHold starts the run that is due, or has it wait for those that run.
+// startOrHold starts the run that is due, or holds it while other runs are active.
 func (h *handler) startOrHold(ctx context.Context, t *task) error {
 	running, err := h.activeRuns(ctx, t)
 	switch {
@@ -123,7 +123,7 @@ func (h *handler) startOrHold(ctx context.Context, t *task) error {
 	return h.recordHeld(ctx, t)
 }
 
-// activeRuns are the runs that have to end before the next one starts, as they are now.
+// activeRuns returns the active runs that must end before the next one starts. It reads them from the API server.
 func (h *handler) activeRuns(ctx context.Context, t *task) ([]metav1.Object, error) {
 	if t.policy.Concurrency == v1alpha1.ConcurrencyAllow {
 		return nil, nil
@@ -145,7 +145,7 @@ func (h *handler) activeRuns(ctx context.Context, t *task) ([]metav1.Object, err
 	return running, nil
 }
 
-// readRun reads a run; it is nil where it is gone.
+// readRun reads a run. It returns nil if the run does not exist any more.
 func (h *handler) readRun(ctx context.Context, t *task, reference v1alpha1.RunReference) (metav1.Object, error) {
 	key := types.NamespacedName{Namespace: t.schedule.GetNamespace(), Name: reference.Name}
 	run, err := t.kind.Run(ctx, h.client, key)
@@ -160,7 +160,7 @@ func (h *handler) readRun(ctx context.Context, t *task, reference v1alpha1.RunRe
 	return run, nil
 }
 
-// deleteRun deletes a run that is as it was read.
+// deleteRun deletes a run, with its uid as precondition.
 func (h *handler) deleteRun(ctx context.Context, t *task, run metav1.Object) error {
 	if run.GetDeletionTimestamp() != nil {
 		return nil
@@ -175,10 +175,10 @@ func (h *handler) deleteRun(ctx context.Context, t *task, run metav1.Object) err
 	return nil
 }
 
-// recordHeld records that the run waits for others, so that it is asked for again when those are gone.
+// recordHeld records that the run waits for other runs. When those have ended, the controller requests this handler again.
 func (h *handler) recordHeld(ctx context.Context, t *task) error {
 	held := &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(t.decision.Due), Policy: t.policy.Concurrency}
-	if recorded := t.record().Held; recorded != nil { // for the same instant: others are not kept
+	if recorded := t.record().Held; recorded != nil { // of the same instant, since only that is stored
 		if recorded.Policy == held.Policy {
 			return nil
 		}
@@ -188,7 +188,7 @@ func (h *handler) recordHeld(ctx context.Context, t *task) error {
 	return h.writeStatus(ctx, t)
 }
 
-// writeStatus writes the record, and the status as it is with that.
+// writeStatus writes the record, with the status that follows from it.
 func (h *handler) writeStatus(ctx context.Context, t *task) error {
 	t.schedule.GetScheduleStatus().Firesteel = t.record()
 	t.decision = schedule.Decide(t.schedule, t.policy, t.readAt)
@@ -201,7 +201,7 @@ func (h *handler) writeStatus(ctx context.Context, t *task) error {
 	return nil
 }
 
-// prune deletes the runs that are kept no longer, where they still are as the record says: ended.
+// prune deletes the runs beyond the history limits. It reads each one first, and skips it if it is active.
 func (h *handler) prune(ctx context.Context, t *task) error {
 	for _, reference := range slices.Clone(t.record().Surplus) {
 		run, err := h.readRun(ctx, t, reference)

@@ -151,7 +151,7 @@ const (
 	fenced = started + ", " + noted
 )
 
-func TestWhatIsDone(t *testing.T) {
+func TestDecisions(t *testing.T) {
 	name := schedule.RunName("pi", due)
 	for what, test := range map[string]struct {
 		schedule *builder
@@ -218,7 +218,7 @@ func surplus(names ...string) func(*v1alpha1.ScheduledSparkApplication) {
 	}
 }
 
-func TestTheRun(t *testing.T) {
+func TestRunIsMadeFromTheTemplate(t *testing.T) {
 	s := newServer(t, hourly())
 	if err := s.tell(t, pi); err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestTheRun(t *testing.T) {
 	}
 }
 
-func TestARunThatIsHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
+func TestRunHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
 	s := newServer(t, hourly().Running("Forbid", "pi-1").With(func(s *v1alpha1.ScheduledSparkApplication) {
 		s.Status.Firesteel.Held = &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(due), Policy: "Replace", Unknown: `{"newer":1}`}
 	}), run("pi-1", lifecycle.RunningHealthy))
@@ -262,7 +262,7 @@ func TestARunThatIsHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
 }
 
 // A run of which it is not known whether the API server created it is seen to before another that is due by then.
-func TestNoRunIsStartedBesideOneThatMayExist(t *testing.T) {
+func TestRunIsNotStartedBesideOneThatMayExist(t *testing.T) {
 	for _, policy := range []v1alpha1.ConcurrencyPolicy{v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace} {
 		t.Run(string(policy), func(t *testing.T) {
 			s := newServer(t, hourly().Running(policy).With(func(s *v1alpha1.ScheduledSparkApplication) {
@@ -289,7 +289,7 @@ func TestNoRunIsStartedBesideOneThatMayExist(t *testing.T) {
 }
 
 // A run is not created that was begun with so long ago that another may be by the time.
-func TestARunThatWasBegunWithLongAgoIsNotCreated(t *testing.T) {
+func TestRunBegunLongAgoIsNotCreated(t *testing.T) {
 	begun := func(s *v1alpha1.ScheduledSparkApplication) { schedule.Begin(s.Status.Firesteel, due, due) }
 	for after, asks := range map[time.Duration]string{
 		20 * time.Second: started, 21 * time.Second: "", schedule.BegunHolds: fenced,
@@ -302,7 +302,7 @@ func TestARunThatWasBegunWithLongAgoIsNotCreated(t *testing.T) {
 	}
 }
 
-func TestOtherObjectsAreLeftAlone(t *testing.T) {
+func TestOtherObjectsAreIgnored(t *testing.T) {
 	reborn, elsewhere, application := pi, pi, pi
 	reborn.UID, elsewhere.Name = "uid-of-another", "another"
 	application.Resource, application.Kind = "sparkapplications", "SparkApplication"
@@ -358,7 +358,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 }
 
 // The API server looks at quotas before names: it refuses a run that it has already, of a create whose answer was lost.
-func TestARunThatIsRefusedSinceItIsThereIsStarted(t *testing.T) {
+func TestRunThatExistsAlreadyIsRecordedAfterARefusal(t *testing.T) {
 	made := run(schedule.RunName("pi", due), lifecycle.Submitted)
 	made.CreationTimestamp = metav1.NewTime(due)
 	made.Annotations = map[string]string{variant.AnnotationScheduledTime: due.Format(time.RFC3339)}
@@ -374,7 +374,7 @@ func TestARunThatIsRefusedSinceItIsThereIsStarted(t *testing.T) {
 	}
 }
 
-func TestANameThatSomebodyElseHas(t *testing.T) {
+func TestRunNameOfAnotherOwnerIsAFailure(t *testing.T) {
 	foreign := run(schedule.RunName("pi", due), lifecycle.RunningHealthy)
 	foreign.OwnerReferences = nil
 	s := newServer(t, hourly(), foreign)
@@ -387,7 +387,7 @@ func TestANameThatSomebodyElseHas(t *testing.T) {
 }
 
 // Another handler may have been faster, and its run be gone already: then there are two, for a moment.
-func TestARunThatCameTooLateIsTakenBack(t *testing.T) {
+func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 	s := newServer(t, hourly())
 	tries := 0
 	s.typed.PrependReactor("update", "scheduledsparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {

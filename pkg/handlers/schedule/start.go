@@ -22,14 +22,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// maxReadAge is how long after a schedule was read a run may be created for it. Beyond that another may have been created,
-// have ended and be gone, and the name would be free again.
+// maxReadAge is how old the read of a schedule may be when its run is created. After a longer time, another process may have created
+// the same run, and that run may have ended and be deleted. Then its name would be free, and the run would start twice.
 const maxReadAge = 10 * time.Second
 
-var errStaleRead = errors.New("the run was begun with too long ago to be created now: the schedule is read again")
+var errStaleRead = errors.New("the schedule was read too long ago to create its run: it is read again")
 
-// startRun creates the run and records it. A run that exists already, and is recorded by nobody, is as good as one that was
-// created just now.
+// startRun creates the run and records it. If the run exists but is not recorded, startRun records it as if it had just been created.
 func (h *handler) startRun(ctx context.Context, t *task) error {
 	if err := h.recordBegun(ctx, t); err != nil {
 		return err
@@ -61,7 +60,7 @@ func (h *handler) startRun(ctx context.Context, t *task) error {
 	return h.recordOutcome(ctx, t, outcome)
 }
 
-// redactedMessage is a message that tells no secrets of a run; run is nil if the template cannot be made into one.
+// redactedMessage removes the secrets of a run from a message. run is nil if the template is invalid.
 func redactedMessage(t *task, run *unstructured.Unstructured, message string) string {
 	if message == "" {
 		return ""
@@ -77,8 +76,8 @@ func redactedMessage(t *task, run *unstructured.Unstructured, message string) st
 	return redact.For(text).Text(message)
 }
 
-// recordBegun records that the run is about to be created, where no other may run beside it: however long the creation takes, no
-// later instant is due before it is recorded. A run that was begun with before is gone on with, while there is time.
+// recordBegun records that the run is about to be created, unless the policy allows concurrent runs. No later run is due until the
+// created run is recorded, however long the creation takes. A run that was begun before continues if there is enough time left.
 func (h *handler) recordBegun(ctx context.Context, t *task) error {
 	if t.policy.Concurrency == v1alpha1.ConcurrencyAllow {
 		return nil
@@ -93,13 +92,13 @@ func (h *handler) recordBegun(ctx context.Context, t *task) error {
 	return h.writeStatus(ctx, t)
 }
 
-// refusedError is an error that no repetition mends.
+// refusedError is an error that a retry cannot fix.
 type refusedError struct {
 	error
 	reason string
 }
 
-// createRun creates the run, or finds it. What of the template is not taken is a warning.
+// createRun creates the run, or finds the existing one. It returns a warning if the API server drops fields of the template.
 func (h *handler) createRun(
 	ctx context.Context, t *task, run *unstructured.Unstructured,
 ) (created *unstructured.Unstructured, warning string, err error) {
@@ -119,7 +118,7 @@ func (h *handler) createRun(
 		created, err = h.findRun(ctx, t, run)
 		return created, "", err
 	case refusedForGood(err):
-		// The answer to an earlier create may have been lost: quotas and policies are looked at before names.
+		// The response to an earlier create may have been lost: the API server checks quotas and policies before names.
 		found, lookErr := h.findRun(ctx, t, run)
 		if apierrors.IsNotFound(lookErr) {
 			return nil, "", refusedError{reason: schedule.ReasonRefused, error: err}
@@ -130,13 +129,13 @@ func (h *handler) createRun(
 	}
 }
 
-// unknownFields says that the API server would prune fields.
+// unknownFields reports whether the API server would prune fields.
 func unknownFields(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
 }
 
-// refusedForGood says that the API server will say no to the same application again. What forbids it may change, but by
-// the time of the next run, rather than in seconds.
+// refusedForGood reports whether the API server will refuse the same application again. The reason may change until the next run, but
+// hardly within seconds.
 func refusedForGood(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -150,7 +149,7 @@ func refusedForGood(err error) bool {
 	}
 }
 
-// findRun reads the application that has the run's name: the run itself, or somebody else's.
+// findRun reads the application with the run's name. It returns an error if that is not the run.
 func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	found, err := h.dynamic.Resource(t.kind.RunsResource()).Namespace(run.GetNamespace()).Get(ctx, run.GetName(), metav1.GetOptions{})
 	if err != nil {
@@ -171,8 +170,8 @@ func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstru
 	}
 }
 
-// recordOutcome writes what became of an instant. It does so even where the schedule was suspended or edited meanwhile, since
-// the run is there; and it takes a run back where another was recorded for the instant.
+// recordOutcome records the run of an instant. It does so even if the schedule was suspended or edited meanwhile, since the run exists.
+// If another run was recorded for the same instant, it deletes its own.
 func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
 	schedule.Start(t.record(), outcome)
 	err := h.writeStatus(ctx, t)
@@ -184,7 +183,7 @@ func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.S
 		if current == nil || err != nil {
 			return err
 		}
-		// As it is stored: what the new spec makes of it is the controller's to say.
+		// This is the stored record. Only the controller decides what a new spec changes in it.
 		current.decision.Record = current.schedule.GetScheduleStatus().Firesteel.DeepCopy()
 		if schedule.Settled(current.record(), outcome.ScheduledTime.Time) {
 			return h.deleteSuperseded(ctx, current, outcome)
@@ -194,7 +193,7 @@ func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.S
 	})
 }
 
-// deleteSuperseded deletes a run where another is the one for its instant.
+// deleteSuperseded deletes a run if another one is recorded for its instant.
 func (h *handler) deleteSuperseded(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
 	last := t.record().Last
 	if outcome.UID == "" || last == nil || last.UID == "" || last.UID == outcome.UID ||

@@ -1,4 +1,4 @@
-// Package ttl is the handler that deletes an application whose time to live is over.
+// Package ttl is the handler that deletes an application when its time to live is over.
 package ttl
 
 import (
@@ -20,7 +20,7 @@ import (
 // Name is the handler's name in config-handlers.
 const Name = string(lifecycle.AwaitsDeletion)
 
-// NewHandler makes the handler. Whether the time is over follows from the application as it is, not from the event.
+// NewHandler creates the handler. It decides from the application that it reads, and not from the event.
 func NewHandler(
 	client kube.Clients, settings func() *config.Config, namespaces lookup.Namespaces, clock clock.PassiveClock,
 ) events.Handler {

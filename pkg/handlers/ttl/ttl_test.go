@@ -142,7 +142,7 @@ func restarting(app *sparkv1.SparkApplication) {
 
 func deleting(app *sparkv1.SparkApplication) { app.DeletionTimestamp = &metav1.Time{Time: ended} }
 
-func TestOtherObjectsAreLeftAlone(t *testing.T) {
+func TestOtherObjectsAreIgnored(t *testing.T) {
 	reborn, elsewhere, others, cluster := pi, pi, pi, pi
 	reborn.UID = "uid-of-another"
 	elsewhere.Name = "another"
@@ -169,7 +169,7 @@ func TestOtherObjectsAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestSettingsCount(t *testing.T) {
+func TestSettingsAreFollowed(t *testing.T) {
 	inherits := func(a *sparkv1.SparkApplication) {
 		unsaid := int64(-1) // as the API server writes it
 		a.Spec.ApplicationTolerations.TTLAfterStopMillis = &unsaid
@@ -223,7 +223,7 @@ func TestDuplicatesDoNothing(t *testing.T) {
 	}
 }
 
-func TestForgedEventsAreRefusedForGood(t *testing.T) {
+func TestForgedEventsArePermanentErrors(t *testing.T) {
 	client := fake.NewSimpleClientset(released().Obj())
 	event := told(t, pi)
 	event.SetSubject("team-a/another")
@@ -234,7 +234,7 @@ func TestForgedEventsAreRefusedForGood(t *testing.T) {
 }
 
 // A user may have given the application a longer life at the last moment.
-func TestAConflictIsReadAndDecidedAgain(t *testing.T) {
+func TestConflictsAreRetriedWithAFreshRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile *application
 		want      []metav1.Preconditions
