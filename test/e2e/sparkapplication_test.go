@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -69,8 +70,15 @@ func TestKubeflowOperatorsPiRunsUneditedButForTheNamespace(t *testing.T) {
 
 func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testing.T) {
 	c := cluster.New(t)
+	// The account has no rights until somebody runs the command that the condition Warning names.
+	grant := fmt.Sprintf("kubectl -n %s create rolebinding spark-driver-default --clusterrole=spark-driver --serviceaccount=%[1]s:default", c.Namespace)
+	words := strings.Fields(grant)
+	c.Run(t, "", words[0], words[1:]...)
 	c.Apply(t, "testdata/apache-minimal.yaml")
 	app := c.Await(t, "pi", "released", cluster.InState("ResourceReleased"))
+	if warning := meta.FindStatusCondition(app.Status.Conditions, "Warning"); warning == nil || !strings.Contains(warning.Message, grant) {
+		t.Errorf("the warning does not name the command %q: %+v", grant, warning)
+	}
 	if got := states(app.Status.StateTransitionHistory); !slices.Equal(got, whole) {
 		t.Errorf("history is %v, want %v", got, whole)
 	}
