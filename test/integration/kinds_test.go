@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -33,16 +34,66 @@ const (
 	kindIsServed = `"kind is served"`
 )
 
-// A controller starts without any CRD. It serves each kind from when its CRD is there, and again when it was deleted and created
-// anew.
-func TestKindsComeAndGoWhileTheControllerRuns(t *testing.T) {
+// The kinds of a control plane come and go, while a controller runs and before.
+func TestKindsComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
 	_, err := s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
 	s.must(err)
+	for _, step := range []struct {
+		name string
+		test func(*scene)
+	}{
+		{"APIS chooses the CRDs that make deploy applies", chooseAPIs},
+		{"while a controller runs", followKinds},
+		{"without the right to watch CRDs", findKindByDiscovery},
+	} {
+		t.Run(step.name, func(t *testing.T) { step.test(s.in(t)) })
+	}
+}
+
+// in is the scene in a part of its test.
+func (s *scene) in(t *testing.T) *scene { return &scene{TB: t, suite: s.suite, ns: s.ns} }
+
+// A name without a group is that of the only API which is installed.
+func chooseAPIs(s *scene) {
+	if output, err := s.applyAPIs("sparkoperator.k8s.io,spark"); err == nil || !contains(output, `no API "spark"`) || !contains(output, "spark.apache.org") {
+		s.Errorf("an unknown name is answered with %v: %s", err, output)
+	}
+	for _, test := range []struct {
+		apis string
+		want []string
+	}{
+		{"sparkoperator.k8s.io", words("scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io")},
+		{"", words(`scheduledsparkapplications.firesteel.dev scheduledsparkapplications.sparkoperator.k8s.io
+			sparkapplications.spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.spark.apache.org`)},
+	} {
+		if output, err := s.applyAPIs(test.apis); err != nil {
+			s.Fatalf("APIS=%s: %v\n%s", test.apis, err, output)
+		}
+		got, err := s.plane.Kubectl(s.Context(), "", "get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}")
+		s.must(err)
+		if !slices.Equal(words(got), test.want) {
+			s.Errorf("APIS=%s applies %v, want %v", test.apis, words(got), test.want)
+		}
+		if test.apis == "" {
+			continue
+		}
+		app := s.kubeflowApplication(sparkPi("4.1.1"))
+		if got, err := s.kubectl("", "get", "sparkapplications"); err != nil || !contains(got, app.Name) {
+			s.Errorf("APIS=%s: kubectl get sparkapplications: %s (%v)", test.apis, got, err)
+		}
+	}
+	_, err := s.plane.Kubectl(s.Context(), "", "delete", "--all", "customresourcedefinitions")
+	s.must(err)
+}
+
+// A controller starts without any CRD. It serves each kind from when its CRD is there, and again when it was deleted and created
+// anew.
+func followKinds(s *scene) {
 	r := s.replica()
 	step := func(name string, test func(s *scene)) {
-		t.Run(name, func(t *testing.T) { test(&scene{TB: t, suite: s.suite, ns: s.ns}) })
+		s.TB.(*testing.T).Run(name, func(t *testing.T) { test(s.in(t)) })
 	}
 	step("it is ready without any kind", func(s *scene) {
 		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
@@ -95,33 +146,33 @@ func TestKindsComeAndGoWhileTheControllerRuns(t *testing.T) {
 	s.must(err)
 	for _, request := range requests {
 		if request.Forbidden {
-			t.Errorf("the controller may not do what it does: %s", request)
+			s.Errorf("the controller may not do what it does: %s", request)
 		}
 	}
 	select {
 	case <-r.Done():
-		t.Errorf("the controller ended:\n%s", r.Tail(20))
+		s.Errorf("the controller ended:\n%s", r.Tail(20))
 	default:
 	}
 }
 
-// Without the right to watch CRDs a kind is found by discovery.
-func TestAKindIsFoundWithoutTheRightToWatchItsCRD(t *testing.T) {
-	t.Parallel()
-	s := ownPlane(t)
-	for _, command := range []string{
-		"create clusterrole clusters --verb=list,watch --resource=sparkclusters",
-		"create clusterrolebinding clusters --clusterrole=clusters --serviceaccount=" + s.ns + ":default",
-		"delete crd/sparkclusters.spark.apache.org",
-	} {
-		_, err := s.plane.Kubectl(t.Context(), "", strings.Fields(command)...)
-		s.must(err)
+// A kind is found by discovery.
+func findKindByDiscovery(s *scene) {
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "clusters"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{sparkv1.SchemeGroupVersion.Group}, Resources: []string{"sparkclusters"}, Verbs: []string{"list", "watch"},
+		}},
 	}
-	secret, err := token(t.Context(), s.kube, s.ns, "default")
+	_, err := s.kube.RbacV1().ClusterRoles().Create(s.Context(), role, metav1.CreateOptions{})
+	s.must(err)
+	_, err = s.plane.Kubectl(s.Context(), "", "create", "clusterrolebinding", role.Name, "--clusterrole="+role.Name, "--serviceaccount="+s.ns+":default")
+	s.must(err)
+	secret, err := token(s.Context(), s.kube, s.ns, "default")
 	s.must(err)
 	informer := s.clusterInformer(s.plane.Config(secret))
-	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
-		t.Fatal("the informer does not sync while the kind is absent")
+	if !cache.WaitForCacheSync(s.Context().Done(), informer.HasSynced) {
+		s.Fatal("the informer does not sync while the kind is absent")
 	}
 	seen := make(chan struct{}, 1)
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen <- struct{}{} }})
@@ -135,12 +186,12 @@ func TestAKindIsFoundWithoutTheRightToWatchItsCRD(t *testing.T) {
 	for _, request := range requests {
 		if request.Resource == "customresourcedefinitions" {
 			if asked = true; !request.Forbidden {
-				t.Errorf("the right is there: %s", request)
+				s.Errorf("the right is there: %s", request)
 			}
 		}
 	}
 	if !asked {
-		t.Error("nobody asked for the CRD")
+		s.Error("nobody asked for the CRD")
 	}
 }
 
@@ -207,40 +258,6 @@ func (s *scene) untilLoggedMore(r *replica, text string, than int) {
 		case <-time.After(poll):
 		case <-deadline:
 			s.Fatalf("waited for %s to be logged more than %d times:\n%s", text, than, r.Tail(20))
-		}
-	}
-}
-
-// APIS chooses the APIs that make deploy installs. A name without group is then that of the API which is installed.
-func TestCRDsAreAppliedOfTheChosenAPIs(t *testing.T) {
-	t.Parallel()
-	s := ownPlane(t)
-	_, err := s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
-	s.must(err)
-	if output, err := s.applyAPIs("sparkoperator.k8s.io,spark"); err == nil || !contains(output, `no API "spark"`) || !contains(output, "spark.apache.org") {
-		t.Errorf("an unknown name is answered with %v: %s", err, output)
-	}
-	for _, test := range []struct {
-		apis string
-		want []string
-	}{
-		{"sparkoperator.k8s.io", words("scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io")},
-		{"", words(`scheduledsparkapplications.firesteel.dev scheduledsparkapplications.sparkoperator.k8s.io
-			sparkapplications.spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.spark.apache.org`)},
-	} {
-		if output, err := s.applyAPIs(test.apis); err != nil {
-			t.Fatalf("APIS=%s: %v\n%s", test.apis, err, output)
-		}
-		got, err := s.plane.Kubectl(t.Context(), "", "get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}")
-		s.must(err)
-		if !slices.Equal(words(got), test.want) {
-			t.Errorf("APIS=%s applies %v, want %v", test.apis, words(got), test.want)
-		}
-		if test.apis != "" {
-			s.kubeflowApplication(sparkPi("4.1.1"))
-			if got, err := s.kubectl("", "get", "sparkapplications"); err != nil || !contains(got, "spark-pi") {
-				t.Errorf("APIS=%s: kubectl get sparkapplications: %s (%v)", test.apis, got, err)
-			}
 		}
 	}
 }

@@ -26,15 +26,14 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
-	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/scheme"
 )
 
 const (
@@ -48,15 +47,16 @@ const (
 	discoveryLimit = 10 * time.Second
 )
 
-// all are the kinds that Firesteel serves.
-func all() []*kind {
-	return []*kind{
-		{GroupVersionKind: sparkv1.SchemeGroupVersion.WithKind("SparkApplication"), resource: "sparkapplications"},
-		{GroupVersionKind: sparkv1.SchemeGroupVersion.WithKind("SparkCluster"), resource: "sparkclusters"},
-		{GroupVersionKind: firesteelv1alpha1.SchemeGroupVersion.WithKind("ScheduledSparkApplication"), resource: "scheduledsparkapplications"},
-		{GroupVersionKind: v1beta2.SchemeGroupVersion.WithKind("SparkApplication"), resource: "sparkapplications"},
-		{GroupVersionKind: v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplication"), resource: "scheduledsparkapplications"},
+// all are the kinds that Firesteel has clients of: those of its groups of which there are lists.
+func all() map[schema.GroupVersionResource]*kind {
+	kinds := map[schema.GroupVersionResource]*kind{}
+	for known := range scheme.Scheme.AllKnownTypes() {
+		if known.Group != "" && scheme.Scheme.Recognizes(known.GroupVersion().WithKind(known.Kind + "List")) {
+			resource, _ := meta.UnsafeGuessKindToResource(known)
+			kinds[resource] = &kind{GroupVersionKind: known, resource: resource.Resource}
+		}
 	}
+	return kinds
 }
 
 // Kinds knows which kinds are absent.
@@ -100,10 +100,7 @@ func New(cluster *rest.Config, period time.Duration) (*Kinds, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client of CRDs: %w", err)
 	}
-	k := &Kinds{kinds: map[schema.GroupVersionResource]*kind{}, discovery: groups.RESTClient(), metadata: crds, period: period}
-	for _, kind := range all() {
-		k.kinds[kind.GroupVersion().WithResource(kind.resource)] = kind
-	}
+	k := &Kinds{kinds: all(), discovery: groups.RESTClient(), metadata: crds, period: period}
 	k.absences = make(chan *kind, len(k.kinds)) // a kind is in it once
 	return k, nil
 }

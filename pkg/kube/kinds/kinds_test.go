@@ -2,14 +2,20 @@ package kinds
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
 )
 
 // TestMain has errors of informers neither logged nor slowed down: their clock is shared by all tests, whose own clocks differ.
@@ -295,17 +301,58 @@ func (nothing) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-func TestEachKindHasItsCRD(t *testing.T) {
-	names := map[string]bool{}
+// The names of the kinds' CRDs are those of the CRDs in config, and those that the controller may watch.
+func TestTheKindsAreThoseOfTheManifests(t *testing.T) {
+	var kinds []string
 	for _, kind := range all() {
-		names[kind.crd()] = true
+		kinds = append(kinds, kind.crd())
 	}
-	for _, name := range []string{
-		"sparkapplications.spark.apache.org", "sparkclusters.spark.apache.org", "scheduledsparkapplications.firesteel.dev",
-		"sparkapplications.sparkoperator.k8s.io", "scheduledsparkapplications.sparkoperator.k8s.io",
-	} {
-		if !names[name] {
-			t.Errorf("%s is not among %v", name, names)
+	slices.Sort(kinds)
+	var crds, watched []string
+	for _, manifest := range manifests(t, "300-*.yaml") {
+		crds = append(crds, manifest.Metadata.Name)
+	}
+	for _, manifest := range manifests(t, "200-clusterrole.yaml") {
+		for _, rule := range manifest.Rules {
+			if slices.Contains(rule.Resources, "customresourcedefinitions") {
+				watched = append(watched, rule.ResourceNames...)
+			}
 		}
 	}
+	slices.Sort(crds)
+	slices.Sort(watched)
+	if len(kinds) == 0 || !slices.Equal(kinds, crds) {
+		t.Errorf("the kinds are %v, and the CRDs %v", kinds, crds)
+	}
+	if !slices.Equal(kinds, watched) {
+		t.Errorf("the kinds are %v, and those whose CRDs the controller may watch %v", kinds, watched)
+	}
+}
+
+// manifest is a part of an object of config.
+type manifest struct {
+	Metadata metav1.ObjectMeta   `json:"metadata"`
+	Rules    []rbacv1.PolicyRule `json:"rules"`
+}
+
+func manifests(t *testing.T, pattern string) (found []manifest) {
+	t.Helper()
+	files, err := filepath.Glob("../../../config/" + pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(text), "\n---\n") {
+			var m manifest
+			if err := yaml.Unmarshal([]byte(document), &m); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			found = append(found, m)
+		}
+	}
+	return found
 }
