@@ -1,4 +1,4 @@
-// Package fairshare bounds the work in flight, and shares the bound fairly among namespaces.
+// Package fairshare bounds concurrent work, and shares the slots fairly among namespaces.
 package fairshare
 
 import (
@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// Limiter bounds the slots in use. A namespace that holds none gets its first slot at once, whatever the others do. It gets
-// another one while it holds less than an eighth of what is free, and less than its own limit; namespaces that wait for more
-// take turns. So no namespace ever waits for another one's work, and the slots in use are at most the total plus one for each
-// further namespace.
+// Limiter bounds the slots in use. A namespace without a slot always gets its first one at once. It gets another slot while it holds
+// less than an eighth of the free slots, and less than its own limit. Namespaces that wait for more slots take turns.
+//
+// So no namespace ever waits for another one's work. The slots in use are at most the total, plus one for each further namespace.
 type Limiter struct {
 	maxTotal, maxPerNamespace int
 
 	mutex sync.Mutex
 	used  int
 	held  map[string]int
-	// waiting holds the waiters of each namespace, the first first. turns holds the namespaces that wait, the next first.
+	// waiting holds the waiters of each namespace in order. turns holds the waiting namespaces in order of their turns.
 	waiting map[string][]chan struct{}
 	turns   []string
 }
 
-// New makes a limiter of so many slots in total, and of at most so many for each namespace.
+// New creates a limiter with a number of slots in total, and a limit for each namespace.
 func New(maxTotal, maxPerNamespace int) *Limiter {
 	return &Limiter{maxTotal: maxTotal, maxPerNamespace: maxPerNamespace, held: map[string]int{}, waiting: map[string][]chan struct{}{}}
 }
 
-// Acquire takes a slot for a namespace, and waits for it until ctx ends. The caller calls release once, when its work is over.
+// Acquire waits for a slot until ctx ends. The caller must call release once, when its work is done.
 func (l *Limiter) Acquire(ctx context.Context, namespace string) (release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (l *Limiter) Acquire(ctx context.Context, namespace string) (release func()
 	return func() { l.release(namespace) }, nil
 }
 
-// TryAcquire takes a slot for a namespace if it may have one now. The caller calls release once, when its work is over.
+// TryAcquire takes a slot if the namespace may have one now. The caller must call release once, when its work is done.
 func (l *Limiter) TryAcquire(namespace string) (release func(), ok bool) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -58,7 +58,7 @@ func (l *Limiter) take(namespace string) {
 	l.held[namespace]++
 }
 
-// enqueue asks for a slot. The channel is closed when the namespace has it.
+// enqueue requests a slot. The channel is closed when the slot is granted.
 func (l *Limiter) enqueue(namespace string) <-chan struct{} {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -71,7 +71,7 @@ func (l *Limiter) enqueue(namespace string) <-chan struct{} {
 	return granted
 }
 
-// cancel gives a request up, or its slot back if it was granted meanwhile.
+// cancel cancels a request. If its slot was granted meanwhile, cancel gives the slot back.
 func (l *Limiter) cancel(namespace string, request <-chan struct{}) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -94,7 +94,7 @@ func (l *Limiter) release(namespace string) {
 	l.giveBack(namespace)
 }
 
-// giveBack takes a slot back, and grants what it can.
+// giveBack returns a slot, and grants slots to waiting namespaces.
 func (l *Limiter) giveBack(namespace string) {
 	l.used--
 	if l.held[namespace]--; l.held[namespace] == 0 {
@@ -103,7 +103,7 @@ func (l *Limiter) giveBack(namespace string) {
 	l.grant()
 }
 
-// grant gives slots to the namespaces that wait, in turns, until none may have another.
+// grant gives slots to waiting namespaces in turns, until none may have another one.
 func (l *Limiter) grant() {
 	for {
 		next := slices.IndexFunc(l.turns, l.admits)
@@ -122,7 +122,7 @@ func (l *Limiter) grant() {
 	}
 }
 
-// freeShare is the part of the free slots that one namespace may hold, as a divisor.
+// freeShare is the divisor for the part of the free slots that one namespace may hold.
 const freeShare = 8
 
 // admits reports whether a namespace may have another slot.

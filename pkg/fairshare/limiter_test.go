@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// take takes slots for a namespace until it has to wait, or has so many.
+// take takes up to most slots for a namespace. It stops when it would have to wait.
 func take(t *testing.T, l *Limiter, namespace string, most int) (releases []func()) {
 	t.Helper()
 	for len(releases) < most {
@@ -25,7 +25,7 @@ func take(t *testing.T, l *Limiter, namespace string, most int) (releases []func
 	return releases
 }
 
-func TestNoNamespaceWaitsForAnother(t *testing.T) {
+func TestLimiterLetsNoNamespaceWaitForAnother(t *testing.T) {
 	for name, test := range map[string]struct {
 		total, each, greedy int
 		// first is what the first greedy namespace gets, and newcomer what one gets that comes after all of them.
@@ -45,7 +45,7 @@ func TestNoNamespaceWaitsForAnother(t *testing.T) {
 				for n := range test.greedy {
 					got := len(take(t, l, fmt.Sprint("greedy-", n), test.total))
 					if n == 0 && got != test.first || got == 0 {
-						t.Fatalf("namespace %d of %d got %d slots; the first one is to get %d", n+1, test.greedy, got, test.first)
+						t.Fatalf("namespace %d of %d got %d slots, want %d for the first", n+1, test.greedy, got, test.first)
 					}
 				}
 				if got := len(take(t, l, "newcomer", test.each)); got != test.newcomer {
@@ -59,7 +59,7 @@ func TestNoNamespaceWaitsForAnother(t *testing.T) {
 	}
 }
 
-func TestSlotsThatAreGivenBackAreTakenInTurns(t *testing.T) {
+func TestLimiterGrantsReleasedSlotsInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(20, 20)
 		var others []func()
@@ -92,7 +92,7 @@ func TestSlotsThatAreGivenBackAreTakenInTurns(t *testing.T) {
 	})
 }
 
-func TestWaitersOfANamespaceAreServedInOrder(t *testing.T) {
+func TestLimiterServesANamespaceInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
 		release, err := l.Acquire(t.Context(), "a")
@@ -120,7 +120,7 @@ func TestWaitersOfANamespaceAreServedInOrder(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpLeavesNothingBehind(t *testing.T) {
+func TestLimiterForgetsCancelledRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
 		release, err := l.Acquire(t.Context(), "a")
@@ -146,7 +146,7 @@ func TestWhoGivesUpLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestASlotIsTriedFor(t *testing.T) {
+func TestLimiterTryAcquire(t *testing.T) {
 	l := New(100, 2)
 	var releases []func()
 	for range 2 {
@@ -178,8 +178,8 @@ func (l *Limiter) isEmpty(t *testing.T) {
 	}
 }
 
-// Whatever comes, no more slots are used than there are, whoever wants one gets one, and nothing is left in the end.
-func TestAnythingGoes(t *testing.T) {
+// No more slots are used than there are, every request is granted or cancelled, and in the end no slot is in use.
+func TestLimiterKeepsItsBoundsUnderRandomLoad(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
