@@ -1,3 +1,3 @@
-// Package outbox keeps the transitions of a record: numbered, bounded, and dropped once they are told and nobody needs
-// them any more. Each lifecycle decides what its transitions are; here is what they have in common. It is pure.
+// Package outbox holds the rules for the transitions of a record. It numbers and bounds them, and drops those that are acknowledged and
+// not needed any more. The lifecycles decide which transitions there are. The package is pure.
 package outbox

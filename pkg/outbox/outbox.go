@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// maxPendingTransitions is the number of transitions that the sink has not taken from which on states that come and go
-	// are no longer recorded. Ends always are.
+	// maxPendingTransitions bounds the transitions that the sink has not acknowledged. Beyond it, running states are not recorded any
+	// more. Ends of attempts and final states always are.
 	maxPendingTransitions = 64
-	// maxStoredTransitions bounds the acknowledged transitions that a record keeps.
+	// maxStoredTransitions bounds the acknowledged transitions in a record.
 	maxStoredTransitions = 64
-	// maxPendingBytes bounds the transitions that the sink has not taken, in bytes of JSON without drivers' statuses:
-	// beyond it no further attempt is begun, and states that come and go are no longer recorded. With what one attempt
-	// may add the record stays below 64 KiB.
+	// maxPendingBytes bounds the transitions that the sink has not acknowledged, in bytes of JSON without drivers' statuses. Beyond it,
+	// no attempt is started, and running states are not recorded any more. Including the transitions of one more attempt, the
+	// record stays below 64 KiB.
 	maxPendingBytes = 24 * 1024
-	// maxUnknownBytes bounds the fields of a record that this version of Firesteel does not know, in bytes of JSON: newer versions
-	// need a few, and whoever writes a verdict may write more.
+	// maxUnknownBytes bounds the fields of a record that this version of Firesteel does not know, in bytes of JSON. Newer versions need
+	// a few, but a handler that writes a verdict could write many.
 	maxUnknownBytes = 8 * 1024
 )
 
-// Append adds a transition of the current attempt to a record, as the next in sequence.
+// Append adds a transition of the current attempt to a record, with the next sequence.
 func Append(record *v1alpha1.Record, t v1alpha1.Transition, now time.Time) {
 	record.Sequence++
 	t.Sequence = record.Sequence
 	t.Time = RecordTime(now)
 	t.Message = Clip(t.Message, MaxMessage)
 	t.Attempt = record.Attempt.ID
-	record.Transitions = append(record.Transitions, *t.DeepCopy()) // what was observed is the caller's
+	record.Transitions = append(record.Transitions, *t.DeepCopy()) // the caller may change its value
 }
 
-// RecordTime is a time as a record keeps it.
+// RecordTime returns a time with the precision of a record.
 func RecordTime(now time.Time) metav1.MicroTime {
 	return metav1.NewMicroTime(now.UTC().Truncate(time.Microsecond))
 }
 
-// Current is the last transition of a record; the zero transition where there is none.
+// Current returns the last transition of a record, or the zero transition if there is none.
 func Current(record *v1alpha1.Record) v1alpha1.Transition {
 	if record == nil || len(record.Transitions) == 0 {
 		return v1alpha1.Transition{}
@@ -46,7 +46,7 @@ func Current(record *v1alpha1.Record) v1alpha1.Transition {
 	return record.Transitions[len(record.Transitions)-1]
 }
 
-// LastEnd is the transition that ended the current attempt; nil while it lasts.
+// LastEnd returns the transition that ended the current attempt. It returns nil while the attempt lasts.
 func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	if record == nil {
 		return nil
@@ -59,15 +59,15 @@ func LastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	return nil
 }
 
-// HasRoomForProgress says that the sink is not so far behind that what comes and goes is left out.
+// HasRoomForProgress reports whether running states are still recorded. They are not if too many transitions are pending.
 func HasRoomForProgress(record *v1alpha1.Record) bool {
 	return record.Sequence-record.Acknowledged < maxPendingTransitions && !IsFull(record)
 }
 
-// IsFull says that a record has no room for another attempt.
+// IsFull reports whether the record has no room for another attempt.
 func IsFull(record *v1alpha1.Record) bool { return pendingBytes(record) > maxPendingBytes }
 
-// pendingBytes is the size of what the sink has not taken, in bytes of JSON.
+// pendingBytes returns the size of the transitions that the sink has not acknowledged, in bytes of JSON.
 func pendingBytes(record *v1alpha1.Record) int {
 	size := 0
 	for _, t := range record.Transitions {
@@ -79,7 +79,7 @@ func pendingBytes(record *v1alpha1.Record) int {
 	return size
 }
 
-// Repair keeps a record that somebody edited from telling a sequence twice, or a transition never.
+// Repair corrects the counters of a record that was edited. Otherwise a sequence could be used twice, or a transition never be sent.
 func Repair(record *v1alpha1.Record) {
 	for _, t := range record.Transitions {
 		record.Sequence = max(record.Sequence, t.Sequence)
@@ -87,9 +87,8 @@ func Repair(record *v1alpha1.Record) {
 	record.Acknowledged = min(record.Acknowledged, record.Sequence)
 }
 
-// Prune drops what nobody needs any more: transitions that the sink has taken, of attempts before the previous
-// one, and the oldest of what is still too many. The last two stay: they say where the object stands, and since
-// when.
+// Prune drops acknowledged transitions of attempts before the previous one. If there are still too many, it also drops the oldest
+// acknowledged ones. The last two transitions always stay, since they hold the object's state and its begin.
 func Prune(record *v1alpha1.Record) {
 	excess := len(record.Transitions) - maxStoredTransitions
 	kept := record.Transitions[:0]

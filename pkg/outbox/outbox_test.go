@@ -22,7 +22,7 @@ func sequences(record *v1alpha1.Record) []int64 {
 	return all
 }
 
-// recordOf has n transitions of its current attempt, as many of them acknowledged as said.
+// recordOf returns a record with n transitions of its current attempt, some of them acknowledged.
 func recordOf(n, acknowledged int64) *v1alpha1.Record {
 	record := &v1alpha1.Record{}
 	for range n {
@@ -32,7 +32,7 @@ func recordOf(n, acknowledged int64) *v1alpha1.Record {
 	return record
 }
 
-func TestWhatIsAppendedIsNumberedStampedAndItsOwn(t *testing.T) {
+func TestAppendNumbersAndClonesATransition(t *testing.T) {
 	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 3}, Sequence: 7}
 	status := &corev1.PodStatus{Message: "seen"}
 	Append(record, v1alpha1.Transition{State: "Failed", Message: strings.Repeat("x", 5000), DriverStatus: status}, start)
@@ -48,19 +48,19 @@ func TestWhatIsAppendedIsNumberedStampedAndItsOwn(t *testing.T) {
 		t.Errorf("the message is not cut: %d bytes", Size(got.Message))
 	}
 	if got.DriverStatus.Message != "seen" {
-		t.Errorf("the record changes with what it was made from")
+		t.Errorf("the record shares a value with the caller")
 	}
 }
 
-func TestARecordKeepsWhatIsUntoldAndTheLastTwo(t *testing.T) {
+func TestPruneKeepsPendingTransitionsAndTheLastTwo(t *testing.T) {
 	for name, test := range map[string]struct {
 		n, acknowledged int64
 		first, last     int64
 	}{
-		"few":                 {n: 10, acknowledged: 10, first: 1, last: 10},
-		"too many, all told":  {n: 100, acknowledged: 100, first: 37, last: 100},
-		"too many, none told": {n: 100, acknowledged: 0, first: 1, last: 100},
-		"too many, few told":  {n: 100, acknowledged: 5, first: 6, last: 100},
+		"few":                         {n: 10, acknowledged: 10, first: 1, last: 10},
+		"too many, all acknowledged":  {n: 100, acknowledged: 100, first: 37, last: 100},
+		"too many, none acknowledged": {n: 100, acknowledged: 0, first: 1, last: 100},
+		"too many, few acknowledged":  {n: 100, acknowledged: 5, first: 6, last: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := recordOf(test.n, test.acknowledged)
@@ -75,31 +75,31 @@ func TestARecordKeepsWhatIsUntoldAndTheLastTwo(t *testing.T) {
 	old.Attempt.ID = 2
 	Prune(old)
 	if got := sequences(old); !slices.Equal(got, []int64{4, 5}) {
-		t.Errorf("of an attempt long past %v is kept", got)
+		t.Errorf("of an earlier attempt %v is kept", got)
 	}
 }
 
-func TestASinkThatIsFarBehindLeavesNoRoom(t *testing.T) {
+func TestRoomEndsWithManyPendingTransitions(t *testing.T) {
 	if r := recordOf(63, 0); !HasRoomForProgress(r) || IsFull(r) {
-		t.Error("63 short transitions leave room")
+		t.Error("63 short transitions should leave room")
 	}
 	if r := recordOf(64, 0); HasRoomForProgress(r) || IsFull(r) {
-		t.Error("64 short transitions leave room for another attempt, not for what comes and goes")
+		t.Error("64 short transitions should leave room for another attempt, but not for running states")
 	}
 	long := &v1alpha1.Record{}
 	for range 30 {
 		Append(long, v1alpha1.Transition{State: "Failed", Message: strings.Repeat("x", MaxMessage)}, start)
 	}
 	if HasRoomForProgress(long) || !IsFull(long) {
-		t.Error("30 long transitions leave no room")
+		t.Error("30 long transitions should leave no room")
 	}
 	long.Acknowledged = long.Sequence
 	if !HasRoomForProgress(long) || IsFull(long) {
-		t.Error("what is told takes no room")
+		t.Error("acknowledged transitions should take no room")
 	}
 }
 
-func TestAnEditedRecordTellsNothingTwice(t *testing.T) {
+func TestRepairCorrectsAnEditedRecord(t *testing.T) {
 	record := recordOf(3, 3)
 	record.Sequence, record.Acknowledged = 1, 9
 	Repair(record)

@@ -2,7 +2,7 @@ package outbox
 
 import "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 
-// unknownFields are the unknown fields of a record in the order in which they are dropped.
+// unknownFields returns the unknown fields of a record, in the order in which they are dropped.
 func unknownFields(record *v1alpha1.Record) []*v1alpha1.UnknownFields {
 	fields := make([]*v1alpha1.UnknownFields, 0, 2*len(record.Transitions)+7)
 	for i := range record.Transitions {

@@ -8,8 +8,8 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Whoever writes unknown fields, a record has no more than 8 KiB of them. Those of old transitions go first.
-func TestUnknownFieldsOfARecordAreBounded(t *testing.T) {
+// A record holds at most 8 KiB of unknown fields. Those of old transitions are dropped first.
+func TestPruneBoundsUnknownFields(t *testing.T) {
 	field := v1alpha1.UnknownFields(`{"newer":"` + strings.Repeat("x", 1000) + `"}`)
 	record := recordOf(10, 10)
 	for i := range record.Transitions {
@@ -22,10 +22,10 @@ func TestUnknownFieldsOfARecordAreBounded(t *testing.T) {
 	record.Launch, record.Verdict = &v1alpha1.Launch{Unknown: field}, &v1alpha1.Verdict{Unknown: field}
 	Prune(record)
 	if record.Unknown == "" || record.Attempt.Unknown == "" || record.Launch.Unknown == "" || record.Attempt.Spec.Unknown == "" {
-		t.Error("the record's own go first")
+		t.Error("the record's own fields were dropped first")
 	}
 	if record.Transitions[0].Unknown != "" || record.Transitions[0].End.Unknown != "" {
-		t.Error("those of old transitions stay")
+		t.Error("fields of old transitions were not dropped")
 	}
 	if size := Size(record); size > 12<<10 {
 		t.Errorf("the record takes %d bytes", size)
@@ -33,6 +33,6 @@ func TestUnknownFieldsOfARecordAreBounded(t *testing.T) {
 	again := record.DeepCopy()
 	Prune(again)
 	if again.Transitions[9].Unknown != record.Transitions[9].Unknown || Size(again) != Size(record) {
-		t.Error("what fits is dropped")
+		t.Error("a field within the limit was dropped")
 	}
 }
