@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Check refuses JSON that is to be decoded into a type, if a quantity in it is not bounded or if there are too many. Only what
-// the type takes for quantities is looked at: a text elsewhere, such as an argument, may look like one of any length.
+// Check returns an error if JSON for a type has a quantity that is not bounded, or too many quantities. It checks only fields that are
+// quantities in the type. Other fields, such as arguments, may look like a quantity of any length.
 func Check(data []byte, into reflect.Type) error {
 	fields := quantitiesOf(into)
 	if fields == nil {
@@ -26,17 +26,17 @@ func Check(data []byte, into reflect.Type) error {
 	return c.value(fields)
 }
 
-// Error names the quantity that cannot be read.
+// Error names the field of an invalid quantity.
 type Error struct {
-	// Field is its path, such as spec.driverSpec.podTemplateSpec.spec.containers[0].resources.limits.cpu.
+	// Field is the path, such as spec.driverSpec.podTemplateSpec.spec.containers[0].resources.limits.cpu.
 	Field string
-	// Problem begins with its value.
+	// Problem begins with the value.
 	Problem string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Field, e.Problem, remedy) }
 
-// checker goes through JSON beside the type that it is to become.
+// checker reads JSON in parallel with the type that it will be decoded into.
 type checker struct {
 	values *jsontext.Decoder
 	count  int
@@ -53,12 +53,12 @@ func (c *checker) value(s *typeQuantities) error {
 		return c.object(s)
 	case kind == '[' && s.isList:
 		return c.list(s)
-	default: // of another kind than the type, which the decoder says better
+	default: // the kind does not match the type, which the decoder reports better
 		return c.values.SkipValue()
 	}
 }
 
-// quantity reads one as Kubernetes does, which takes the text of JSON as it is, be it quoted or a number.
+// quantity reads a quantity as Kubernetes does: a string without unescaping, or a number.
 func (c *checker) quantity() error {
 	raw, err := c.values.ReadValue()
 	if err != nil {
@@ -120,10 +120,10 @@ func (c *checker) refuse(problem string) error {
 	return &Error{Field: Field(c.values.StackPointer()), Problem: problem}
 }
 
-// maxField is how much of a path is named: names of resources are the user's, of any length.
+// maxField bounds a path in a message, since users choose the names of resources.
 const maxField = 256
 
-// Field writes a pointer into JSON as paths of manifests are written: spec.volumes[0].emptyDir.sizeLimit.
+// Field formats a JSON pointer as the path in a manifest, such as spec.volumes[0].emptyDir.sizeLimit.
 func Field(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for name := range pointer.Tokens() {
@@ -142,18 +142,18 @@ func Field(pointer jsontext.Pointer) string {
 	return path.String()
 }
 
-// typeQuantities is where in a type quantities are. It is nil for a type that holds none.
+// typeQuantities describes where a type has quantities. It is nil for a type without quantities.
 type typeQuantities struct {
 	isQuantity bool
 	isList     bool
-	// elem is that of a list's or a map's values.
+	// elem describes the elements of a list or a map.
 	elem *typeQuantities
-	// fields are those of a struct that hold quantities, by their names in JSON.
+	// fields describes the fields of a struct that have quantities, by their names in JSON.
 	fields map[string]*typeQuantities
 }
 
 var (
-	typeCache    sync.Map // by reflect.Type
+	typeCache    sync.Map // from reflect.Type to *typeQuantities
 	quantityType = reflect.TypeFor[resource.Quantity]()
 )
 
@@ -166,7 +166,7 @@ func quantitiesOf(t reflect.Type) *typeQuantities {
 	return made
 }
 
-// newTypeQuantities returns the shape of a type. No type that is decoded here holds itself.
+// newTypeQuantities describes a type. The types that are decoded here are not recursive.
 func newTypeQuantities(t reflect.Type) *typeQuantities {
 	switch {
 	case t == quantityType:

@@ -1,6 +1,6 @@
-// Package quantity bounds the quantities that users write before anything computes with them. Kubernetes' own reader takes
-// seconds for 1e-9999999 and as good as for ever with some digits more, and so do comparisons and sums of what it read.
-// Nothing else of the process would be served meanwhile, since no context ends them.
+// Package quantity bounds the quantities that users write, before anything computes with them. Kubernetes' own parser needs seconds for
+// 1e-9999999, and practically for ever with some more digits. So do comparisons and sums of such a quantity. No context ends them, so
+// a worker would hang.
 package quantity
 
 import (
@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// maxLength is how many characters a quantity may have, without blanks around it. Its digits are bounded with it.
+	// maxLength bounds the characters of a quantity, without surrounding blanks. It also bounds its digits.
 	maxLength = 64
-	// maxExponent is how many digits the exponent may have, without zeros before it: what Kubernetes can tell apart is between
-	// 1e-9 and 1e19.
+	// maxExponent bounds the digits of the exponent, without leading zeros. Kubernetes distinguishes values between 1e-9 and 1e19.
 	maxExponent = 2
-	// maxCount is how many quantities an object may hold.
+	// maxCount bounds the quantities in one object.
 	maxCount = 4096
 )
 
 const remedy = "write one such as 500m, 2, 1.5 or 10Gi"
 
-// Parse reads a quantity that is bounded, and passes over blanks around it, as the API server does.
+// Parse parses a bounded quantity. It ignores surrounding blanks, as the API server does.
 func Parse(text string) (resource.Quantity, error) {
 	text = strings.TrimSpace(text)
 	if problem := boundsProblem(text); problem != "" {
@@ -31,8 +30,8 @@ func Parse(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// boundsProblem says what of a text without blanks around it is too large to compute with; empty if nothing is. What is no
-// quantity at all is left to Kubernetes' reader, which refuses it at once.
+// boundsProblem returns the reason why a text without surrounding blanks is too large to compute with. It returns "" for a bounded
+// text, and for a text that is not a quantity, since Kubernetes' parser refuses that at once.
 func boundsProblem(text string) string {
 	if len(text) > maxLength {
 		return fmt.Sprintf("is a quantity of %d characters, and one may have %d", len(text), maxLength)

@@ -14,14 +14,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
-// accepted are quantities that Kubernetes takes, and that people write.
+// accepted are quantities that Kubernetes accepts and people write.
 var accepted = []string{
 	"0", "1", "0.1", ".5", "1.", "+1", "-1", "500m", "100n", "1u", "2k", "3M", "10G", "4T", "5P", "1E", "1Ki", "1.5Gi", "1Ei",
 	"1e3", "1E3", "1e-3", "1e+3", "1e-9", "1e18", "12e6", "1e99", "1e-99", "1e-000000003", "9223372036854775807", "12345678901234567890",
 	"0.000000000000000000000000000001", " 2 ", "\t2\n",
 }
 
-// endless are those that would be read, compared or added for longer than anybody waits.
+// endless are quantities for which parsing, comparing or adding would practically never end.
 var endless = []string{
 	"1e3294967296", "1e4294967297", "1e-4294967295", "1e-2147483648", "1e2147483647", "1e999999999", "1E+999999999", "1e-99999", "1e100",
 	"1000000000000000000000e999999999", "0.0000000000000000000000000001e-999999999", "1e-00000000000000000000000000100", "e20000000", "-1e999999999",
@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// pod is a type with quantities in all kinds of places.
+// pod is a type with quantities in different places.
 type pod struct {
 	corev1.PodTemplateSpec `json:",inline"`
 
@@ -58,7 +58,7 @@ type pod struct {
 
 func check(data string) error { return quantity.Check([]byte(data), reflect.TypeFor[pod]()) }
 
-// in is JSON that holds a value wherever the type has a quantity, with the path of each.
+// in returns JSON with a value in each place where the type has a quantity, by the path of that place.
 func in(value string) map[string]string {
 	return map[string]string{
 		"spec.containers[0].resources.limits.cpu":             `{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":` + value + `}}}]}}`,
@@ -83,7 +83,7 @@ func TestCheckNamesTheFieldAndTheValue(t *testing.T) {
 		}
 		for field, data := range in(string(quoted)) {
 			if err := check(data); err == nil {
-				t.Errorf("%.80q is taken at %s", text, field)
+				t.Errorf("%.80q is accepted at %s", text, field)
 			} else if says := err.Error(); !strings.HasPrefix(says, field+` "`) || !strings.Contains(says, "write one such as 500m") || len(says) > 512 {
 				t.Errorf("%.80q at %s is refused with %.600q", text, field, says)
 			}
@@ -96,7 +96,7 @@ func TestCheckNamesTheFieldAndTheValue(t *testing.T) {
 	}
 }
 
-func TestCheckTakesWhatKubernetesTakes(t *testing.T) {
+func TestCheckAcceptsWhatKubernetesAccepts(t *testing.T) {
 	for _, text := range append([]string{"a lot", ""}, accepted...) { // what is none is the decoder's to refuse
 		quoted, err := json.Marshal(text)
 		if err != nil {
@@ -117,7 +117,7 @@ func TestCheckTakesWhatKubernetesTakes(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoQuantitiesAreOfAnyLength(t *testing.T) {
+func TestCheckIgnoresTextsThatAreNoQuantities(t *testing.T) {
 	data := `{"metadata":{"name":"pipe-20261122","uid":"3c0e-4711","annotations":{"cpu":"1e999999999"}},
 		"arguments":["1e-000001","12345678901234567890123456789012345678901234567890123456789012345","1e999999999"],"spec":{"unknown":"1e999999999"}}`
 	if err := check(data); err != nil {
@@ -125,10 +125,10 @@ func TestTextsThatAreNoQuantitiesAreOfAnyLength(t *testing.T) {
 	}
 }
 
-func TestJSONThatIsNoneIsRefused(t *testing.T) {
+func TestCheckRefusesInvalidJSON(t *testing.T) {
 	for _, data := range []string{"", "{", `{"amounts":[`, `{"amounts":["1"`, `{"amounts" 1}`, `{"amounts":["1e9"}`} {
 		if check(data) == nil {
-			t.Errorf("%s is taken", data)
+			t.Errorf("%s is accepted", data)
 		}
 	}
 }
@@ -139,19 +139,19 @@ func TestCheckBoundsTheNumberOfQuantities(t *testing.T) {
 		t.Error(err)
 	}
 	if err := check(many(4097)); err == nil || !strings.HasPrefix(err.Error(), "amounts[4096] is one of more than 4096 quantities") {
-		t.Errorf("refused with %v", err)
+		t.Errorf("error is %v", err)
 	}
 }
 
-func TestLongNamesAreClipped(t *testing.T) {
+func TestCheckClipsLongNames(t *testing.T) {
 	err := check(`{"spec":{"overhead":{"` + strings.Repeat("é", 1<<18) + `":"1e999"}}}`)
 	if err == nil || len(err.Error()) > 1024 || !utf8.ValidString(err.Error()) {
-		t.Errorf("refused with %.600v", err)
+		t.Errorf("error is %.600v", err)
 	}
 }
 
-// Whatever passes is read, written, compared, added and converted in no time: the fuzzer ends what hangs.
-func FuzzBounded(f *testing.F) {
+// An accepted quantity is parsed, formatted, compared, added and converted at once. The fuzzer ends a call that hangs.
+func FuzzParse(f *testing.F) {
 	for _, text := range append(accepted, endless[:20]...) {
 		f.Add(text)
 	}
@@ -166,14 +166,14 @@ func FuzzBounded(f *testing.F) {
 		passed := check(data) == nil
 		escaped := string(quoted) != `"`+text+`"` // which Kubernetes' decoder reads as it stands
 		if refusal == nil && !passed && !escaped {
-			t.Errorf("%q is read, and not in an object", text)
+			t.Errorf("%q is accepted, but not in an object", text)
 		}
 		if !passed || json.Unmarshal([]byte(data), &decoded) != nil {
 			return
 		}
 		got := *decoded.Amounts[0]
 		if refusal != nil || got.Cmp(parsed) != 0 {
-			t.Errorf("%q is read in an object only: %v", text, refusal)
+			t.Errorf("%q is accepted in an object only: %v", text, refusal)
 		}
 		sum := got.DeepCopy()
 		sum.Add(resource.MustParse("1n"))
