@@ -82,7 +82,7 @@ func main() {
 	}
 	config.Wrap(counted)
 	if err := checkKnativeConfigMaps(ctx, config); err != nil {
-		log.Fatalf("The configuration cannot be used: correct the ConfigMap, and start again: %v", err)
+		log.Fatalf("invalid configuration: correct the ConfigMap and start again: %v", err)
 	}
 	masters, err := newMasterReader(config)
 	if err != nil {

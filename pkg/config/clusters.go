@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Clusters are the settings of clusters.
+// Clusters holds the settings of standalone clusters.
 type Clusters struct {
-	// MasterStartTimeout is how long a master may take to answer; zero has it take as long as it likes.
+	// MasterStartTimeout is how long a master may take until it answers. Zero means no limit.
 	MasterStartTimeout time.Duration
 }
 

@@ -1,5 +1,4 @@
-// Package config holds the operator's settings, read from the config maps of its namespace. A reconcile sees
-// one immutable snapshot of them.
+// Package config reads the operator's settings from the config maps of its namespace. A reconcile uses one immutable snapshot of them.
 package config
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// The config maps.
+// The names of the config maps.
 const (
 	ScopeName    = "config-scope"
 	DefaultsName = "config-defaults"
@@ -26,7 +25,7 @@ const (
 	ClustersName = "config-clusters"
 )
 
-// Config is a snapshot of all settings. None of its parts is nil, and none changes.
+// Config is an immutable snapshot of all settings. None of its fields is nil.
 type Config struct {
 	Scope    *Scope
 	Defaults *apache.Defaults
@@ -36,7 +35,7 @@ type Config struct {
 	Clusters *Clusters
 }
 
-// parsers read each config map into a snapshot.
+// parsers holds a function for each config map, which reads it into a snapshot.
 var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	ScopeName:    func(m *corev1.ConfigMap, c *Config) (err error) { c.Scope, err = NewScope(m); return err },
 	DefaultsName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Defaults, err = NewDefaults(m); return err },
@@ -46,10 +45,10 @@ var parsers = map[string]func(*corev1.ConfigMap, *Config) error{
 	ClustersName: func(m *corev1.ConfigMap, c *Config) (err error) { c.Clusters, err = NewClusters(m); return err },
 }
 
-// Names are the names of all config maps.
+// Names returns the names of all config maps.
 func Names() []string { return slices.Sorted(maps.Keys(parsers)) }
 
-// Default is the configuration of empty config maps.
+// Default returns the configuration of empty config maps.
 func Default() *Config {
 	config := &Config{}
 	for name, read := range parsers {
@@ -60,14 +59,15 @@ func Default() *Config {
 	return config
 }
 
-// exampleKey is the key that documents the others.
+// exampleKey is the key whose value documents all other keys. It is not read.
 const exampleKey = "_example"
 
-// Keys are those that a config map may have, each with what reads its value.
+// Keys holds the valid keys of a config map, each with the function that reads its value. A key that ends with * stands for all keys
+// with that prefix.
 type Keys map[string]func(key, value string) error
 
-// Read has each value of a config map read. Its errors name the map, the key, the value, and what to write instead; a
-// key that there is not is one, since a misspelt one would otherwise leave a setting at its default.
+// Read reads each value of a config map. Its errors name the config map, the key, the value, and what to write instead. An unknown key
+// is an error, since a misspelt key would silently leave its setting at the default.
 func (k Keys) Read(name string, configMap *corev1.ConfigMap) error {
 	var errs []error
 	for _, key := range slices.Sorted(maps.Keys(configMap.Data)) {
@@ -88,8 +88,7 @@ func (k Keys) Read(name string, configMap *corev1.ConfigMap) error {
 	return errors.Join(errs...)
 }
 
-// find is what reads the value of a key; nil where there is no such key. A name that ends with a star is any that
-// begins so.
+// find returns the function that reads the value of a key. It returns nil for an unknown key.
 func (k Keys) find(key string) func(key, value string) error {
 	for name, read := range k {
 		if prefix, isPrefix := strings.CutSuffix(name, "*"); name == key || isPrefix && strings.HasPrefix(key, prefix) {
@@ -99,18 +98,18 @@ func (k Keys) find(key string) func(key, value string) error {
 	return nil
 }
 
-// InvalidValue says why the value of a key cannot be used, and what to write instead.
+// InvalidValue returns an error that names a key, its value (redacted), and what to write instead.
 func InvalidValue(key, value, remedy string) error {
 	return fmt.Errorf("%s is %q: %s", key, clip(redact.Value(key, value)), redact.Text(remedy))
 }
 
-// clip keeps a message readable.
+// clip cuts a long value, so that the message stays readable.
 func clip(value string) string {
 	const limit = 256
 	return text.Clip(value, limit)
 }
 
-// OneOf takes one of some values.
+// OneOf accepts one of the given values.
 func OneOf(values ...string) func(key, value string) error {
 	return func(key, value string) error {
 		if !slices.Contains(values, value) {

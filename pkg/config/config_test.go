@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
-// data is the content of a config map, with the example that each of them carries.
+// data returns a config map with the key _example, which each of them has.
 func data(pairs ...string) *corev1.ConfigMap {
 	configMap := &corev1.ConfigMap{Data: map[string]string{"_example": "restart: nowhere"}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -64,27 +64,27 @@ func TestScope(t *testing.T) {
 			for _, namespace := range []string{"team-a", "team-b"} {
 				for _, color := range []string{"red", "blue"} {
 					object := &metav1.ObjectMeta{Namespace: namespace, Labels: map[string]string{"color": color}}
-					if scope.Serves(object, unasked(t)) {
+					if scope.Serves(object, noNamespaceLabels(t)) {
 						served = append(served, namespace+"/"+color)
 					}
 				}
 			}
 			if got := strings.Join(served, " "); got != test.want || scope.Namespaces() != test.text {
-				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.want, test.text)
+				t.Errorf("the scope serves %q of %s, want %q of %s", got, scope.Namespaces(), test.want, test.text)
 			}
 		})
 	}
 }
 
-// unasked are the namespaces that nothing depends on.
-func unasked(t *testing.T) config.NamespaceLabels {
+// noNamespaceLabels fails the test if the scope needs the labels of a namespace.
+func noNamespaceLabels(t *testing.T) config.NamespaceLabels {
 	return func(namespace string) (labels.Set, bool) {
-		t.Errorf("it asks for the labels of %s", namespace)
+		t.Errorf("the scope needs the labels of %s", namespace)
 		return nil, false
 	}
 }
 
-func TestScopeOfNamespacesByTheirLabels(t *testing.T) {
+func TestScopeWithNamespaceSelector(t *testing.T) {
 	namespaces := map[string]labels.Set{"plain": nil, "enabled": {"spark": "enabled"}, "disabled": {"spark": "disabled"}}
 	for name, test := range map[string]struct {
 		given  *corev1.ConfigMap
@@ -121,7 +121,7 @@ func TestScopeOfNamespacesByTheirLabels(t *testing.T) {
 				return its, known
 			}
 			if !test.asks {
-				known = unasked(t)
+				known = noNamespaceLabels(t)
 			}
 			var served []string
 			for _, namespace := range []string{"disabled", "enabled", "plain", "unknown"} {
@@ -131,10 +131,10 @@ func TestScopeOfNamespacesByTheirLabels(t *testing.T) {
 				}
 			}
 			if got := strings.Join(served, " "); got != test.served || scope.Namespaces() != test.text {
-				t.Errorf("it serves %q of %s, want %q of %s", got, scope.Namespaces(), test.served, test.text)
+				t.Errorf("the scope serves %q of %s, want %q of %s", got, scope.Namespaces(), test.served, test.text)
 			}
 			if scope.UsesNamespaceLabels() != test.asks {
-				t.Errorf("it asks for namespaces: %t", scope.UsesNamespaceLabels())
+				t.Errorf("UsesNamespaceLabels is %t", scope.UsesNamespaceLabels())
 			}
 		})
 	}
@@ -205,7 +205,7 @@ func TestDriverLogLines(t *testing.T) {
 			got, err := config.NewDefaults(test.given)
 			if test.refusal != "" {
 				if err == nil || !strings.Contains(err.Error(), test.refusal) {
-					t.Errorf("refused with %v, want %s", err, test.refusal)
+					t.Errorf("error is %v, want %s", err, test.refusal)
 				}
 				return
 			}
@@ -216,13 +216,13 @@ func TestDriverLogLines(t *testing.T) {
 	}
 }
 
-func TestPlacesOfPodTemplates(t *testing.T) {
+func TestPodTemplateURLs(t *testing.T) {
 	got, err := config.NewDefaults(data("pod-template-urls", "https://example.com/\n  s3://bucket/spark/?region=eu-west-1\n"))
 	if err != nil || len(got.PodTemplates) != 2 {
 		t.Errorf("templates may be at %v, %v", got, err)
 	}
 	if got, err := config.NewDefaults(data()); err != nil || len(got.PodTemplates) > 0 {
-		t.Errorf("where nothing is said, templates may be at %v, %v", got, err)
+		t.Errorf("by default, templates may be at %v, %v", got, err)
 	}
 	const want = `config-defaults: pod-template-urls: "file:///etc/" is not read: Firesteel reads templates by https, s3 and gs: put it there`
 	if _, err := config.NewDefaults(data("pod-template-urls", "file:///etc/")); err == nil || err.Error() != want {
@@ -271,8 +271,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Each refusal names the map, the key, the value, and what to write instead.
-func TestRefusals(t *testing.T) {
+// Each error names the config map, the key, the value, and what to write instead.
+func TestInvalidSettings(t *testing.T) {
 	const tolerations, conf = "applicationTolerations", "spark-defaults.conf"
 	for name, test := range map[string]struct {
 		configMap, key, value string
@@ -281,12 +281,12 @@ func TestRefusals(t *testing.T) {
 		"a namespace that is none": {
 			config.ScopeName, "watched-namespaces", "team-a,Team_B",
 			`config-scope: watched-namespaces is "team-a,Team_B": ` +
-				`write names of namespaces, separated by commas, or * for all ("Team_B" is no name of a namespace)`,
+				`write names of namespaces, separated by commas, or * for all ("Team_B" is not a valid name)`,
 		},
 		"all and one": {
 			config.ScopeName, "watched-namespaces", "*,a",
 			`config-scope: watched-namespaces is "*,a": ` +
-				`write names of namespaces, separated by commas, or * for all ("*" is no name of a namespace)`,
+				`write names of namespaces, separated by commas, or * for all ("*" is not a valid name)`,
 		},
 		"a selector that is none": {
 			config.ScopeName, "label-selector", "team in a",
@@ -327,20 +327,20 @@ func TestRefusals(t *testing.T) {
 		},
 		"a property that is not Spark's": {
 			config.DefaultsName, conf, "hadoop.x 1",
-			`config-defaults: spark-defaults.conf: hadoop.x is "1": Spark reads only keys that begin with spark., so write it so or remove it`,
+			`config-defaults: spark-defaults.conf: hadoop.x is "1": Spark reads only keys that begin with spark., so correct it or remove it`,
 		},
 		"a property that would be the same for all": {
 			config.DefaultsName, conf, "spark.app.id=x",
-			`config-defaults: spark-defaults.conf: spark.app.id is "x": no value is good for all applications, so remove it`,
+			`config-defaults: spark-defaults.conf: spark.app.id is "x": each application needs its own value, so remove it`,
 		},
 		"several properties": {
 			config.DefaultsName, conf, "spark.submit.deployMode client\nx y",
-			"config-defaults: spark-defaults.conf: spark.submit.deployMode is \"client\": no value is good for all applications, so remove it\n" +
+			"config-defaults: spark-defaults.conf: spark.submit.deployMode is \"client\": each application needs its own value, so remove it\n" +
 				"spark-defaults.conf: x is \"y\": ",
 		},
 		"a file that cannot be read": {
 			config.DefaultsName, conf, `spark.x \u12`,
-			`config-defaults: spark-defaults.conf is "spark.x \\u12": write it as Spark's file of this name, a key and a value on each line (`,
+			`config-defaults: spark-defaults.conf is "spark.x \\u12": write a key and a value on each line, as in Spark's file of this name (`,
 		},
 		"tolerations that are no YAML": {
 			config.DefaultsName, tolerations, "{",
@@ -383,9 +383,9 @@ func TestRefusals(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			refusal := refusalOf(t, named(test.configMap, data(test.key, test.value)))
+			refusal := rejectionOf(t, named(test.configMap, data(test.key, test.value)))
 			if !strings.HasPrefix(refusal, test.want) {
-				t.Errorf("refused with\n%s\nwant\n%s", refusal, test.want)
+				t.Errorf("error is\n%s\nwant\n%s", refusal, test.want)
 			}
 		})
 	}
@@ -397,30 +397,29 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(field+" below zero", func(t *testing.T) {
 			section, name, _ := strings.Cut(field, ".")
-			refusal := refusalOf(t, named(config.DefaultsName, data(tolerations, section+": {"+name+": -1}")))
+			refusal := rejectionOf(t, named(config.DefaultsName, data(tolerations, section+": {"+name+": -1}")))
 			if want := `config-defaults: applicationTolerations: ` + field + ` is "-1": write zero or more`; refusal != want {
-				t.Errorf("refused with\n%s\nwant\n%s", refusal, want)
+				t.Errorf("error is\n%s\nwant\n%s", refusal, want)
 			}
 		})
 	}
 }
 
-// Knative's config maps are refused in the same words.
-// refusalOf has a store read a config map that it cannot use.
-func refusalOf(t *testing.T, configMap *corev1.ConfigMap) string {
+// rejectionOf returns the error of a store for an invalid config map.
+func rejectionOf(t *testing.T, configMap *corev1.ConfigMap) string {
 	t.Helper()
 	refusal := ""
-	store := config.NewStore(zap.NewNop().Sugar(), unheard, func(_ *corev1.ConfigMap, err error) { refusal = err.Error() })
+	store := config.NewStore(zap.NewNop().Sugar(), ignoreChange, func(_ *corev1.ConfigMap, err error) { refusal = err.Error() })
 	store.OnConfigChanged(named(configMap.Name, data()))
 	before := store.Load()
 	store.OnConfigChanged(configMap)
 	if refusal == "" || store.Load() != before {
-		t.Errorf("%v was taken: %+v", configMap.Data, store.Load())
+		t.Errorf("%v was accepted: %+v", configMap.Data, store.Load())
 	}
 	return refusal
 }
 
-func unheard(*config.Config, *config.Config) {}
+func ignoreChange(*config.Config, *config.Config) {}
 
 func TestStoreFollowsTheConfigMaps(t *testing.T) {
 	var images []string
@@ -430,7 +429,7 @@ func TestStoreFollowsTheConfigMaps(t *testing.T) {
 	before := store.Load()
 	if before.Defaults.Image != "" || !before.Handlers.InProcess("restart") || before.Events.DeletionGrace != 5*time.Minute ||
 		before.Scope.Namespaces() != "[*]" {
-		t.Errorf("what was never read has not its defaults: %+v", before)
+		t.Errorf("settings that were never read do not have their defaults: %+v", before)
 	}
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "external")))
 	store.OnConfigChanged(named(config.DefaultsName, data("image", "ours")))
@@ -445,21 +444,21 @@ func TestStoreFollowsTheConfigMaps(t *testing.T) {
 		t.Error("a snapshot changed")
 	}
 	if diff := cmp.Diff([]string{" to ", " to ours", "ours to ours", "ours to ours"}, images); diff != "" {
-		t.Errorf("told of (-want +got):\n%s", diff)
+		t.Errorf("changes (-want +got):\n%s", diff)
 	}
 }
 
-func TestStoreKeepsWhatItHadOverWhatItCannotRead(t *testing.T) {
+func TestStoreKeepsTheLastValidConfigMap(t *testing.T) {
 	core, logs := observer.New(zapcore.ErrorLevel)
 	refused := 0
-	store := config.NewStore(zap.New(core).Sugar(), unheard, func(*corev1.ConfigMap, error) { refused++ })
+	store := config.NewStore(zap.New(core).Sugar(), ignoreChange, func(*corev1.ConfigMap, error) { refused++ })
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "external")))
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "both")))
 	if store.Load().Handlers.InProcess("restart") {
-		t.Error("a mistake in the config map put the default in the place of what it said before")
+		t.Error("an invalid config map replaced a setting with its default")
 	}
 	if lines := logs.All(); refused != 1 || len(lines) != 1 || lines[0].ContextMap()["configMap"] != "firesteel-system/config-handlers" {
-		t.Errorf("told %d times of it, and logged %v", refused, lines)
+		t.Errorf("rejected %d times, and logged %v", refused, lines)
 	}
 	store.OnConfigChanged(named(config.HandlersName, data("restart", "in-process")))
 	if !store.Load().Handlers.InProcess("restart") {
@@ -467,14 +466,14 @@ func TestStoreKeepsWhatItHadOverWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// To start with other settings than those that were meant might delete what was to be kept.
-func TestAMistakeIsTheEndOfAStart(t *testing.T) {
+// With other settings than the intended ones, the controller might delete objects that should be retained.
+func TestStoreEndsTheProcessForAnInvalidConfigMapAtItsStart(t *testing.T) {
 	core, logs := observer.New(zapcore.FatalLevel)
 	logger := zap.New(core, zap.WithFatalHook(zapcore.WriteThenPanic)).Sugar()
-	store := config.NewStore(logger, unheard, func(*corev1.ConfigMap, error) { t.Error("nobody is left to be told") })
+	store := config.NewStore(logger, ignoreChange, func(*corev1.ConfigMap, error) { t.Error("the process should have ended") })
 	defer func() {
 		if recover() == nil || len(logs.All()) != 1 {
-			t.Errorf("it went on, and logged %v", logs.All())
+			t.Errorf("the process continued, and logged %v", logs.All())
 		}
 	}()
 	store.OnConfigChanged(named(config.EventsName, data("deletion-grace", "soon")))
@@ -482,6 +481,6 @@ func TestAMistakeIsTheEndOfAStart(t *testing.T) {
 
 func TestContextWithoutConfig(t *testing.T) {
 	if got := config.FromContext(context.Background()); got != nil {
-		t.Errorf("a context has a configuration that nobody attached: %+v", got)
+		t.Errorf("an empty context has the configuration %+v", got)
 	}
 }

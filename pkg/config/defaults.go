@@ -20,7 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
-// maxDriverLogLines is more than a record has room for.
+// maxDriverLogLines is the largest value of driver-log-lines. A record has room for fewer lines.
 const maxDriverLogLines = 100
 
 // NewDefaults reads config-defaults.
@@ -78,18 +78,18 @@ func podTemplateURLs(into *podtemplate.Allowed) func(key, value string) error {
 	}
 }
 
-// perApplicationKeys are the properties of which no value is good for all applications.
+// perApplicationKeys lists the Spark properties that need a different value in each application.
 var perApplicationKeys = []string{
 	"spark.app.id", "spark.app.name", "spark.kubernetes.driver.pod.name", "spark.kubernetes.executor.podNamePrefix",
 	"spark.kubernetes.namespace", "spark.submit.deployMode",
 }
 
-// sparkProperties reads the text of a spark-defaults.conf.
+// sparkProperties parses the text of a spark-defaults.conf.
 func sparkProperties(place, text string) (map[string]string, error) {
 	loader := properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}
 	loaded, err := loader.LoadBytes([]byte(text))
 	if err != nil {
-		return nil, InvalidValue(place, text, fmt.Sprintf("write it as Spark's file of this name, a key and a value on each line (%v)", err))
+		return nil, InvalidValue(place, text, fmt.Sprintf("write a key and a value on each line, as in Spark's file of this name (%v)", err))
 	}
 	conf := map[string]string{}
 	for key, value := range loaded.Map() {
@@ -99,15 +99,15 @@ func sparkProperties(place, text string) (map[string]string, error) {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
 		switch {
 		case !strings.HasPrefix(key, "spark."):
-			errs = append(errs, InvalidValue(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so write it so or remove it"))
+			errs = append(errs, InvalidValue(place+": "+key, conf[key], "Spark reads only keys that begin with spark., so correct it or remove it"))
 		case slices.Contains(perApplicationKeys, key):
-			errs = append(errs, InvalidValue(place+": "+key, conf[key], "no value is good for all applications, so remove it"))
+			errs = append(errs, InvalidValue(place+": "+key, conf[key], "each application needs its own value, so remove it"))
 		}
 	}
 	return conf, errors.Join(errs...)
 }
 
-// decodeYAML reads YAML into a value of Go, which has every field that is there.
+// decodeYAML decodes YAML. It returns an error for a field that the Go type does not have.
 func decodeYAML(key, text, remedy string, into any) error {
 	encoded, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -120,7 +120,7 @@ func decodeYAML(key, text, remedy string, into any) error {
 	return nil
 }
 
-// checkTolerations refuses what the CustomResourceDefinition refuses in an application, and what makes no sense.
+// checkTolerations refuses what the CustomResourceDefinition refuses in an application, and values without meaning.
 func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
 	restart, instances := t.RestartConfig, t.InstanceConfig
 	if restart == nil {
@@ -129,35 +129,35 @@ func checkTolerations(key string, t *sparkv1.ApplicationTolerations) error {
 	if instances == nil {
 		instances = &sparkv1.ExecutorInstanceConfig{}
 	}
-	within := func(field string) string { return key + ": " + field }
-	notBelowZero := func(field string, value *int64) error {
+	path := func(field string) string { return key + ": " + field }
+	nonNegative := func(field string, value *int64) error {
 		if value == nil || *value >= 0 {
 			return nil
 		}
-		return InvalidValue(within(field), fmt.Sprint(*value), "write zero or more")
+		return InvalidValue(path(field), fmt.Sprint(*value), "write zero or more")
 	}
 	executors := func(field string, value int32) error {
 		wide := int64(value)
-		return notBelowZero("instanceConfig."+field, &wide)
+		return nonNegative("instanceConfig."+field, &wide)
 	}
 	return errors.Join(
-		checkOneOf(within("restartConfig.restartPolicy"), restart.RestartPolicy,
+		checkOneOf(path("restartConfig.restartPolicy"), restart.RestartPolicy,
 			sparkv1.RestartAlways, sparkv1.RestartNever, sparkv1.RestartOnFailure, sparkv1.RestartOnInfrastructureFailure),
-		notBelowZero("restartConfig.maxRestartAttempts", restart.MaxRestartAttempts),
-		notBelowZero("restartConfig.restartBackoffMillis", restart.RestartBackoffMillis),
-		notBelowZero("restartConfig.maxRestartOnFailure", restart.MaxRestartOnFailure),
-		notBelowZero("restartConfig.restartBackoffMillisForFailure", restart.RestartBackoffMillisForFailure),
-		notBelowZero("restartConfig.maxRestartOnSchedulingFailure", restart.MaxRestartOnSchedulingFailure),
-		notBelowZero("restartConfig.restartBackoffMillisForSchedulingFailure", restart.RestartBackoffMillisForSchedulingFailure),
+		nonNegative("restartConfig.maxRestartAttempts", restart.MaxRestartAttempts),
+		nonNegative("restartConfig.restartBackoffMillis", restart.RestartBackoffMillis),
+		nonNegative("restartConfig.maxRestartOnFailure", restart.MaxRestartOnFailure),
+		nonNegative("restartConfig.restartBackoffMillisForFailure", restart.RestartBackoffMillisForFailure),
+		nonNegative("restartConfig.maxRestartOnSchedulingFailure", restart.MaxRestartOnSchedulingFailure),
+		nonNegative("restartConfig.restartBackoffMillisForSchedulingFailure", restart.RestartBackoffMillisForSchedulingFailure),
 		executors("initExecutors", instances.InitExecutors),
 		executors("minExecutors", instances.MinExecutors),
 		executors("maxExecutors", instances.MaxExecutors),
-		checkOneOf(within("resourceRetainPolicy"), t.ResourceRetainPolicy,
+		checkOneOf(path("resourceRetainPolicy"), t.ResourceRetainPolicy,
 			sparkv1.RetainAlways, sparkv1.RetainOnFailure, sparkv1.RetainNever),
 	)
 }
 
-// checkOneOf refuses what is none of the values that there are; nothing leaves the choice to the defaults below.
+// checkOneOf checks that a value is one of the given ones. An empty value is valid, and means the default.
 func checkOneOf[T ~string](field string, value T, values ...T) error {
 	if value == "" || slices.Contains(values, value) {
 		return nil

@@ -7,11 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Events are the settings of the delivery of events.
+// Events holds the settings for the delivery of events.
 type Events struct {
-	// DeletionGrace is how long a deleted application may wait for its events to be taken.
+	// DeletionGrace is how long a deleted application may wait until the sink has acknowledged its events.
 	DeletionGrace time.Duration
-	// FailureMessages has events carry what a failed driver left: its exception and its termination message.
+	// FailureMessages includes the exception and the termination message of a failed driver in its events.
 	FailureMessages bool
 }
 
@@ -25,7 +25,7 @@ func NewEvents(configMap *corev1.ConfigMap) (*Events, error) {
 	return events, err
 }
 
-// boolean reads whether something is on. Each pair of words that the field has for it will do.
+// boolean reads a switch. It accepts true, on and enabled, and their opposites.
 func boolean(into *bool) func(key, value string) error {
 	return func(key, value string) error {
 		switch strings.ToLower(strings.TrimSpace(value)) {
@@ -40,14 +40,14 @@ func boolean(into *bool) func(key, value string) error {
 	}
 }
 
-// nonNegativeDuration reads a time of zero or more.
+// nonNegativeDuration reads a duration of zero or more.
 func nonNegativeDuration(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
-		given, err := time.ParseDuration(value)
-		if err != nil || given < 0 {
+		parsed, err := time.ParseDuration(value)
+		if err != nil || parsed < 0 {
 			return InvalidValue(key, value, "write a time of zero or more with its unit, such as 90s or 5m")
 		}
-		*into = given
+		*into = parsed
 		return nil
 	}
 }

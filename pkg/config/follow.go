@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Follow has a store follow the config maps of a namespace until ctx ends. It returns when all of them were read, or says
-// which there is not. It is for a process that has no informers of Knative's, which link all types of Kubernetes.
+// Follow watches the config maps of a namespace until ctx ends. It returns when all of them have been read. If some do not exist, it
+// returns an error that names them. Follow is for a process without Knative's informers, since those link all types of Kubernetes.
 func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace string) error {
 	configMaps := client.Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace(namespace)
 	lister := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -33,7 +33,7 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 		UpdateFunc: func(_, configMap any) { s.onEvent(configMap) },
 	})
 	if err != nil {
-		return fmt.Errorf("follow the config maps: %w", err)
+		return fmt.Errorf("watch the config maps: %w", err)
 	}
 	go informer.RunWithContext(ctx)
 	if !cache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
@@ -48,13 +48,13 @@ func (s *Store) Follow(ctx context.Context, client dynamic.Interface, namespace 
 	return errors.Join(missing...)
 }
 
-// onEvent takes one of the namespace's config maps, where it is one of the settings.
+// onEvent reads a config map of the namespace if it holds settings.
 func (s *Store) onEvent(object any) {
 	configMap := &corev1.ConfigMap{}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.(*unstructured.Unstructured).Object, configMap)
 	switch {
 	case err != nil:
-		s.logger.Errorw("A ConfigMap cannot be decoded", zap.Error(err))
+		s.logger.Errorw("cannot decode a ConfigMap", zap.Error(err))
 	case parsers[configMap.Name] != nil:
 		s.OnConfigChanged(configMap)
 	}

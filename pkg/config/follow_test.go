@@ -18,7 +18,7 @@ import (
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 
-// cluster has all config maps but some, with where the restart handler runs.
+// cluster returns a client with the config maps, except for missing ones. restart is the location of the restart handler.
 func cluster(t *testing.T, restart string, without ...string) dynamic.Interface {
 	t.Helper()
 	var objects []runtime.Object
@@ -39,7 +39,7 @@ func cluster(t *testing.T, restart string, without ...string) dynamic.Interface 
 	return fake.NewSimpleDynamicClient(scheme, objects...)
 }
 
-func TestAStoreFollowsTheConfigMapsOfANamespace(t *testing.T) {
+func TestStoreFollowsTheConfigMapsOfANamespace(t *testing.T) {
 	client := cluster(t, config.External)
 	edited := make(chan struct{}, 1)
 	store := config.NewStore(logtesting.TestLogger(t), func(before, after *config.Config) {
@@ -67,7 +67,7 @@ func TestAStoreFollowsTheConfigMapsOfANamespace(t *testing.T) {
 	<-edited
 }
 
-func TestAConfigMapThatIsMissingIsNamed(t *testing.T) {
+func TestStoreNamesAMissingConfigMap(t *testing.T) {
 	store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
 	err := store.Follow(t.Context(), cluster(t, config.InProcess, config.ScopeName, config.EventsName), "firesteel-system")
 	for _, name := range []string{config.ScopeName, config.EventsName} {
@@ -77,7 +77,7 @@ func TestAConfigMapThatIsMissingIsNamed(t *testing.T) {
 	}
 }
 
-func TestAStoreThatCannotReadEndsWithItsContext(t *testing.T) {
+func TestStoreThatCannotReadEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})

@@ -7,30 +7,30 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-// Handlers says where each handler function runs.
+// Handlers holds the locations where handlers run.
 type Handlers struct {
 	locations map[string]string
 }
 
-// The places where a handler may run.
+// The locations where a handler can run.
 const (
-	// InProcess is in the controller itself, the default.
+	// InProcess means in the controller. It is the default.
 	InProcess = "in-process"
-	// External is wherever the events of the sink lead to.
+	// External means behind the sink.
 	External = "external"
 )
 
-// handlerNames are those that Firesteel asks.
+// handlerNames lists the handlers that Firesteel requests.
 var handlerNames = []string{string(lifecycle.AwaitsVerdict), string(lifecycle.AwaitsDeletion), schedule.Handler}
 
-// NewHandlers reads config-handlers: the keys are names of handlers, the values in-process or external.
+// NewHandlers reads config-handlers. Its keys are names of handlers, and its values in-process or external.
 func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
 	settings := &Handlers{locations: map[string]string{}}
-	setLocation := func(handler, setLocation string) error {
-		if setLocation != InProcess && setLocation != External {
-			return InvalidValue(handler, setLocation, "write "+InProcess+" or "+External)
+	setLocation := func(handler, location string) error {
+		if location != InProcess && location != External {
+			return InvalidValue(handler, location, "write "+InProcess+" or "+External)
 		}
-		settings.locations[handler] = setLocation
+		settings.locations[handler] = location
 		return nil
 	}
 	keys := Keys{}
@@ -40,5 +40,5 @@ func NewHandlers(configMap *corev1.ConfigMap) (*Handlers, error) {
 	return settings, keys.Read(HandlersName, configMap)
 }
 
-// InProcess says whether a handler runs in the controller.
+// InProcess reports whether a handler runs in the controller.
 func (h *Handlers) InProcess(name string) bool { return h.locations[name] != External }

@@ -19,7 +19,7 @@ import (
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
-// Kubeflow is the content of config-kubeflow.
+// Kubeflow holds the settings of config-kubeflow.
 type Kubeflow struct {
 	kubeflow.Defaults
 	Metrics kubeflowmetrics.Settings
@@ -79,22 +79,22 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 	return &defaults, nil
 }
 
-// maxTrackedExecutors is what a status has room for, at some 100 bytes each.
+// maxTrackedExecutors is the number of executors that a status has room for, with about 100 bytes each.
 const maxTrackedExecutors = 5000
 
-// splitList are words between commas or white space.
+// splitList splits a list at commas and white space.
 func splitList(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) })
 }
 
-// propertyKeys reads keys of Spark properties, which take the place of the default's. Nothing is none.
+// propertyKeys reads keys of Spark properties, which replace the default ones. An empty value means no keys.
 func propertyKeys(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = splitList(value)
 		for _, propertyKey := range *into {
 			if prefix, _ := strings.CutSuffix(propertyKey, "*"); !strings.HasPrefix(propertyKey, "spark.") || strings.Contains(prefix, "*") {
 				return InvalidValue(key, value, fmt.Sprintf(
-					"write keys of Spark properties, separated by commas, with a * at the end or without (%q is none)", propertyKey))
+					"write keys of Spark properties, separated by commas; a key may end with * (%q is not a key)", propertyKey))
 			}
 		}
 		return nil
@@ -110,7 +110,7 @@ func timeToLive(into *time.Duration) func(key, value string) error {
 	}
 }
 
-// timeLimit reads what bounds a time as annotations of applications do.
+// timeLimit reads a time limit, in the same format as in the annotations of applications.
 func timeLimit(into *time.Duration) func(key, value string) error {
 	return func(key, value string) error {
 		limit, ok := dialect.ParseBound(value)
@@ -133,7 +133,7 @@ func schedulers(key, value string) ([]string, error) {
 	names := splitList(value)
 	for _, name := range names {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			return nil, InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is none)", name))
+			return nil, InvalidValue(key, value, fmt.Sprintf("write names of schedulers, separated by commas (%q is not valid)", name))
 		}
 	}
 	return names, nil
@@ -141,7 +141,7 @@ func schedulers(key, value string) ([]string, error) {
 
 var placeholder = regexp.MustCompile(`{{\s*[$](appName|appNamespace|appId)\s*}}`)
 
-// urlFormat reads a host and a path with placeholders.
+// urlFormat reads a host with an optional path. Both can contain placeholders.
 func urlFormat(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		format := strings.TrimSpace(value)
@@ -152,7 +152,7 @@ func urlFormat(into *string) func(key, value string) error {
 		address, err := url.Parse(example)
 		if format != "" && (err != nil || address.Port() != "" || len(validation.IsDNS1123Subdomain(address.Host)) > 0 ||
 			strings.ContainsAny(example, "{}$")) {
-			return InvalidValue(key, value, "write a host, and a path where there is one, such as {{$appName}}.example.com or "+
+			return InvalidValue(key, value, "write a host with an optional path, such as {{$appName}}.example.com or "+
 				"example.com/{{$appNamespace}}/{{$appName}}")
 		}
 		*into = format
@@ -177,14 +177,14 @@ func annotations(into *map[string]string) func(key, value string) error {
 		}
 		for name := range *into {
 			if problems := metav1validation.ValidateLabelName(name, field.NewPath("")); len(problems) > 0 {
-				return InvalidValue(key, value, fmt.Sprintf("%s (%q is no key)", remedy, name))
+				return InvalidValue(key, value, fmt.Sprintf("%s (%q is not a valid key)", remedy, name))
 			}
 		}
 		return nil
 	}
 }
 
-// yamlValue reads YAML, of which JSON is a part.
+// yamlValue reads YAML or JSON.
 func yamlValue(remedy string, into any) func(key, value string) error {
 	return func(key, value string) error { return decodeYAML(key, value, remedy, into) }
 }
@@ -193,7 +193,7 @@ func prefix(into *string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = strings.TrimSpace(value)
 		if err := kubeflowmetrics.CheckPrefix(*into); err != nil {
-			return InvalidValue(key, value, fmt.Sprintf("write the beginning of names of Prometheus (%v)", err))
+			return InvalidValue(key, value, fmt.Sprintf("write a prefix of Prometheus metric names (%v)", err))
 		}
 		return nil
 	}
@@ -203,20 +203,20 @@ func metricsLabels(into *[]string) func(key, value string) error {
 	return func(key, value string) error {
 		*into = splitList(value)
 		if err := kubeflowmetrics.CheckLabels(*into); err != nil {
-			return InvalidValue(key, value, fmt.Sprintf("write keys of labels that Prometheus can have, separated by commas (%v)", err))
+			return InvalidValue(key, value, fmt.Sprintf("write label keys that are valid in Prometheus, separated by commas (%v)", err))
 		}
 		return nil
 	}
 }
 
 func buckets(into *[]float64) func(key, value string) error {
-	const remedy = "write rising numbers of seconds, separated by commas"
+	const remedy = "write increasing numbers of seconds, separated by commas"
 	return func(key, value string) error {
 		*into = nil
 		for _, text := range splitList(value) {
 			bound, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				return InvalidValue(key, value, fmt.Sprintf("%s (%q is none)", remedy, text))
+				return InvalidValue(key, value, fmt.Sprintf("%s (%q is not a number)", remedy, text))
 			}
 			*into = append(*into, bound)
 		}

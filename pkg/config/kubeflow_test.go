@@ -101,9 +101,9 @@ func TestKubeflow(t *testing.T) {
 	}
 }
 
-func TestRefusalsOfTheKubeflowKind(t *testing.T) {
-	const written = "write keys of Spark properties, separated by commas, with a * at the end or without"
-	const address = "write a host, and a path where there is one, such as {{$appName}}.example.com or example.com/{{$appNamespace}}/{{$appName}}"
+func TestInvalidSettingsOfKubeflow(t *testing.T) {
+	const written = "write keys of Spark properties, separated by commas; a key may end with *"
+	const address = "write a host with an optional path, such as {{$appName}}.example.com or example.com/{{$appNamespace}}/{{$appName}}"
 	for name, test := range map[string]struct{ key, value, want string }{
 		"a flag as the operator has it": {"enable-ui-service", "true", `there is no key "enable-ui-service": write one of active-deadline, batch-schedulers, `},
 		"a time limit without unit":     {"driver-start-timeout", "600", `driver-start-timeout is "600": write a time with its unit, such as 10m`},
@@ -113,10 +113,10 @@ func TestRefusalsOfTheKubeflowKind(t *testing.T) {
 			"spark-defaults.conf", "hadoop.x 1", `spark-defaults.conf: hadoop.x is "1": Spark reads only keys that begin with spark.`,
 		},
 		"a denied property that is not Spark's": {
-			"denied-spark-properties", "spark.master hadoop.x", `denied-spark-properties is "spark.master hadoop.x": ` + written + ` ("hadoop.x" is none)`,
+			"denied-spark-properties", "spark.master hadoop.x", `denied-spark-properties is "spark.master hadoop.x": ` + written + ` ("hadoop.x" is not a key)`,
 		},
 		"a star in between": {
-			"discouraged-spark-properties", "spark.*.image", `discouraged-spark-properties is "spark.*.image": ` + written + ` ("spark.*.image" is none)`,
+			"discouraged-spark-properties", "spark.*.image", `discouraged-spark-properties is "spark.*.image": ` + written + ` ("spark.*.image" is not a key)`,
 		},
 		"everything denied":           {"denied-spark-properties", "*", `denied-spark-properties is "*": ` + written},
 		"a time to live without unit": {"default-time-to-live", "3600", `default-time-to-live is "3600": write a time with its unit, such as 24h, or 0s for ever`},
@@ -125,7 +125,7 @@ func TestRefusalsOfTheKubeflowKind(t *testing.T) {
 		"more executors than fit":     {"max-tracked-executors", "5001", `max-tracked-executors is "5001": write a number from 0 to 5000`},
 		"a budget as a flag":          {"driver-pod-disruption-budget", "true", `driver-pod-disruption-budget is "true": write one of enabled, disabled`},
 		"a Service as a flag":         {"ui-service", "yes", `ui-service is "yes": write one of enabled, disabled`},
-		"a scheduler that is no name": {"batch-schedulers", "volcano, My_Own", `batch-schedulers is "volcano, My_Own": write names of schedulers, separated by commas ("My_Own" is none)`},
+		"a scheduler that is no name": {"batch-schedulers", "volcano, My_Own", `batch-schedulers is "volcano, My_Own": write names of schedulers, separated by commas ("My_Own" is not valid)`},
 		"a default that is not among them": {
 			"default-batch-scheduler", "volcano", `default-batch-scheduler is "volcano": write it into batch-schedulers, too`,
 		},
@@ -136,25 +136,25 @@ func TestRefusalsOfTheKubeflowKind(t *testing.T) {
 		"TLS that is no list":             {"ingress-tls", "hosts: [a]", `ingress-tls is "hosts: [a]": write a list as spec.tls of an Ingress (`},
 		"TLS with a misspelt field":       {"ingress-tls", "- {host: a}", `ingress-tls is "- {host: a}": write a list as spec.tls of an Ingress (unknown field`},
 		"annotations that are a list":     {"ingress-annotations", "[a]", `ingress-annotations is "[a]": write annotations, a key: value on each line (`},
-		"an annotation without a key":     {"ingress-annotations", "a b: c", `ingress-annotations is "a b: c": write annotations, a key: value on each line ("a b" is no key)`},
-		"a prefix that is no text":        {"metrics-prefix", "\xff", `metrics-prefix is "\xff": write the beginning of names of Prometheus (`},
-		"a label of Prometheus's own":     {"metrics-labels", "app_type,le", `metrics-labels is "app_type,le": write keys of labels that Prometheus can have, separated by commas (`},
-		"buckets that fall":               {"metrics-submit-latency-buckets", "2,1", `metrics-submit-latency-buckets is "2,1": write rising numbers of seconds, separated by commas (`},
-		"buckets with a unit":             {"metrics-start-latency-buckets", "30s", `metrics-start-latency-buckets is "30s": write rising numbers of seconds, separated by commas ("30s" is none)`},
-		"no buckets":                      {"metrics-start-latency-buckets", "", `metrics-start-latency-buckets is "": write rising numbers`},
+		"an annotation without a key":     {"ingress-annotations", "a b: c", `ingress-annotations is "a b: c": write annotations, a key: value on each line ("a b" is not a valid key)`},
+		"a prefix that is no text":        {"metrics-prefix", "\xff", `metrics-prefix is "\xff": write a prefix of Prometheus metric names (`},
+		"a label of Prometheus's own":     {"metrics-labels", "app_type,le", `metrics-labels is "app_type,le": write label keys that are valid in Prometheus, separated by commas (`},
+		"buckets that fall":               {"metrics-submit-latency-buckets", "2,1", `metrics-submit-latency-buckets is "2,1": write increasing numbers of seconds, separated by commas (`},
+		"buckets with a unit":             {"metrics-start-latency-buckets", "30s", `metrics-start-latency-buckets is "30s": write increasing numbers of seconds, separated by commas ("30s" is not a number)`},
+		"no buckets":                      {"metrics-start-latency-buckets", "", `metrics-start-latency-buckets is "": write increasing numbers`},
 		"too many lines of logs":          {"driver-log-lines", "101", `driver-log-lines is "101": write a number from 0 to 100`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			refusal := refusalOf(t, named(config.KubeflowName, data(test.key, test.value)))
+			refusal := rejectionOf(t, named(config.KubeflowName, data(test.key, test.value)))
 			if want := "config-kubeflow: " + test.want; !strings.HasPrefix(refusal, want) {
-				t.Errorf("refused with\n%s\nwant\n%s", refusal, want)
+				t.Errorf("error is\n%s\nwant\n%s", refusal, want)
 			}
 		})
 	}
 }
 
-// Of the lists of properties the example says that they begin with the defaults.
-func TestTheExampleOfTheKubeflowKindHasTheDefaults(t *testing.T) {
+// In the example, the lists of properties begin with the default ones.
+func TestManifestOfKubeflowHasTheDefaults(t *testing.T) {
 	_, example := manifest(t, config.KubeflowName)
 	got, err := config.NewKubeflow(example)
 	if err != nil {
@@ -163,9 +163,9 @@ func TestTheExampleOfTheKubeflowKindHasTheDefaults(t *testing.T) {
 	want := kubeflow.NewDefaults()
 	if len(got.DeniedProperties) < len(want.DeniedProperties) ||
 		!slices.Equal(got.DeniedProperties[:len(want.DeniedProperties)], want.DeniedProperties) {
-		t.Errorf("denied are %q, which begin not with %q", got.DeniedProperties, want.DeniedProperties)
+		t.Errorf("the denied properties are %q, which do not begin with %q", got.DeniedProperties, want.DeniedProperties)
 	}
 	if diff := cmp.Diff(want.DiscouragedProperties, got.DiscouragedProperties); diff != "" {
-		t.Errorf("discouraged (-default +example):\n%s", diff)
+		t.Errorf("discouraged properties (-default +example):\n%s", diff)
 	}
 }

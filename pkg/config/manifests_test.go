@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 )
 
-// manifest reads a config map as it is applied, and its example as if it were its data.
+// manifest reads the manifest of a config map, and a copy that has the example as its data.
 func manifest(t *testing.T, name string) (applied, example *corev1.ConfigMap) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "config", "400-"+name+".yaml"))
@@ -47,10 +47,10 @@ func TestManifestsExplainEveryKey(t *testing.T) {
 			if applied.Name != name || len(applied.Data) != 1 {
 				t.Errorf("it is named %s, and has other data than its example: %v", applied.Name, applied.Data)
 			}
-			store := config.NewStore(zap.NewNop().Sugar(), unheard, func(_ *corev1.ConfigMap, err error) { t.Error(err) })
+			store := config.NewStore(zap.NewNop().Sugar(), ignoreChange, func(_ *corev1.ConfigMap, err error) { t.Error(err) })
 			store.OnConfigChanged(applied)
 			store.OnConfigChanged(example)
-			_, listed, _ := strings.Cut(refusalOf(t, named(name, data("no-key", ""))), "write one of ")
+			_, listed, _ := strings.Cut(rejectionOf(t, named(name, data("no-key", ""))), "write one of ")
 			for key := range strings.SplitSeq(listed, ", ") {
 				if _, explained := example.Data[key]; !explained {
 					t.Errorf("the example does not explain %s", key)
@@ -63,8 +63,8 @@ func TestManifestsExplainEveryKey(t *testing.T) {
 	}
 }
 
-// Knative reads these itself, and Firesteel checks them.
-func TestKnativesManifests(t *testing.T) {
+// Knative reads these config maps, and Firesteel checks them.
+func TestManifestsOfKnative(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operators/configuration.md")
 	if err != nil {
 		t.Fatal(err)

@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Scope says which applications this installation serves. What another one serves it leaves alone.
+// Scope selects the objects that this installation serves. It ignores all others, which another installation may serve.
 type Scope struct {
-	// namespaces are sorted; everywhere alone means all.
+	// namespaces is sorted. The single element * means all namespaces.
 	namespaces []string
-	// namespaceSelector selects namespaces besides those that are listed; nil selects none.
+	// namespaceSelector selects further namespaces by their labels. Nil selects none.
 	namespaceSelector labels.Selector
 	selector          labels.Selector
 }
 
-// NamespaceLabels tells the labels of a namespace, and whether they are known.
-type NamespaceLabels func(namespace string) (its labels.Set, known bool)
+// NamespaceLabels returns the labels of a namespace. ok reports whether the namespace exists.
+type NamespaceLabels func(namespace string) (namespaceLabels labels.Set, ok bool)
 
 // NewScope reads config-scope.
 func NewScope(configMap *corev1.ConfigMap) (*Scope, error) {
@@ -53,7 +53,7 @@ func selector(key, value, example string) (labels.Selector, error) {
 	return selector, nil
 }
 
-// allNamespaces stands for all namespaces, as nothing does where no namespaces are selected.
+// allNamespaces selects all namespaces. An empty list also does, if there is no namespace selector.
 const allNamespaces = "*"
 
 func namespaces(key, value string) ([]string, error) {
@@ -68,7 +68,7 @@ func namespaces(key, value string) ([]string, error) {
 	for name := range strings.SplitSeq(value, ",") {
 		name = strings.TrimSpace(name)
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return nil, InvalidValue(key, value, fmt.Sprintf("%s (%q is no name of a namespace)", remedy, name))
+			return nil, InvalidValue(key, value, fmt.Sprintf("%s (%q is not a valid name)", remedy, name))
 		}
 		names = append(names, name)
 	}
@@ -76,8 +76,7 @@ func namespaces(key, value string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// Serves says whether this installation serves an object. Namespaces are asked for their labels only where that depends
-// on them.
+// Serves reports whether this installation serves an object. It calls namespaces only if that depends on the namespace's labels.
 func (s *Scope) Serves(object metav1.Object, namespaces NamespaceLabels) bool {
 	return s.selector.Matches(labels.Set(object.GetLabels())) && s.servesNamespace(object.GetNamespace(), namespaces)
 }
@@ -97,15 +96,15 @@ func (s *Scope) all() bool {
 	return slices.Contains(s.namespaces, allNamespaces) || len(s.namespaces) == 0 && s.namespaceSelector == nil
 }
 
-// UsesNamespaceLabels says whether it depends on the labels of namespaces what is served.
+// UsesNamespaceLabels reports whether the scope depends on the labels of namespaces.
 func (s *Scope) UsesNamespaceLabels() bool { return s.namespaceSelector != nil && !s.all() }
 
-// SelectsNamespace says whether a namespace with these labels is one of those that are selected by them.
+// SelectsNamespace reports whether the namespace selector matches the labels.
 func (s *Scope) SelectsNamespace(namespaceLabels labels.Set) bool {
 	return s.UsesNamespaceLabels() && s.namespaceSelector.Matches(namespaceLabels)
 }
 
-// Namespaces are those that are listed, as one text: [*] for all.
+// Namespaces returns the listed namespaces as text, and [*] for all.
 func (s *Scope) Namespaces() string {
 	if s.all() {
 		return "[" + allNamespaces + "]"
@@ -113,7 +112,7 @@ func (s *Scope) Namespaces() string {
 	return "[" + strings.Join(s.namespaces, ", ") + "]"
 }
 
-// NamespaceSelector is the selector of namespaces, as one text; empty for none.
+// NamespaceSelector returns the namespace selector as text, and "" if there is none.
 func (s *Scope) NamespaceSelector() string {
 	if s.namespaceSelector == nil {
 		return ""
@@ -121,5 +120,5 @@ func (s *Scope) NamespaceSelector() string {
 	return s.namespaceSelector.String()
 }
 
-// Selector is the label selector, as one text; empty for everything.
+// Selector returns the label selector as text, and "" if it selects everything.
 func (s *Scope) Selector() string { return s.selector.String() }

@@ -12,18 +12,19 @@ import (
 
 type key struct{}
 
-// FromContext returns the snapshot that a reconcile works with.
+// FromContext returns the snapshot of a reconcile's settings. It returns nil if the context has none.
 func FromContext(ctx context.Context) *Config {
 	config, _ := ctx.Value(key{}).(*Config)
 	return config
 }
 
-// ToContext attaches a snapshot.
+// ToContext adds a snapshot to a context.
 func ToContext(ctx context.Context, config *Config) context.Context {
 	return context.WithValue(ctx, key{}, config)
 }
 
-// Store follows the config maps. What cannot be used ends the process when it starts; later, what was before stays.
+// Store holds the current settings, and follows the config maps. An invalid config map ends the process at its start. Later, the store
+// keeps the last valid one.
 type Store struct {
 	logger   *zap.SugaredLogger
 	onChange func(before, after *Config)
@@ -31,26 +32,26 @@ type Store struct {
 	current  atomic.Pointer[Config]
 
 	mutex sync.Mutex
-	// read are the config maps that were read.
+	// read holds the names of the config maps that have been read.
 	read map[string]bool
 }
 
-// NewStore makes a store that is to watch the config maps. onChange is called after each change of one, onReject after
-// each that is refused.
+// NewStore creates a store with the default settings. The store calls onChange after each change of a config map, and onReject after
+// each invalid change.
 func NewStore(logger *zap.SugaredLogger, onChange func(before, after *Config), onReject func(*corev1.ConfigMap, error)) *Store {
 	s := &Store{logger: logger, onChange: onChange, onReject: onReject, read: map[string]bool{}}
 	s.current.Store(Default())
 	return s
 }
 
-// WatchConfigs has the store follow the config maps, each of which must exist.
+// WatchConfigs makes the store follow the config maps. Each of them must exist.
 func (s *Store) WatchConfigs(watcher configmap.Watcher) {
 	for _, name := range Names() {
 		watcher.Watch(name, s.OnConfigChanged)
 	}
 }
 
-// OnConfigChanged reads a config map.
+// OnConfigChanged reads a config map and updates the settings.
 func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -67,19 +68,19 @@ func (s *Store) OnConfigChanged(configMap *corev1.ConfigMap) {
 
 func (s *Store) reject(configMap *corev1.ConfigMap, err error) {
 	if !s.read[configMap.Name] {
-		// To go on with other settings than those that were meant might delete what was to be kept.
-		s.logger.Fatalw("The configuration cannot be used: correct the ConfigMap, and start again",
+		// With other settings than the intended ones, the controller might delete objects that should be retained.
+		s.logger.Fatalw("invalid configuration: correct the ConfigMap and start again",
 			"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
 	}
-	s.logger.Errorw("A change of the configuration is refused, and what was before stays",
+	s.logger.Errorw("invalid change of the configuration is ignored",
 		"configMap", configMap.Namespace+"/"+configMap.Name, "error", err)
 	s.onReject(configMap, err)
 }
 
-// ToContext attaches the present snapshot.
+// ToContext adds the current snapshot to a context.
 func (s *Store) ToContext(ctx context.Context) context.Context {
 	return ToContext(ctx, s.Load())
 }
 
-// Load returns the present snapshot. What was never read has its defaults.
+// Load returns the current snapshot. Settings that were never read have their defaults.
 func (s *Store) Load() *Config { return s.current.Load() }

@@ -206,7 +206,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("a controller starts with a setting that cannot be used")
 	}
-	s.untilLogged(another, "The configuration cannot be used: correct the ConfigMap, and start again")
+	s.untilLogged(another, "invalid configuration: correct the ConfigMap and start again")
 	s.untilLogged(another, "firesteel-system/config-defaults")
 	s.untilLogged(another, `restartConfig.restartPolicy is \"Sometimes\": write one of [Always Never`)
 }

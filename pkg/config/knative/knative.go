@@ -24,15 +24,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 )
 
-// checks are of the config maps that Knative reads. It says less of what it cannot use, and of some only when the
-// process starts anew, so that they are checked here, too.
+// checks holds a check for each config map that Knative reads. Knative's own errors say less, and some appear only at the next start of
+// the process.
 var checks = map[string]func(*corev1.ConfigMap) error{
 	logging.ConfigMapName():        checkLogging,
 	leaderelection.ConfigMapName(): checkLeaderElection,
 	o11yconfigmap.Name():           checkObservability,
 }
 
-// Check checks the config maps that Knative reads. What cannot be read is left to Knative.
+// Check checks the config maps that Knative reads. It ignores a config map that cannot be read, since Knative reports that.
 func Check(ctx context.Context, configMaps interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (*corev1.ConfigMap, error)
 },
@@ -46,7 +46,7 @@ func Check(ctx context.Context, configMaps interface {
 	return errors.Join(errs...)
 }
 
-// Watch has it known when one of them cannot be used.
+// Watch calls onReject for each invalid change of these config maps.
 func Watch(watcher configmap.Watcher, onReject func(*corev1.ConfigMap, error)) {
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		watcher.Watch(name, func(configMap *corev1.ConfigMap) {
@@ -75,7 +75,7 @@ func checkLogging(configMap *corev1.ConfigMap) error {
 }
 
 func checkLeaderElection(configMap *corev1.ConfigMap) error {
-	// Knative's defaults.
+	// These are Knative's defaults.
 	lease, renew, retry := time.Minute, 40*time.Second, 10*time.Second
 	err := config.Keys{
 		"lease-duration": duration(&lease),
@@ -131,7 +131,7 @@ func checkObservability(configMap *corev1.ConfigMap) error {
 	return nil
 }
 
-// checkEndpoint says whether an endpoint is one for what its protocol needs.
+// checkEndpoint checks that an endpoint fits its protocol.
 func checkEndpoint(key, endpoint, protocol string) error {
 	switch protocol {
 	case "grpc", "http/protobuf":

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 )
 
-// data is the content of a config map, with the example that each of them carries.
+// data returns a config map with the key _example, which each of them has.
 func data(pairs ...string) *corev1.ConfigMap {
 	configMap := &corev1.ConfigMap{Data: map[string]string{"_example": "restart: nowhere"}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -26,7 +26,7 @@ func named(name string, configMap *corev1.ConfigMap) *corev1.ConfigMap {
 	return configMap
 }
 
-func TestRefusalsOfKnativesSettings(t *testing.T) {
+func TestInvalidSettingsOfKnative(t *testing.T) {
 	const logs, election, observability = "config-logging", "config-leader-election", "config-observability"
 	const above, protocols = "write a time above zero with its unit, such as 15s", "write one of none, grpc, http/protobuf, stdout"
 	for name, test := range map[string]struct {
@@ -109,7 +109,7 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 			client := fake.NewClientset(test.configMap)
 			err := knative.Check(t.Context(), client.CoreV1().ConfigMaps("firesteel-system"))
 			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
-				t.Errorf("refused with\n%v\nwant\n%s", err, test.want)
+				t.Errorf("error is\n%v\nwant\n%s", err, test.want)
 			}
 			var live error
 			watcher := &configmap.ManualWatcher{Namespace: "firesteel-system"}
@@ -120,13 +120,13 @@ func TestRefusalsOfKnativesSettings(t *testing.T) {
 			})
 			watcher.OnChange(test.configMap)
 			if live == nil || live.Error() != err.Error() {
-				t.Errorf("an edit is refused with %v", live)
+				t.Errorf("an edit is rejected with %v", live)
 			}
 		})
 	}
 }
 
-func TestKnativesSettingsThatCanBeUsed(t *testing.T) {
+func TestValidSettingsOfKnative(t *testing.T) {
 	for name, configMap := range map[string]*corev1.ConfigMap{
 		"a level":            named("config-logging", data("loglevel.controller", "debug", "zap-logger-config", `{"level":"info"}`)),
 		"buckets":            named("config-leader-election", data("buckets", "10", "map-lease-prefix.controller.a.b", "short")),
