@@ -86,28 +86,26 @@ func (a *apiserver) RoundTrip(request *http.Request) (*http.Response, error) {
 		reason := map[int]metav1.StatusReason{
 			http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusNotFound: metav1.StatusReasonNotFound,
 		}[status]
-		refusal := ok(request, text(encode(metav1.Status{
+		refusal := okResponse(request, text(encode(metav1.Status{
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-			Status:   metav1.StatusFailure, Code: int32(status), Reason: reason, Message: reason2text(reason),
+			Status:   metav1.StatusFailure, Code: int32(status), Reason: reason, Message: "the test says " + string(reason),
 		})))
 		refusal.StatusCode = status
 		return refusal, nil
 	case path == groupsPath:
-		return ok(request, text(a.groups())), nil
+		return okResponse(request, text(a.groups())), nil
 	case path == versionPath:
-		return ok(request, text(`{"kind":"APIResourceList","apiVersion":"v1","resources":[{"name":"sparkclusters"}]}`)), nil
+		return okResponse(request, text(`{"kind":"APIResourceList","apiVersion":"v1","resources":[{"name":"sparkclusters"}]}`)), nil
 	case request.URL.Query().Get("watch") == "":
-		return ok(request, text(`{"apiVersion":"spark.apache.org/v1","kind":"SparkClusterList","metadata":{"resourceVersion":"7"},"items":[`+a.clusters()+`]}`)), nil
+		return okResponse(request, text(`{"apiVersion":"spark.apache.org/v1","kind":"SparkClusterList","metadata":{"resourceVersion":"7"},"items":[`+a.clusters()+`]}`)), nil
 	case path == clustersPath:
-		return ok(request, a.stream(request, a.served, a.streamedClusters)), nil
+		return okResponse(request, a.stream(request, a.served, a.streamedClusters)), nil
 	default:
-		return ok(request, a.stream(request, true, a.streamedCRDs)), nil
+		return okResponse(request, a.stream(request, true, a.streamedCRDs)), nil
 	}
 }
 
 func text(body string) io.ReadCloser { return io.NopCloser(strings.NewReader(body)) }
-
-func reason2text(reason metav1.StatusReason) string { return "the test says " + string(reason) }
 
 func (a *apiserver) groups() string {
 	if a.hidden--; !a.served || a.hidden >= 0 {

@@ -35,21 +35,21 @@ func (k *Kinds) Run(ctx context.Context) {
 }
 
 // follow waits until an absent kind appears, and logs both.
-func (k *Kinds) follow(ctx context.Context, of *kind) {
-	logger := logging.FromContext(ctx).With("kind", of.Kind, "apiVersion", of.GroupVersion().String(), "crd", of.crd())
+func (k *Kinds) follow(ctx context.Context, kind *kind) {
+	logger := logging.FromContext(ctx).With("kind", kind.Kind, "apiVersion", kind.GroupVersion().String(), "crd", kind.crd())
 	logger.Info("kind is absent, waiting for its CRD")
 	ctx = logging.WithLogger(ctx, logger)
-	if k.await(ctx, of) {
+	if k.await(ctx, kind) {
 		logger.Info("kind is served")
-		of.present()
+		kind.present()
 	}
 }
 
 // await returns true when discovery has a kind, and false when the context is done.
-func (k *Kinds) await(ctx context.Context, of *kind) bool {
+func (k *Kinds) await(ctx context.Context, kind *kind) bool {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	changed, forbidden := k.watch(ctx, of)
+	changed, forbidden := k.watch(ctx, kind)
 	var period <-chan time.Time
 	for {
 		var tries wait.Backoff
@@ -72,7 +72,7 @@ func (k *Kinds) await(ctx context.Context, of *kind) bool {
 			tries = wait.Backoff{Steps: 1}
 		}
 		err := wait.ExponentialBackoffWithContext(ctx, tries, func(ctx context.Context) (bool, error) {
-			served, err := k.serves(ctx, of)
+			served, err := k.serves(ctx, kind)
 			if err != nil {
 				logging.FromContext(ctx).Debugw("discovery failed", zap.Error(err))
 			}
@@ -84,9 +84,9 @@ func (k *Kinds) await(ctx context.Context, of *kind) bool {
 	}
 }
 
-// watch watches the CRD of a kind. What it returns first hears of each change, and the second of an error, after which nothing
-// is watched any more: the right is missing.
-func (k *Kinds) watch(ctx context.Context, of *kind) (changed <-chan struct{}, forbidden <-chan error) {
+// watch watches the CRD of a kind. changed receives after each change. forbidden receives an error if the right is missing, and
+// the watch ends.
+func (k *Kinds) watch(ctx context.Context, kind *kind) (changed <-chan struct{}, forbidden <-chan error) {
 	changes, errs := make(chan struct{}, 1), make(chan error, 1)
 	note := func(any) {
 		select {
@@ -96,7 +96,7 @@ func (k *Kinds) watch(ctx context.Context, of *kind) (changed <-chan struct{}, f
 	}
 	informer := metadatainformer.NewFilteredMetadataInformer(k.metadata, crds, metav1.NamespaceAll, 0, cache.Indexers{},
 		func(options *metav1.ListOptions) {
-			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, of.crd()).String()
+			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, kind.crd()).String()
 		}).Informer()
 	ctx, stop := context.WithCancel(ctx)
 	// Neither fails before the informer runs.

@@ -51,7 +51,7 @@ const (
 func all() map[schema.GroupVersionResource]*kind {
 	kinds := map[schema.GroupVersionResource]*kind{}
 	for known := range scheme.Scheme.AllKnownTypes() {
-		if known.Group != "" && scheme.Scheme.Recognizes(known.GroupVersion().WithKind(known.Kind + "List")) {
+		if known.Group != "" && scheme.Scheme.Recognizes(known.GroupVersion().WithKind(known.Kind+"List")) {
 			resource, _ := meta.UnsafeGuessKindToResource(known)
 			kinds[resource] = &kind{GroupVersionKind: known, resource: resource.Resource}
 		}
@@ -109,13 +109,13 @@ func New(cluster *rest.Config, period time.Duration) (*Kinds, error) {
 // the kind missing.
 //
 // A 404 alone proves nothing: a proxy may have written it. A kind is absent if discovery answers twice and has it neither time.
-func (k *Kinds) absent(ctx context.Context, of *kind) (appeared <-chan struct{}, absent bool) {
-	of.mutex.Lock()
-	defer of.mutex.Unlock()
-	if of.appeared != nil {
-		return of.appeared, true
+func (k *Kinds) absent(ctx context.Context, kind *kind) (appeared <-chan struct{}, absent bool) {
+	kind.mutex.Lock()
+	defer kind.mutex.Unlock()
+	if kind.appeared != nil {
+		return kind.appeared, true
 	}
-	if served, err := k.serves(ctx, of); served || err != nil {
+	if served, err := k.serves(ctx, kind); served || err != nil {
 		return nil, false
 	}
 	select {
@@ -123,12 +123,12 @@ func (k *Kinds) absent(ctx context.Context, of *kind) (appeared <-chan struct{},
 		return nil, false
 	case <-time.After(confirmAfter):
 	}
-	if served, err := k.serves(ctx, of); served || err != nil {
+	if served, err := k.serves(ctx, kind); served || err != nil {
 		return nil, false
 	}
-	of.appeared = make(chan struct{})
-	k.absences <- of
-	return of.appeared, true
+	kind.appeared = make(chan struct{})
+	k.absences <- kind
+	return kind.appeared, true
 }
 
 // present ends the waits for a kind.
@@ -141,14 +141,14 @@ func (k *kind) present() {
 
 // serves reports whether discovery has a kind. The groups are read first: there the answer to a kind that is absent is a list,
 // and not a 404.
-func (k *Kinds) serves(ctx context.Context, of *kind) (bool, error) {
+func (k *Kinds) serves(ctx context.Context, kind *kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryLimit)
 	defer cancel()
 	var groups metav1.APIGroupList
 	if err := k.discovery.Get().AbsPath("apis").Do(ctx).Into(&groups); err != nil {
 		return false, fmt.Errorf("read the API groups: %w", err)
 	}
-	version := of.GroupVersion().String()
+	version := kind.GroupVersion().String()
 	served := slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
 		return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version })
 	})
@@ -156,8 +156,8 @@ func (k *Kinds) serves(ctx context.Context, of *kind) (bool, error) {
 		return false, nil
 	}
 	var resources metav1.APIResourceList
-	if err := k.discovery.Get().AbsPath("apis", of.Group, of.Version).Do(ctx).Into(&resources); err != nil {
+	if err := k.discovery.Get().AbsPath("apis", kind.Group, kind.Version).Do(ctx).Into(&resources); err != nil {
 		return false, fmt.Errorf("read the resources of %s: %w", version, err)
 	}
-	return slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Name == of.resource }), nil
+	return slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Name == kind.resource }), nil
 }

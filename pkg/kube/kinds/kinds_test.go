@@ -296,7 +296,7 @@ func TestOnlyListsAndWatchesOfAKindAreAnsweredForTheAPIServer(t *testing.T) {
 type nothing struct{}
 
 func (nothing) RoundTrip(request *http.Request) (*http.Response, error) {
-	response := ok(request, text("404 page not found"))
+	response := okResponse(request, text("404 page not found"))
 	response.Status, response.StatusCode = "404 Not Found", http.StatusNotFound
 	return response, nil
 }

@@ -37,18 +37,18 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode != http.StatusNotFound {
 		return response, err
 	}
-	of, is := t.kinds.kinds[collection(request)]
-	if !is {
+	kind, found := t.kinds.kinds[collection(request)]
+	if !found {
 		return response, nil
 	}
-	appeared, absent := t.kinds.absent(request.Context(), of)
+	appeared, absent := t.kinds.absent(request.Context(), kind)
 	if !absent {
 		return response, nil
 	}
 	if err := response.Body.Close(); err != nil {
-		return nil, fmt.Errorf("close the answer that there is no %s: %w", of.crd(), err)
+		return nil, fmt.Errorf("close the answer that there is no %s: %w", kind.crd(), err)
 	}
-	return ok(request, of.answer(request, appeared)), nil
+	return okResponse(request, kind.answer(request, appeared)), nil
 }
 
 // WrappedRoundTripper returns the transport below.
@@ -57,8 +57,8 @@ func (t transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 // collection is the resource that a request lists or watches; empty for any other request. The path may begin with that of a
 // proxy.
 func collection(request *http.Request) schema.GroupVersionResource {
-	_, path, is := strings.Cut(request.URL.Path, "/apis/")
-	if !is || request.Method != http.MethodGet {
+	_, path, found := strings.Cut(request.URL.Path, "/apis/")
+	if !found || request.Method != http.MethodGet {
 		return schema.GroupVersionResource{}
 	}
 	parts := strings.Split(path, "/")
@@ -71,7 +71,7 @@ func collection(request *http.Request) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}
 }
 
-func ok(request *http.Request, body io.ReadCloser) *http.Response {
+func okResponse(request *http.Request, body io.ReadCloser) *http.Response {
 	return &http.Response{
 		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header:  http.Header{"Content-Type": {runtime.ContentTypeJSON}},
