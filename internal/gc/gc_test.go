@@ -1,4 +1,4 @@
-package main
+package gc
 
 import (
 	"runtime"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestASmallHeapMayGrowMoreThanALargeOne(t *testing.T) {
+func TestGrowthIsLargerForASmallHeap(t *testing.T) {
 	for live, want := range map[uint64]int{
 		0: 800, 1 << 20: 800, 8 << 20: 400, 32 << 20: 100, 40 << 20: 80, 64 << 20: minGrowthPercent, 4 << 30: minGrowthPercent,
 	} {
@@ -16,7 +16,7 @@ func TestASmallHeapMayGrowMoreThanALargeOne(t *testing.T) {
 	}
 }
 
-func TestTheCollectorIsTunedAfterEachCollection(t *testing.T) {
+func TestTuningFollowsEachCollection(t *testing.T) {
 	tuned := make(chan struct{})
 	ctx := t.Context()
 	afterEachCollection(func() {
@@ -30,7 +30,7 @@ func TestTheCollectorIsTunedAfterEachCollection(t *testing.T) {
 		select {
 		case <-tuned:
 			times++
-		case <-time.After(time.Millisecond): // it may begin to wait for the next one only now
+		case <-time.After(time.Millisecond): // the next cleanup may have been registered only now
 		}
 	}
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"log"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"knative.dev/pkg/injection"
+
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
+	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
+)
+
+// clientset implements the generated clientset with Firesteel's own clients.
+type clientset struct {
+	kube.Clients
+	discovery discovery.DiscoveryInterface
+}
+
+func (c clientset) Discovery() discovery.DiscoveryInterface { return c.discovery }
+
+// withClients injects Firesteel's own clients into informers and reconcilers. They replace the generated clients, since the client that is
+// registered last is used. With these clients, informers also sync if the CRD of a kind is absent.
+func withClients(installed *kinds.Kinds) injection.ClientInjector {
+	return func(ctx context.Context, cluster *rest.Config) context.Context {
+		cluster = rest.CopyConfig(cluster)
+		cluster.Wrap(installed.Wrap)
+		httpClient, err := rest.HTTPClientFor(cluster)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var clients clientset
+		if clients.Clients, err = kube.NewClients(cluster, httpClient); err != nil {
+			log.Fatal(err)
+		}
+		if clients.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, httpClient); err != nil {
+			log.Fatal(err)
+		}
+		return context.WithValue(ctx, sparkclient.Key{}, versioned.Interface(clients))
+	}
+}
