@@ -1,4 +1,4 @@
-// The handler runs one handler function behind a broker: handler <name>. It takes CloudEvents over HTTP.
+// The handler runs one of Firesteel's handlers as a service behind a broker: handler <name>. It receives CloudEvents over HTTP.
 package main
 
 import (
@@ -35,15 +35,15 @@ import (
 
 type environment struct {
 	Port int `envconfig:"PORT" default:"8080"`
-	// ProbePort is where the kubelet asks for the health; at the port of the events if it is not set.
+	// ProbePort is the port for the kubelet's probes. If it is not set, they use Port.
 	ProbePort int `envconfig:"PROBE_PORT"`
-	// Audience is whom the tokens of the senders must be for. If it is not set, no token is asked for.
+	// Audience is the audience of the senders' tokens. If it is not set, no token is required.
 	Audience string `envconfig:"OIDC_AUDIENCE"`
-	// Namespace holds the config maps.
+	// Namespace is the namespace of the config maps.
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
 }
 
-// heapGrowth is how far the heap may grow before it is collected, in percent. $GOGC would be overruled, $GOMEMLIMIT counts.
+// heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
 const heapGrowth = 30
 
 func main() {
@@ -59,7 +59,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	logger, err := zap.NewProduction(redactlog.Option())
 	if err != nil {
-		return fmt.Errorf("make logger: %w", err)
+		return fmt.Errorf("create logger: %w", err)
 	}
 	ctx = logging.WithLogger(ctx, logger.Sugar())
 	var env environment
@@ -69,9 +69,9 @@ func run(ctx context.Context, args []string) error {
 	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // audit logs and managed fields name who wrote
+	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
 	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
 	kube.WithFreshWatches(cluster)
 	handler, err := newHandler(ctx, cluster, env.Namespace, args)
@@ -89,20 +89,19 @@ func run(ctx context.Context, args []string) error {
 	return function.Serve(ctx, env.Port, ignoringOtherTypes(handler), options...)
 }
 
-// ignoringOtherTypes has a handler take the events of Firesteel alone. A broker may carry others, such as what another function
-// replied with, and repeating those would change nothing.
+// ignoringOtherTypes calls a handler only for Firesteel's event types. A broker may carry others, such as replies of other functions. An
+// error for such an event would only cause retries.
 func ignoringOtherTypes(handler events.Handler) events.Handler {
 	return func(ctx context.Context, event cloudevents.Event) error {
 		if _, ok := events.TypeByName(event.Type()); !ok {
-			logging.FromContext(ctx).Infow("event is of no type of Firesteel's", "type", event.Type(), "id", event.ID(), "source", event.Source())
+			logging.FromContext(ctx).Infow("ignoring an event of another type", "type", event.Type(), "id", event.ID(), "source", event.Source())
 			return nil
 		}
 		return handler(ctx, event)
 	}
 }
 
-// newHandler makes the handler of the arguments. Its settings are the controller's: handlers act as it would, and on what it
-// serves.
+// newHandler creates the handler that the arguments name. It follows the controller's settings, and so serves the same objects.
 func newHandler(ctx context.Context, cluster *rest.Config, namespace string, args []string) (events.Handler, error) {
 	connections, err := rest.HTTPClientFor(cluster)
 	if err != nil {
@@ -114,13 +113,13 @@ func newHandler(ctx context.Context, cluster *rest.Config, namespace string, arg
 	}
 	dynamicClient, err := dynamic.NewForConfigAndClient(cluster, connections)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, fmt.Errorf("create client: %w", err)
 	}
 	metadataClient, err := metadata.NewForConfigAndClient(cluster, connections)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, fmt.Errorf("create client: %w", err)
 	}
-	// The controller says on the ConfigMap what is refused.
+	// The controller reports an invalid setting on the ConfigMap.
 	store := config.NewStore(logging.FromContext(ctx), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
 	handler, err := selectHandler(handlers.All(clients, dynamicClient, store.Load, lookup.Live(metadataClient)), args)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-func TestChoose(t *testing.T) {
+func TestSelectHandler(t *testing.T) {
 	errRestart, errTTL := errors.New("restart was called"), errors.New("ttl was called")
 	all := map[string]events.Handler{
 		"ttl":     func(context.Context, cloudevents.Event) error { return errTTL },
@@ -49,7 +49,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestOthersEventsAreLeftAlone(t *testing.T) {
+func TestEventsOfOtherTypesAreIgnored(t *testing.T) {
 	errCalled := errors.New("the handler was called")
 	handler := ignoringOtherTypes(func(context.Context, cloudevents.Event) error { return errCalled })
 	for name, test := range map[string]struct {
