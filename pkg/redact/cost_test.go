@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// hostile are texts that, over and over, have much to look ahead for.
+// hostile lists texts that cause much looking ahead if they are repeated.
 var hostile = []string{
 	"/token:", "=token:", "token:/", "token/", "spec.token:", "spark.token: ", "/basic/basic", "basic/", "Bearer 'a", "Basic a ", "://", "://:a", "a://b", `"://\"`,
 	"jdbc:oracle:", "&sig=a", "?sig=a", "password=" + m, "password=\"" + m, "secret:a", "secret: a ", "secrets: 'a", "--token -", "password \"", "--token", "token,",
@@ -18,7 +18,7 @@ var hostile = []string{
 	`password: |\n`, `password: |\n a\n`, `"password: |\n a`, " password: >\n  ", `:\/\/`, `:\/\/a:b@c`, `\u0026sig=a`, `\u0026sig\u003d`, `\u002f`, `\\token:`, "a",
 }
 
-// bodies are hostile texts of a length: what is repeated, and keys before what is long.
+// bodies returns hostile texts of a length: repeated ones, and keys before a long value.
 func bodies(length int) map[string]string {
 	texts := map[string]string{}
 	for _, part := range hostile {
@@ -32,7 +32,7 @@ func bodies(length int) map[string]string {
 	return texts
 }
 
-// mostCPU is far more than what is needed, and far less than what a text takes each byte of which is looked at for each other.
+// mostCPU is far more than the search needs, and far less than a search in quadratic time needs.
 const mostCPU = 500 * time.Millisecond
 
 func wantCheap(t *testing.T, what string, work func()) {
@@ -45,14 +45,14 @@ func wantCheap(t *testing.T, what string, work func()) {
 	}
 }
 
-func TestTextsCostWhatTheirLengthExplains(t *testing.T) {
+func TestRedactTextCost(t *testing.T) {
 	for what, text := range bodies(500 << 10) {
 		wantCheap(t, what, func() { redact.Text(text) })
 		wantCheap(t, what+" as a value", func() { redact.Value("spark.x", text) })
 	}
 }
 
-func TestObjectsCostWhatTheirSizeExplains(t *testing.T) {
+func TestRedactForObjectCost(t *testing.T) {
 	short := map[string]string{"a": strings.Repeat("a", 240<<10), "a:/": strings.Repeat("a:/", 80<<10), "/token:": strings.Repeat("/token:", 34<<10)}
 	for own, texts := range map[string]map[string]string{
 		"": bodies(240 << 10), "(?:a*b?){400}Q": short, "(?:a*b?){150}Q": short, "(?i)pin$": short, "(?:a|b|c|/|t|o|k|e|n|:){1,40}Q": short,
@@ -74,10 +74,10 @@ func TestObjectsCostWhatTheirSizeExplains(t *testing.T) {
 	}
 }
 
-func TestWhatAnOwnPatternHasNoTimeForIsNotShown(t *testing.T) {
+func TestRedactCutsTextsThatTheCustomPatternCannotSearch(t *testing.T) {
 	r := object(map[string]string{"spark.redaction.regex": "(?:a*b?){200}Q|pin"}, nil)
 	got := r.Text(strings.Repeat("a ", 64<<10) + "pin=4711-0815")
 	if strings.Contains(got, "4711") || !strings.HasSuffix(got, "...") {
-		t.Errorf("it is shown: ...%s", got[len(got)-40:])
+		t.Errorf("the secret is shown: ...%s", got[len(got)-40:])
 	}
 }

@@ -1,11 +1,11 @@
-// Package redact takes the values of secrets out of what is written for people: conditions, statuses, Events and logs.
+// Package redact removes the values of secrets from all output: conditions, statuses, Events and logs.
 //
-// A value is a secret's if its key or the value itself matches a pattern, as in Spark's Utils.redact. There are three
-// ways to use it, from the narrowest to the widest:
+// A value is secret if its key or the value itself matches a pattern, as in Spark's Utils.redact. There are three functions, for
+// different knowledge about the text:
 //
 //	Value(key, value)   the key and the value are known: a Spark property, an environment variable
-//	For(json).Text(s)   a text about one object: its own pattern and the values of its secrets are known
+//	For(json).Text(s)   a text about one object, whose own pattern and secret values are known
 //	Text(s)             any text: password=..., "token": ..., --secret ..., https://user:password@host
 //
-// Text is cheap for a text that mentions no secret: it is applied to each message, also on paths that are taken often.
+// Text is cheap for a text without secrets, so it can be applied to every message.
 package redact

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// A text within JSON has some characters escaped, by more than one backslash if that JSON is in JSON.
+// In JSON, some characters are escaped. If the JSON is itself a string in JSON, they have more than one backslash.
 
 const (
 	escapedAmpersand = `\u0026`
@@ -10,7 +10,7 @@ const (
 	escapedSlash     = `\u002f`
 )
 
-// escapeLength is the length of the escaped character that a text begins with: of its backslashes, and of what belongs to them.
+// escapeLength returns the length of the escaped character at the beginning of a text, including its backslashes.
 func escapeLength(text string) int {
 	width := len(text) - len(strings.TrimLeft(text, `\`))
 	switch rest := text[width:]; {
@@ -23,7 +23,7 @@ func escapeLength(text string) int {
 	}
 }
 
-// equalsLength is the length of the equals sign that a text begins with; 0 if there is none.
+// equalsLength returns the length of the equals sign at the beginning of a text, or 0.
 func equalsLength(text string) int {
 	if strings.HasPrefix(text, "=") {
 		return 1
@@ -31,7 +31,7 @@ func equalsLength(text string) int {
 	return escapedLength(text, escapedEquals)
 }
 
-// escapedLength is the length of the escaped character that a text begins with, if it is the given one; else it is 0.
+// escapedLength returns the length of the given escaped character at the beginning of a text, or 0.
 func escapedLength(text, character string) int {
 	if !strings.HasPrefix(text, `\`) {
 		return 0
@@ -43,8 +43,7 @@ func escapedLength(text, character string) int {
 	return width
 }
 
-// authorityLength is the length of what is before the authority of a URL, if a text begins with that: of ://, whose slashes may be
-// escaped. Else it is 0.
+// authorityLength returns the length of :// at the beginning of a text, or 0. Its slashes may be escaped.
 func authorityLength(text string) int {
 	if !strings.HasPrefix(text, ":") {
 		return 0
@@ -63,7 +62,7 @@ func authorityLength(text string) int {
 	return width
 }
 
-// endsWithAuthority reports whether the authority of a URL begins where a text ends.
+// endsWithAuthority reports whether a text ends with ://.
 func endsWithAuthority(text string) bool {
 	const longest = 64
 	text = text[max(0, len(text)-longest):]
@@ -71,7 +70,7 @@ func endsWithAuthority(text string) bool {
 	return colon >= 0 && authorityLength(text[colon:]) == len(text)-colon
 }
 
-// parameterEnd is where the value of a URL's parameter ends that a text begins with.
+// parameterEnd returns the end of a URL parameter's value at the beginning of a text.
 func parameterEnd(text string) int {
 	for i := 0; i < len(text); {
 		if text[i] == '&' || text[i] == ';' || escapedLength(text[i:], escapedAmpersand) > 0 {

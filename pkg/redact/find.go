@@ -6,23 +6,23 @@ import (
 	"unicode"
 )
 
-// span is where a secret is in a text.
+// span is the position of a secret in a text.
 type span struct{ start, end int }
 
-// finder looks for secrets in a text, from its beginning to its end. It takes time in proportion to the text: where it looks
-// ahead, it goes on from there, or remembers what it saw, or looks no farther than maxURL.
+// finder searches a text for secrets, from its beginning to its end. The time is proportional to the length of the text. If it looks
+// ahead, it continues from there, or remembers the result, or looks no farther than maxURL.
 type finder struct {
 	text string
-	// custom is the object's own pattern.
+	// custom is the object's own pattern. It may be nil.
 	custom *pattern
 	spans  []span
-	// pendingValue is where the value of an entry begins that has no name yet; 0 if there is none.
+	// pendingValue is the start of an entry's value whose name has not been found yet. It is 0 if there is none.
 	pendingValue int
-	// lastRun is the word that was looked at last, by run.
+	// lastRun is the last result of wordSpan.
 	lastRun span
 }
 
-// find returns where the secrets of a text are, in order.
+// find returns the positions of the secrets in a text, in order.
 func find(text string, custom *pattern) []span {
 	f := &finder{text: text, custom: custom}
 	for i := 0; i < len(text); {
@@ -40,7 +40,7 @@ func find(text string, custom *pattern) []span {
 	return inOrder(f.spans)
 }
 
-// inOrder sorts spans, and joins those that overlap.
+// inOrder sorts spans, and joins overlapping ones.
 func inOrder(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
 	joined := spans[:0]
@@ -54,7 +54,7 @@ func inOrder(spans []span) []span {
 	return joined
 }
 
-// escapedNewline is a line's end within quotes.
+// escapedNewline is a newline within quotes.
 const escapedNewline = `\n`
 
 // isWord reports whether a byte is part of a word, which may be a key: spark.hadoop.fs.s3a.secret.key, --db-password.
@@ -62,7 +62,7 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-' || c >= 0x80
 }
 
-// redactValue notes the value that begins at p as a secret, and returns where it ends. What is redacted already stays as it is.
+// redactValue adds the value that begins at p as a secret, and returns its end. It leaves a redacted value as it is.
 func (f *finder) redactValue(p int, parameter bool) int {
 	if start := f.afterQuote(p); strings.HasPrefix(f.text[start:], Mark) {
 		return start + len(Mark)
@@ -70,7 +70,7 @@ func (f *finder) redactValue(p int, parameter bool) int {
 	return f.add(f.valueSpan(p, parameter))
 }
 
-// add notes a secret, and returns where it ends. What is redacted already stays as it is.
+// add adds a secret, and returns its end. It leaves a redacted value as it is.
 func (f *finder) add(start, end int) int {
 	if end <= start {
 		return end
@@ -82,7 +82,7 @@ func (f *finder) add(start, end int) int {
 	return end
 }
 
-// word looks at the word at i, and at what follows it. It returns where to go on.
+// word checks the word at i and the text after it. It returns the position where the search continues.
 func (f *finder) word(i int) int {
 	j := i
 	for j < len(f.text) && isWord(f.text[j]) {
@@ -108,13 +108,13 @@ func (f *finder) word(i int) int {
 	return j
 }
 
-// isSignature reports whether a parameter signs a URL: who has it may do what the URL says.
+// isSignature reports whether a parameter signs a URL. A signed URL gives access to its resource.
 func isSignature(word string) bool {
 	word = strings.ToLower(word)
 	return word == "sig" || strings.HasSuffix(word, "signature")
 }
 
-// inURL reports whether what is at i is a parameter of a URL.
+// inURL reports whether a parameter of a URL begins at i.
 func (f *finder) inURL(i int) bool {
 	if i == 0 {
 		return false
@@ -122,8 +122,8 @@ func (f *finder) inURL(i int) bool {
 	return strings.IndexByte("?&;", f.text[i-1]) >= 0 || strings.HasSuffix(f.text[:i], escapedAmpersand)
 }
 
-// value looks for the value of the key that is from i to j: behind =, a colon, quotes or an option. loosely takes it also
-// if only a colon and a blank precede it.
+// value finds the value of the key from i to j. The value can follow =, a colon, quotes, or an option. With loosely it can also follow a
+// colon and a blank.
 func (f *finder) value(i, j int, loosely bool) int {
 	key := f.text[i:j]
 	p := f.afterQuote(j)
@@ -159,19 +159,19 @@ func (f *finder) value(i, j int, loosely bool) int {
 	return j
 }
 
-// beginsLine reports whether a line begins at i, also in quotes.
+// beginsLine reports whether a line begins at i, also within quotes.
 func (f *finder) beginsLine(i int) bool {
 	before := f.text[:i]
 	return strings.HasSuffix(before, "\n") || strings.HasSuffix(before, escapedNewline) || strings.HasSuffix(before, `"`)
 }
 
-// namesKind reports whether what follows in quotes is the name of an object: secret "database" not found.
+// namesKind reports whether the word is a kind, so that a name in quotes can follow: secret "database" not found.
 func namesKind(word string) bool {
 	word = strings.ToLower(strings.Trim(word, "."))
 	return word == "secret" || word == "secrets"
 }
 
-// copulas are words between a key and its value in quotes.
+// copulas lists words that can be between a key and its quoted value.
 var copulas = []string{"is ", "was ", "has the value ", "value "}
 
 func (f *finder) afterCopula(p int) int {
@@ -183,13 +183,13 @@ func (f *finder) afterCopula(p int) int {
 	return p
 }
 
-// phrases are what Kubernetes says of a field. The value of the field follows those with a colon.
+// phrases lists Kubernetes' messages about a field. After those with a colon, the field's value follows.
 var phrases = []string{
 	"Invalid value: ", "Unsupported value: ", "Duplicate value: ", "Not found: ",
 	"Required value", "Forbidden", "Not found", "Too long", "Too many", "Internal error", "Too few",
 }
 
-// afterColon looks for the value behind a key and a colon.
+// afterColon finds the value after a key and a colon.
 func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	p := f.afterBlanks(colon)
 	for _, phrase := range phrases {
@@ -203,9 +203,9 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	if _, _, isQuoted := f.quote(p); isQuoted || f.isBlock(p) {
 		return f.redactValue(p, false)
 	}
-	// What follows a slash or = is no key, but a part of a path, or a value: --serviceaccount=team-token:default.
+	// After a slash or =, the word is not a key, but part of a path or a value: --serviceaccount=team-token:default.
 	path := i > 0 && (f.text[i-1] == '/' || f.text[i-1] == '=')
-	// The field of a manifest is followed by what is wrong with it.
+	// After the field of a manifest, an error message follows.
 	field := strings.HasPrefix(key, "spec.") || strings.HasPrefix(key, "metadata.") || strings.HasPrefix(key, "spark.") && p > colon
 	if !loosely || path || field {
 		return p
@@ -216,12 +216,12 @@ func (f *finder) afterColon(i, colon int, key string, loosely bool) int {
 	return f.redactValue(p, false)
 }
 
-// isPlain reports whether a word is one of prose: it has nothing but letters.
+// isPlain reports whether a word has letters only.
 func isPlain(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) < 0
 }
 
-// namedValue finds the value of an environment variable behind its name: "name":"PASSWORD","value":"x".
+// namedValue finds the value of an environment variable after its name: "name":"PASSWORD","value":"x".
 func (f *finder) namedValue(p int) (int, bool) {
 	p = f.afterBlanks(p)
 	p = f.afterBlanks(p + len(f.text[p:]) - len(strings.TrimPrefix(f.text[p:], ",")))
@@ -233,7 +233,7 @@ func (f *finder) namedValue(p int) (int, bool) {
 	return f.afterAssignment(p + len(value))
 }
 
-// afterAssignment finds what is assigned to the key that ends at p: behind a colon or =.
+// afterAssignment returns the start of the value after the key that ends at p, and a colon or =.
 func (f *finder) afterAssignment(p int) (int, bool) {
 	p = f.afterBlanks(f.afterQuote(p))
 	if p >= len(f.text) || f.text[p] != ':' && f.text[p] != '=' {
@@ -242,11 +242,10 @@ func (f *finder) afterAssignment(p int) (int, bool) {
 	return f.afterBlanks(p + 1), true
 }
 
-// maxName bounds how much of a name is looked at, and how far it may be from the end of its value.
+// maxName bounds the part of a name that is checked, and its distance from the end of its value.
 const maxName = 256
 
-// valueBefore takes the value that an entry has before its name, which is assigned to the key from i to j:
-// {"value":"x","name":"PASSWORD"}.
+// valueBefore adds the value of an entry whose name follows it. The key of the name is from i to j: {"value":"x","name":"PASSWORD"}.
 func (f *finder) valueBefore(i, j int) {
 	p, assigned := f.afterAssignment(j)
 	if !assigned {
@@ -262,7 +261,7 @@ func (f *finder) valueBefore(i, j int) {
 	f.pendingValue = 0
 }
 
-// sameEntry returns where the value is that was before the key at i, and reports whether both are of the same entry.
+// sameEntry returns the position of the value before the key at i. found reports whether both belong to the same entry.
 func (f *finder) sameEntry(i int) (start, end int, found bool) {
 	_, _, isQuoted := f.quote(f.pendingValue)
 	if start, end = f.valueSpan(f.pendingValue, false); !isQuoted && !f.isBlock(f.pendingValue) {
@@ -272,7 +271,7 @@ func (f *finder) sameEntry(i int) (start, end int, found bool) {
 		return 0, 0, false
 	}
 	between := f.text[end:i]
-	if end == i { // in one line, and not in quotes
+	if end == i { // on one line, and without quotes
 		end = start + len(strings.TrimRight(f.text[start:end], "\"'`\\, \t"))
 		between = f.text[start:i]
 	}
@@ -280,8 +279,8 @@ func (f *finder) sameEntry(i int) (start, end int, found bool) {
 	return start, end, separated && !strings.ContainsAny(between, "{}[]") && !strings.Contains(between, "- ")
 }
 
-// credentials looks for what follows the name of a scheme of HTTP's header Authorization. Prose has neither digits there
-// nor such long words.
+// credentials finds the credentials after a scheme of the HTTP header Authorization. In prose, neither digits nor such long words
+// follow.
 func (f *finder) credentials(j int) int {
 	p := f.afterBlanks(j)
 	if p == j {
@@ -296,7 +295,7 @@ func (f *finder) credentials(j int) int {
 	return j
 }
 
-// oracle looks for the user in the URL of a database that has no authority: jdbc:oracle:thin:user/password@host.
+// oracle finds the user and the password in a database URL without authority: jdbc:oracle:thin:user/password@host.
 func (f *finder) oracle(j int) int {
 	if !strings.HasPrefix(f.text[j:], ":oracle:") {
 		return j
@@ -314,16 +313,16 @@ func (f *finder) oracle(j int) int {
 	return j
 }
 
-// containers are the schemes of URLs that have a container before the @, and no user.
+// containers lists the URL schemes that have a container before the @, and no user.
 var containers = []string{"abfs", "abfss", "wasb", "wasbs"}
 
-// maxURL bounds how far one looks for the end of a URL, or for its beginning.
+// maxURL bounds the search for the beginning and the end of a URL.
 const maxURL = 1024
 
-// near is how far a URL goes at most that begins at p.
+// near returns the last possible end of a URL that begins at p.
 func (f *finder) near(p int) int { return min(len(f.text), p+maxURL) }
 
-// userInfo looks for the user and the password in a URL whose scheme ends with the colon at i. It returns where to go on.
+// userInfo finds the user and the password in a URL whose scheme ends with the colon at i. It returns where the search continues.
 func (f *finder) userInfo(i int) int {
 	width := authorityLength(f.text[i:])
 	if width == 0 {
@@ -337,16 +336,16 @@ func (f *finder) userInfo(i int) int {
 	end = min(end, f.near(start))
 	if _, width, isQuoted := f.quote(begin - 1); begin > 0 && isQuoted && width == 1 {
 		near := &finder{text: f.text[:f.near(start)]}
-		_, end = near.valueSpan(begin-1, false) // the quotes hold the URL, whatever is in it
+		_, end = near.valueSpan(begin-1, false) // the URL ends with the quotes
 	}
 	url := f.text[start:end]
 	host := url
 	if slash := strings.IndexAny(url, "/?#"); slash >= 0 {
-		host = strings.TrimRight(url[:slash], `\`) // which escape the slash
+		host = strings.TrimRight(url[:slash], `\`) // the backslashes escape the slash
 	}
 	at := strings.LastIndexByte(host, '@')
 	if _, port, given := strings.Cut(host, ":"); at < 0 && given && strings.Trim(port, "0123456789") != "" {
-		at = strings.LastIndexByte(url, '@') // a password that should have been escaped
+		at = strings.LastIndexByte(url, '@') // the password has an unescaped slash
 	}
 	if at < 0 || slices.Contains(containers, strings.ToLower(f.text[begin:i])) && !strings.Contains(url[:at], ":") {
 		return start
@@ -354,7 +353,7 @@ func (f *finder) userInfo(i int) int {
 	return f.add(start, start+at)
 }
 
-// ofURL reports whether the key at i is a parameter of a URL, so that its value ends where the next begins.
+// ofURL reports whether the key at i is a parameter of a URL. Its value then ends where the next parameter begins.
 func (f *finder) ofURL(i int) bool {
 	if !f.inURL(i) {
 		return false
@@ -367,7 +366,7 @@ func (f *finder) ofURL(i int) bool {
 	return strings.Contains(before, "://") || strings.Contains(before, "jdbc:") || strings.Contains(before, "?")
 }
 
-// valueSpan returns where the value that begins at p is: within its quotes, or else as far as its word goes.
+// valueSpan returns the value that begins at p: the text in quotes, a block of YAML, or a word.
 func (f *finder) valueSpan(p int, parameter bool) (start, end int) {
 	quote, width, isQuoted := f.quote(p)
 	if !isQuoted {
@@ -398,7 +397,7 @@ func (f *finder) valueSpan(p int, parameter bool) (start, end int) {
 	return start, len(f.text)
 }
 
-// wordSpan returns where the word that begins at p ends, whatever it consists of: at a blank, a quote or a line's end.
+// wordSpan returns the word that begins at p. It ends at a blank, a quote or a newline.
 func (f *finder) wordSpan(p int) (start, end int) {
 	if f.lastRun.start <= p && p < f.lastRun.end {
 		return p, f.lastRun.end
@@ -422,9 +421,9 @@ func (f *finder) wordSpan(p int) (start, end int) {
 	return p, end
 }
 
-// quote returns the quote at p, and its width: within a quoted text it has backslashes before it. Where there is no quote,
+// quote returns the quote at p and its width. The width includes the backslashes that it has within a quoted text. If there is no quote,
 // the width is that of the backslashes.
-func (f *finder) quote(p int) (quote byte, width int, is bool) {
+func (f *finder) quote(p int) (quote byte, width int, ok bool) {
 	if p < 0 {
 		return 0, 0, false
 	}
@@ -441,7 +440,7 @@ func (f *finder) quote(p int) (quote byte, width int, is bool) {
 }
 
 func (f *finder) afterQuote(p int) int {
-	if _, width, is := f.quote(p); is {
+	if _, width, ok := f.quote(p); ok {
 		return p + width
 	}
 	return p

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// patternKey is the property by which a user says what else is secret.
+	// patternKey is the Spark property with the user's own pattern for secrets.
 	patternKey = "spark.redaction.regex"
-	// maxPattern and maxProgram bound a user's pattern: its length, and how many steps it has once repetitions are written out.
+	// maxPattern bounds the length of a user's pattern, and maxProgram its number of steps with all repetitions written out.
 	maxPattern, maxProgram = 1024, 1024
-	// maxWork bounds what a user's pattern may cost, for a text or for an object: its steps by the bytes that it is matched with.
+	// maxWork bounds the cost of a user's pattern for one text or one object: its steps, multiplied by the matched bytes.
 	maxWork = 4 << 20
-	// maxEmbeddedBytes is how many bytes of an object's texts are looked through for what is embedded in them.
+	// maxEmbeddedBytes bounds the texts of one object that are searched for embedded secrets.
 	maxEmbeddedBytes = 128 << 10
-	// maxObject bounds the objects whose values are looked at, in bytes of JSON, and maxValues how many of them are.
+	// maxObject bounds the objects that are searched, in bytes of JSON, and maxValues the secret values of one object.
 	maxObject, maxValues = 512 << 10, 512
-	// minValue is the length from which on a value is told from other words.
+	// minValue is the least length of a secret value. Shorter values could be ordinary words.
 	minValue = 6
 )
 
-// For returns what redacts texts about an object, which is given as JSON. Only its spec is looked at.
+// For returns a Redactor for texts about an object. The object is given as JSON, and only its spec is used.
 func For(object []byte) *Redactor {
 	var given struct {
 		Spec any `json:"spec"`
@@ -36,7 +36,7 @@ func For(object []byte) *Redactor {
 	r := &Redactor{custom: customPattern(given.Spec)}
 	c := &collector{Redactor: r, seen: map[string]bool{}, budget: maxEmbeddedBytes, customBudget: r.custom.maxBytes()}
 	c.walk("", given.Spec)
-	// A value that contains another one goes first.
+	// A value that contains another one must be redacted first.
 	slices.SortFunc(r.values, func(a, b string) int {
 		if d := len(b) - len(a); d != 0 {
 			return d
@@ -49,10 +49,10 @@ func For(object []byte) *Redactor {
 	return r
 }
 
-// customPattern is the pattern that a spec's properties set, wherever it has them; nil if there is none that can be used.
+// customPattern returns the pattern in a spec's properties, wherever they are. It returns nil if there is no valid one.
 func customPattern(spec any) *pattern {
 	node, _ := spec.(map[string]any)
-	if text, is := node[patternKey].(string); is {
+	if text, ok := node[patternKey].(string); ok {
 		return compilePattern(text)
 	}
 	for _, key := range slices.Sorted(maps.Keys(node)) {
@@ -63,13 +63,13 @@ func customPattern(spec any) *pattern {
 	return nil
 }
 
-// pattern is one that a user wrote.
+// pattern is a pattern that a user wrote.
 type pattern struct {
 	regexp *regexp.Regexp
 	steps  int
 }
 
-// maxBytes is how many bytes the pattern is matched with at most.
+// maxBytes returns how many bytes may be matched with the pattern.
 func (p *pattern) maxBytes() int {
 	if p == nil {
 		return maxText
@@ -77,7 +77,7 @@ func (p *pattern) maxBytes() int {
 	return min(maxText, maxWork/p.steps)
 }
 
-// matches reports whether the pattern is in a text, or in as much of it as there is time for. No pattern is in none.
+// matches reports whether the pattern matches the text, up to maxBytes. The nil pattern matches nothing.
 func (p *pattern) matches(text string) bool {
 	return p != nil && p.regexp.MatchString(text[:min(len(text), p.maxBytes())])
 }
@@ -95,13 +95,13 @@ func compilePattern(text string) *pattern {
 		return nil
 	}
 	compiledRegexp, err := regexp.Compile(text)
-	if err != nil || compiledRegexp.MatchString("") { // what matches nothing at all matches everything
+	if err != nil || compiledRegexp.MatchString("") { // a pattern that matches the empty text matches everywhere
 		return nil
 	}
 	return &pattern{compiledRegexp, count}
 }
 
-// countSteps is about how many steps a pattern has.
+// countSteps estimates the number of steps of a pattern.
 func countSteps(pattern *syntax.Regexp) int {
 	sum := 1
 	for _, sub := range pattern.Sub {
@@ -116,11 +116,12 @@ func countSteps(pattern *syntax.Regexp) int {
 	return sum
 }
 
-// collector gathers the values of an object's secrets.
+// collector collects the secret values of an object.
 type collector struct {
 	*Redactor
 	seen map[string]bool
-	// budget is how many bytes of texts may still be looked through, and customBudget with how many the own pattern may be matched.
+	// budget is how many more bytes may be searched for embedded secrets. customBudget is how many more bytes may be matched with the
+	// custom pattern.
 	budget, customBudget int
 }
 
@@ -134,14 +135,14 @@ func (c *collector) matchesCustom(text string) bool {
 	return c.custom.matches(text)
 }
 
-// walk goes through all of a spec. within is the field that a node is in.
+// walk visits all values of a spec. within is the name of the field that holds the node.
 func (c *collector) walk(within string, node any) {
 	switch node := node.(type) {
 	case map[string]any:
 		c.variable(node)
 		for _, key := range slices.Sorted(maps.Keys(node)) {
 			child := node[key]
-			if value, is := scalar(child); is {
+			if value, ok := scalar(child); ok {
 				c.property(within, key, value)
 				continue
 			}
@@ -149,14 +150,14 @@ func (c *collector) walk(within string, node any) {
 		}
 	case []any:
 		for i, child := range node {
-			value, is := child.(string)
-			if !is {
+			value, ok := child.(string)
+			if !ok {
 				c.walk(within, child)
 				continue
 			}
 			c.embedded(value)
 			if i+1 < len(node) && strings.HasPrefix(value, "-") && !strings.Contains(value, "=") && c.isSecret(value) {
-				if next, is := node[i+1].(string); is && !strings.HasPrefix(next, "-") {
+				if next, ok := node[i+1].(string); ok && !strings.HasPrefix(next, "-") {
 					c.add(next)
 				}
 			}
@@ -164,7 +165,7 @@ func (c *collector) walk(within string, node any) {
 	}
 }
 
-// scalar returns a value that is no more than one.
+// scalar returns a string or a number as text.
 func scalar(node any) (string, bool) {
 	switch node := node.(type) {
 	case string:
@@ -176,7 +177,7 @@ func scalar(node any) (string, bool) {
 	}
 }
 
-// variable takes the value of an environment variable, or of whatever else has a name and a value.
+// variable adds the secret value of an environment variable, or of another object with the fields name and value.
 func (c *collector) variable(node map[string]any) {
 	name, named := node["name"].(string)
 	value, valued := scalar(node["value"])
@@ -185,14 +186,14 @@ func (c *collector) variable(node map[string]any) {
 	}
 }
 
-// freeFormFields are the fields whose keys users choose. The keys of other fields, such as secretName, are Kubernetes' own, and their
+// freeFormFields lists the fields whose keys are chosen by users. The keys of other fields, such as secretName, are Kubernetes' own. Their
 // values are needed to understand a message.
 var freeFormFields = []string{
 	"sparkConf", "hadoopConf", "envVars", "data", "stringData", "labels", "annotations", "options", "volumeAttributes",
 	"serviceAnnotations", "serviceLabels", "parameters",
 }
 
-// property takes the value of a key, or what is embedded in it.
+// property adds the secret value of a key, or the secrets that are embedded in it.
 func (c *collector) property(within, key, value string) {
 	if slices.Contains(freeFormFields, within) && !isReference(key) && (c.isSecret(key) || c.matchesCustom(value)) && key != patternKey {
 		c.add(value)
@@ -201,7 +202,7 @@ func (c *collector) property(within, key, value string) {
 	c.embedded(value)
 }
 
-// embedded takes the secrets in a text, such as Java options.
+// embedded adds the secrets in a text, such as Java options.
 func (c *collector) embedded(text string) {
 	text = text[:min(len(text), c.budget)]
 	custom := c.custom
@@ -231,7 +232,7 @@ func (c *collector) add(value string) {
 	}
 	c.seen[value] = true
 	c.values = append(c.values, value)
-	encoded, _ := json.Marshal(value) // which fails for no string
+	encoded, _ := json.Marshal(value) // a string never fails
 	for _, quoted := range []string{strings.Trim(strconv.Quote(value), `"`), strings.Trim(string(encoded), `"`)} {
 		if !slices.Contains(c.values[len(c.values)-1:], quoted) && quoted != value {
 			c.values = append(c.values, quoted)

@@ -8,30 +8,30 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands in place of a secret value. It is Spark's.
+// Mark replaces a secret value. Spark uses the same text.
 const Mark = "*********(redacted)"
 
-// sparkPattern is the default of spark.redaction.regex. It is the same in Spark 3.5 and newer.
+// sparkPattern is the default of spark.redaction.regex in Spark 3.5 and newer.
 var sparkPattern = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
 
-// morePattern are keys that Spark does not know of: the variables of clouds, and what else programs call a password.
+// morePattern matches further keys of secrets, such as the variables of clouds.
 var morePattern = regexp.MustCompile(`(?i)passwd|passphrase|(?:access|account|api|private|secret)[._-]?key`)
 
-// Redactor redacts what is said of one object. The nil Redactor knows of no object, and redacts by the standard pattern.
+// Redactor redacts texts about one object. The nil Redactor knows no object, and redacts by the standard patterns.
 type Redactor struct {
-	// custom is the object's own pattern, spark.redaction.regex; nil if it has none.
+	// custom is the object's own pattern in spark.redaction.regex. It is nil if there is none.
 	custom *pattern
-	// values are the values of the object's secrets.
+	// values holds the object's secret values.
 	values []string
 }
 
-// Value returns the value of a key as it may be shown.
+// Value returns the redacted value of a key.
 func Value(key, value string) string { return (*Redactor)(nil).Value(key, value) }
 
-// Text returns a text as it may be shown.
+// Text returns the redacted text.
 func Text(text string) string { return (*Redactor)(nil).Text(text) }
 
-// Value returns the value of a key as it may be shown.
+// Value returns the redacted value of a key.
 func (r *Redactor) Value(key, value string) string {
 	value = r.clip(value)
 	switch {
@@ -56,21 +56,22 @@ func isSecret(key string) bool {
 	return sparkPattern.MatchString(key) || morePattern.MatchString(key)
 }
 
-// isReference reports whether the value of a Spark property is no secret, but where one is, or where a file is.
+// isReference reports whether a Spark property holds no secret itself, but names a Kubernetes Secret or a file.
 func isReference(key string) bool {
 	return referencePattern.MatchString(key) || strings.HasSuffix(key, "File")
 }
 
 var referencePattern = regexp.MustCompile(`(?:^|[.])spark[.]kubernetes[.](?:(?:driver|executor)[.](?:secrets|secretKeyRef)|kerberos[.]tokenSecret)[.]`)
 
-// referenceFields are fields of manifests that say where a secret is, and hold none.
+// referenceFields lists fields of manifests that name a Kubernetes Secret, and hold no secret value.
 var referenceFields = []string{
 	"secret", "secrets", "secretName", "secretType", "secretKeyRef", "secretRef", "envSecretKeyRefs", "imagePullSecrets",
 	"nodePublishSecretRef", "serviceAccountToken", "automountServiceAccountToken",
 }
 
-// userPart is what of a key its user chose. Of the field of a manifest, such as spec.driver.secrets[0].secretType, that is the
-// key in a map, or else nothing: its last part tells what it holds.
+// userPart returns the part of a key that decides whether its value is secret. For the field of a manifest, that is the user's key in a
+// map, or otherwise the last part of the path. It is empty for a field in referenceFields, such as
+// spec.driver.secrets[0].secretType.
 func userPart(key string) string {
 	field, isField := strings.CutPrefix(key, "spec.")
 	if isField {
@@ -92,10 +93,10 @@ func userPart(key string) string {
 	}
 }
 
-// maxText bounds the texts that are looked through, in bytes. People read less.
+// maxText bounds the text that is searched, in bytes. Longer texts are cut.
 const maxText = 128 << 10
 
-// Text returns a text as it may be shown.
+// Text returns the redacted text.
 func (r *Redactor) Text(text string) string {
 	text = r.clip(text)
 	var custom *pattern
@@ -125,7 +126,7 @@ func (r *Redactor) Text(text string) string {
 
 const ellipsis = "..."
 
-// clip is as much of a text as there is time to look through.
+// clip cuts a text to the length that can be searched in time.
 func (r *Redactor) clip(text string) string {
 	limit := maxText
 	if r != nil {
@@ -137,7 +138,7 @@ func (r *Redactor) clip(text string) string {
 	return strings.ToValidUTF8(text[:limit-len(ellipsis)], "") + ellipsis
 }
 
-// Texts returns texts as they may be shown. It returns the same slice if there is nothing to redact.
+// Texts returns the redacted texts. It returns the same slice if there is nothing to redact.
 func (r *Redactor) Texts(texts []string) []string {
 	for i, text := range texts {
 		if shown := r.Text(text); shown != text {
@@ -152,10 +153,10 @@ func (r *Redactor) Texts(texts []string) []string {
 	return texts
 }
 
-// longValue is the length from which on a value is redacted even within a word: it is not there by chance.
+// longValue is the least length of a value that is also redacted within a word. Such a value is not there by chance.
 const longValue = 12
 
-// redactWord redacts a value wherever a text has it as a word of its own.
+// redactWord redacts a value wherever it is a separate word in the text.
 func redactWord(text, value string) string {
 	at := strings.Index(text, value)
 	if at < 0 {
@@ -186,10 +187,10 @@ func beginsWithWord(text string) bool {
 	return unicode.IsLetter(first) || unicode.IsDigit(first)
 }
 
-// mayHoldSecrets reports whether there may be a secret in a text. Most texts have none.
+// mayHoldSecrets reports whether a text may hold a secret. Most texts do not.
 func mayHoldSecrets(text string) bool {
 	for i := range len(text) {
-		switch text[i] | 0x20 { // a small letter; a colon stays one
+		switch text[i] | 0x20 { // lower case; a colon stays the same
 		case 's':
 			if hasWord(text[i:], "secret") || hasWord(text[i:], "sig") {
 				return true
@@ -223,7 +224,7 @@ func mayHoldSecrets(text string) bool {
 	return false
 }
 
-// hasWord reports whether a text begins with a word, in whatever letters.
+// hasWord reports whether a text begins with a word, in upper or lower case.
 func hasWord(text, word string) bool {
 	return len(text) >= len(word) && text[1]|0x20 == word[1] && strings.EqualFold(text[:len(word)], word)
 }

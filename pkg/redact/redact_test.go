@@ -12,7 +12,7 @@ import (
 
 const m = redact.Mark
 
-func TestValuesGoIfTheirKeyOrTheyThemselvesMatchAsInSpark(t *testing.T) {
+func TestRedactValue(t *testing.T) {
 	for _, test := range []struct{ key, value, want string }{
 		{"spark.kubernetes.authenticate.driver.oauthToken", "hunter", m},
 		{"spark.hadoop.fs.s3a.access.key", "AKIA", m},
@@ -41,7 +41,7 @@ func TestValuesGoIfTheirKeyOrTheyThemselvesMatchAsInSpark(t *testing.T) {
 	}
 }
 
-func TestTexts(t *testing.T) {
+func TestRedactText(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"a property":            {"spark.ssl.keyPassword=hunter2 is wrong", "spark.ssl.keyPassword=" + m + " is wrong"},
 		"a property in quotes":  {`spark.a.password "hunter 2" is no size: write another`, `spark.a.password "` + m + `" is no size: write another`},
@@ -138,13 +138,13 @@ func TestTexts(t *testing.T) {
 				t.Errorf("%s\nbecomes %s\nwant    %s", test.text, got, test.want)
 			}
 			if again := redact.Text(got); again != got {
-				t.Errorf("a second time it becomes %s", again)
+				t.Errorf("redacted again, it becomes %s", again)
 			}
 		})
 	}
 }
 
-// object is one of which these are the properties and the variables of the environment.
+// object returns an object with Spark properties and environment variables.
 func object(conf, env map[string]string, arguments ...string) *redact.Redactor {
 	variables := []map[string]string{}
 	for name, value := range env {
@@ -158,7 +158,7 @@ func object(conf, env map[string]string, arguments ...string) *redact.Redactor {
 	return redact.For(text)
 }
 
-func TestSecretsOfAnObjectGoWhereverTheyAreRepeated(t *testing.T) {
+func TestRedactForObject(t *testing.T) {
 	r := object(
 		map[string]string{
 			"spark.hadoop.fs.s3a.secret.key": "hunter2/x", "spark.x.token": `quo"ted42`, "spark.executor.memory": "gigantic",
@@ -182,7 +182,7 @@ func TestSecretsOfAnObjectGoWhereverTheyAreRepeated(t *testing.T) {
 	}
 }
 
-func TestAnObjectsOwnPatternCountsInAddition(t *testing.T) {
+func TestRedactForObjectWithCustomPattern(t *testing.T) {
 	own := func(pattern string) *redact.Redactor {
 		return object(map[string]string{"spark.redaction.regex": pattern, "spark.my.pin": "4711-0815", "spark.x": "ZZ-top-9"}, nil)
 	}
@@ -216,7 +216,7 @@ func TestAnObjectsOwnPatternCountsInAddition(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoObjectIsRedactedByTheStandardPattern(t *testing.T) {
+func TestRedactForInvalidObject(t *testing.T) {
 	for _, text := range []string{"", "null", "[", `{"spec":null}`, `{"spec":"x"}`, `{"spec":{"sparkConf":{"password":{}}}}`} {
 		if got := redact.For([]byte(text)).Text("a password=x"); got != "a password="+m {
 			t.Errorf("with %s it becomes %s", text, got)
@@ -224,20 +224,20 @@ func TestWhatIsNoObjectIsRedactedByTheStandardPattern(t *testing.T) {
 	}
 }
 
-// A text of a megabyte takes milliseconds, whatever is in it; the bound is for what never ends.
-func TestLongTextsAreRedactedInTime(t *testing.T) {
+// A text of a megabyte takes milliseconds. The bound catches a search that practically never ends.
+func TestRedactLongTextInTime(t *testing.T) {
 	for _, part := range []string{"://", "&sig=", "jdbc:oracle:", "password ", "name: token, ", "--secret ", `"password":"`, "a:b@", `\\"token`, "Bearer "} {
 		begun := time.Now()
 		redact.Text(strings.Repeat(part, 1<<20/len(part)))
 		if took := time.Since(begun); took > 30*time.Second {
-			t.Errorf("%q over and over takes %s", part, took)
+			t.Errorf("%q repeated takes %s", part, took)
 		} else {
-			t.Logf("%q over and over takes %s", part, took)
+			t.Logf("%q repeated takes %s", part, took)
 		}
 	}
 }
 
-func FuzzTextIsRedactedOnceAndForAll(f *testing.F) {
+func FuzzRedactText(f *testing.F) {
 	for _, text := range []string{
 		`{"value":"x","name":"PASSWORD"}`, "value: |\n  x\n  name: token", "password: >\n  x", `"password: |\n  x\n"`, `:\/\/a:b@c`, `\u0026sig\u003dx`,
 		`"password":"x"`, "://a:b@c", "name: token, value: \\\"x", "--secret 'x", "jdbc:oracle:thin:@", "password==>", "Bearer 1"} {
@@ -252,7 +252,7 @@ func FuzzTextIsRedactedOnceAndForAll(f *testing.F) {
 			"password: |\n  a\n  hunter2hunter2\n", `"password: |\n  a\n  hunter2hunter2"`, `https:\/\/a:hunter2hunter2@h `,
 		} {
 			if got := redact.Text(before + text); strings.Contains(got, "hunter2hunter2") {
-				t.Errorf("it is shown: %s", got)
+				t.Errorf("the secret is shown: %s", got)
 			}
 		}
 	})

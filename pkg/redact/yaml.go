@@ -2,13 +2,13 @@ package redact
 
 import "strings"
 
-// isBlock reports whether a block of YAML begins at p: | or >, and nothing more in that line.
+// isBlock reports whether a YAML block begins at p: the line has only | or >, and its modifiers.
 func (f *finder) isBlock(p int) bool {
 	_, isBlock := f.blockHeader(p)
 	return isBlock
 }
 
-// blockHeader returns the end of the line at p, if that says that a block of YAML follows.
+// blockHeader returns the end of the line at p, if that line begins a YAML block.
 func (f *finder) blockHeader(p int) (end int, isBlock bool) {
 	if p >= len(f.text) || f.text[p] != '|' && f.text[p] != '>' {
 		return 0, false
@@ -23,7 +23,7 @@ func (f *finder) blockHeader(p int) (end int, isBlock bool) {
 	return p + 1 + end, rest == "" || strings.HasPrefix(rest, "#")
 }
 
-// block returns where the block of YAML is whose header is at p: in the lines that are indented more than its key.
+// block returns the YAML block whose header is at p: the lines that are indented more than its key.
 func (f *finder) block(p int) (start, end int, isBlock bool) {
 	start, isBlock = f.blockHeader(p)
 	if !isBlock {
@@ -44,7 +44,7 @@ func (f *finder) block(p int) (start, end int, isBlock bool) {
 		}
 		if end = next; quoted {
 			if quote := strings.IndexByte(f.text[line:next], '"'); quote >= 0 && f.text[line+quote-1] != '\\' {
-				end = line + quote // of the text that the block is in
+				end = line + quote // the quoted text ends
 				break
 			}
 		}
@@ -55,8 +55,8 @@ func (f *finder) block(p int) (start, end int, isBlock bool) {
 	return first, first + len(strings.TrimRight(f.text[first:end], " \r\n")), true
 }
 
-// indent is by how many blanks the key is indented whose value is at p, dashes included. Within quotes a line begins with
-// them, or behind an escaped newline.
+// indent returns the indentation of the key whose value is at p, including dashes. Within quotes, a line begins after the quote or
+// after an escaped newline.
 func (f *finder) indent(p int, quoted bool) int {
 	begin := p
 	for begin > 0 && f.text[begin-1] != '\n' && !(quoted && (f.text[begin-1] == '"' || strings.HasSuffix(f.text[:begin], escapedNewline))) {
@@ -66,7 +66,7 @@ func (f *finder) indent(p int, quoted bool) int {
 	return len(line) - len(strings.TrimLeft(strings.ReplaceAll(line, "- ", "  "), " "))
 }
 
-// lineEnd is where the line ends that a text begins with, also within quotes.
+// lineEnd returns the end of the first line of a text, also within quotes.
 func lineEnd(text string) int {
 	for i := 0; i < len(text); {
 		if newlineLength(text[i:]) > 0 {
@@ -77,7 +77,7 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// newlineLength is the length of the newline that a text begins with; 0 if there is none.
+// newlineLength returns the length of the newline at the beginning of a text, or 0.
 func newlineLength(text string) int {
 	switch width := len(text) - len(strings.TrimLeft(text, `\`)); {
 	case strings.HasPrefix(text, "\n"):

@@ -1,4 +1,4 @@
-// Package redactlog has loggers write no values of secrets.
+// Package redactlog removes the values of secrets from logs.
 package redactlog
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Option has a logger redact its messages and the values of its fields.
+// Option makes a logger redact its messages and the values of its fields.
 func Option() zap.Option {
 	return zap.WrapCore(func(inner zapcore.Core) zapcore.Core { return core{inner} })
 }
@@ -21,7 +21,7 @@ type core struct{ zapcore.Core }
 // With adds fields to all entries.
 func (c core) With(fields []zapcore.Field) zapcore.Core { return core{c.Core.With(redacted(fields))} }
 
-// Check adds the core to an entry that it is to write.
+// Check adds the core to an entry if the entry's level is enabled.
 func (c core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(entry.Level) {
 		return checked.AddCore(entry, c)
@@ -43,22 +43,22 @@ func redacted(fields []zapcore.Field) []zapcore.Field {
 	return shown
 }
 
-// redactedField is a field whose value is redacted. A field that has nothing to redact stays as it is.
+// redactedField returns a field with a redacted value. It returns the same field if there is nothing to redact.
 func redactedField(field zapcore.Field) zapcore.Field {
 	switch field.Type {
 	case zapcore.StringType:
 		field.String = redact.Value(field.Key, field.String)
 	case zapcore.ByteStringType:
-		if text, is := field.Interface.([]byte); is {
+		if text, ok := field.Interface.([]byte); ok {
 			return zap.String(field.Key, redact.Value(field.Key, string(text)))
 		}
 	case zapcore.ErrorType:
-		if err, is := field.Interface.(error); is && err != nil {
+		if err, ok := field.Interface.(error); ok && err != nil {
 			return textField(field, err.Error())
 		}
 	case zapcore.StringerType:
-		if named, is := field.Interface.(fmt.Stringer); is && named != nil {
-			return stringerField(field, named)
+		if stringer, ok := field.Interface.(fmt.Stringer); ok && stringer != nil {
+			return stringerField(field, stringer)
 		}
 	case zapcore.ReflectType, zapcore.ArrayMarshalerType, zapcore.ObjectMarshalerType:
 		return objectField(field)
@@ -66,7 +66,7 @@ func redactedField(field zapcore.Field) zapcore.Field {
 	return field
 }
 
-// textField is a field with a text in place of the value, if the value is to be redacted.
+// textField returns a field with the redacted text. It returns the same field if there is nothing to redact.
 func textField(field zapcore.Field, text string) zapcore.Field {
 	if shown := redact.Text(text); shown != text {
 		return zap.String(field.Key, shown)
@@ -74,14 +74,14 @@ func textField(field zapcore.Field, text string) zapcore.Field {
 	return field
 }
 
-// stringerField asks what the value says. A value that cannot say it is left to zap, which says so.
-func stringerField(field zapcore.Field, named fmt.Stringer) (shown zapcore.Field) {
+// stringerField redacts the text of a Stringer. If its method panics, the field stays as it is, and zap logs the panic.
+func stringerField(field zapcore.Field, stringer fmt.Stringer) (shown zapcore.Field) {
 	defer func() {
 		if recover() != nil {
 			shown = field
 		}
 	}()
-	return textField(field, named.String())
+	return textField(field, stringer.String())
 }
 
 func objectField(field zapcore.Field) zapcore.Field {

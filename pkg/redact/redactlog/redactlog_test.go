@@ -18,7 +18,7 @@ type lines struct{ strings.Builder }
 
 func (*lines) Sync() error { return nil }
 
-func TestLogsShowNoSecrets(t *testing.T) {
+func TestRedactLogs(t *testing.T) {
 	var written lines
 	logger := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), &written, zap.InfoLevel), redactlog.Option())
 	address, err := url.Parse("https://user:hunter2@example.com")
@@ -33,7 +33,7 @@ func TestLogsShowNoSecrets(t *testing.T) {
 	logger.Named("sub").With(zap.Error(errors.New("token=hunter2"))).Warn("it goes on")
 	got := written.String()
 	if strings.Contains(got, "hunter2") {
-		t.Errorf("it is logged:\n%s", got)
+		t.Errorf("the secret is logged:\n%s", got)
 	}
 	for _, part := range []string{
 		`"name":"pi","count":3`, `"event":{"message":"password=` + redact.Mark + ` is wrong","n":1}`, `it goes on`, `"level":"error"`,
@@ -44,7 +44,7 @@ func TestLogsShowNoSecrets(t *testing.T) {
 	}
 	for line := range strings.Lines(got) {
 		if !json.Valid([]byte(line)) {
-			t.Errorf("it is no JSON: %s", line)
+			t.Errorf("the line is not JSON: %s", line)
 		}
 	}
 }
