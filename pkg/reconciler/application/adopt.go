@@ -43,8 +43,8 @@ func (r *Reconciler) ensureRecord(ctx context.Context, app dialect.Application) 
 		return app, false, controller.NewRequeueAfter(retryAfter)
 	case deleted && (loss.pruned || contested):
 		return app, false, r.releaseUndecodable(ctx, app)
-	case r.recordGuard.prunedRetryAfter(app, r.clock.Now()) > 0:
-		return app, false, controller.NewRequeueAfter(r.recordGuard.prunedRetryAfter(app, r.clock.Now()))
+	case r.recordGuard.pruned.Wait(app.GetUID(), r.clock.Now()) > 0:
+		return app, false, controller.NewRequeueAfter(r.recordGuard.pruned.Wait(app.GetUID(), r.clock.Now()))
 	case contested && r.clock.Since(loss.at) < otherOperatorQuiet:
 		return app, false, r.waitForOtherOperator(ctx, app, loss)
 	case lost && !contested:

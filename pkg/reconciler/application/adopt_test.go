@@ -24,7 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -184,12 +184,12 @@ func TestWithRecord(t *testing.T) {
 			app: theirs(), before: lost(theirs()), at: otherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.recordPruned(pi().Obj(), start) },
-			at: time.Second, wait: base.PrunedRetryAfter - time.Second,
+			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.pruned.Note(pi().Obj().UID, start) },
+			at: time.Second, wait: blocked.PrunedRetryAfter - time.Second,
 		},
 		"one whose record a foreign CRD dropped is restored after a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.recordPruned(pi().Obj(), start) },
-			at: base.PrunedRetryAfter, ready: true, asks: "update status",
+			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.pruned.Note(pi().Obj().UID, start) },
+			at: blocked.PrunedRetryAfter, ready: true, asks: "update status",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

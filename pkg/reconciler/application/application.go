@@ -24,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -45,8 +46,6 @@ type Reconciler struct {
 	deadlines    *deadlines
 	// resync has all applications looked at that a change of the settings concerns.
 	resync func(concerned func(app any) bool)
-	// enqueueNamespace has all applications of a namespace looked at.
-	enqueueNamespace func(namespace string)
 	// namespaces tells what the scope may ask.
 	namespaces config.NamespaceLabels
 
@@ -174,7 +173,7 @@ func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dial
 		}
 		record = app.GetRecord().DeepCopy()
 		if decision.SpecAdopted {
-			delivery.SpecAdopted(ctx, app, record)
+			blocked.SpecAdopted(ctx, app, record)
 		}
 		r.publish(ctx, app, decision)
 		if decision.Effect == lifecycle.NoEffect {

@@ -3,15 +3,11 @@ package application
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
 // markBlocked does nothing for an application but say why, or, where it is deleted, let it go.
@@ -43,40 +39,25 @@ func (r *Reconciler) releaseUndecodable(ctx context.Context, app dialect.Applica
 func (r *Reconciler) skipUnknownRecord(ctx context.Context, app dialect.Application) error {
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
-		if message := delivery.NotUnderstood(app.GetRecord()); r.recordGuard.reports.First(app) {
-			logging.FromContext(ctx).Warnw("Application is left alone", "message", message)
-			controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "RecordNotUnderstood", message)
-		}
+		r.recordGuard.reports.NotUnderstood(ctx, app, blocked.NotUnderstood(app.GetRecord()))
 		return nil
 	}
 	if err := r.releaseUndecodable(ctx, app); err != nil {
 		return err
 	}
-	if wait := delivery.LeftToNewer(ctx, app, r.clock.Now()); wait > 0 {
-		return controller.NewRequeueAfter(wait)
-	}
-	logging.FromContext(ctx).Errorw("A deleted application goes whose record is not understood",
-		"message", delivery.NotUnderstood(app.GetRecord()), "record", app.GetRecord())
-	return nil
+	return blocked.AwaitNewerVersion(ctx, app, app.GetRecord(), r.clock.Now())
 }
 
-// reportBlocked says on an application why it is set aside, once per generation. What else the status holds is left alone.
+// reportBlocked reports why nothing is done for an application. Other fields of the status stay as they are.
 func (r *Reconciler) reportBlocked(ctx context.Context, app dialect.Application, reason, message string) error {
-	if !r.recordGuard.reports.First(app) {
-		return nil
-	}
 	message = r.redactors.For(app).Text(message)
-	logging.FromContext(ctx).Warnw("Application is set aside", "reason", reason, "message", message)
-	controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, reason, message)
-	patch, err := dialect.BlockedPatch(app, metav1.Condition{
-		Type: dialect.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: message,
-	}, r.clock.Now())
-	if err != nil {
-		return err
-	}
-	if err := r.api.PatchStatus(ctx, app, patch); err != nil {
-		r.recordGuard.reports.Forget(app.GetUID())
-		return fmt.Errorf("report that the application is set aside: %w", err)
-	}
-	return nil
+	return r.recordGuard.reports.Report(ctx, app, reason, message, func() error {
+		patch, err := dialect.BlockedPatch(app, metav1.Condition{
+			Type: dialect.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: reason, Message: message,
+		}, r.clock.Now())
+		if err != nil {
+			return err
+		}
+		return r.api.PatchStatus(ctx, app, patch)
+	})
 }

@@ -58,47 +58,13 @@ func (a KeepFinalizer) in(ctx context.Context, changed func(app types.Namespaced
 	return a(ctx, changed)
 }
 
-// newReconciler makes the reconciler, but for what it needs of its controller.
-func newReconciler(ctx context.Context, process *base.Process, kind Kind) *Reconciler {
-	r := &Reconciler{
-		api:             kind.API,
-		kube:            kubeclient.Get(ctx),
-		dynamic:         dynamicclient.Get(ctx),
-		drivers:         drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
-		clock:           clock.RealClock{},
-		expectations:    newExpectations(kind.API.API, clock.RealClock{}),
-		nameWaits:       newNameWaits(clock.RealClock{}),
-		edits:           edits.NewTracker(),
-		podEventTimes:   newPodEventTimes(clock.RealClock{}),
-		executorCounter: newExecutorCounter(),
-		onStatusWrite:   kind.OnStatusWrite,
-		logs:            newDriverLogs(kubeclient.Get(ctx)),
-		redactors:       base.NewRedactors(),
-
-		namespaces: process.NamespaceLabels,
-	}
-	if kind.API.ShowsExecutors {
-		r.executorDetails = newExecutorDetails(clock.RealClock{})
-	}
-	return r
-}
-
 // NewController makes the controller of an API's applications.
 func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Process, kind Kind) *controller.Impl {
-	r := newReconciler(ctx, process, kind)
 	ctx = base.WithRecorder(ctx)
 	recorder := controller.GetEventRecorder(ctx)
-	store := process.Settings(ctx, cmw, base.Listener{
-		SettingsChanged: func(before, after *config.Config) {
-			if kind.OnSettings != nil {
-				kind.OnSettings(after)
-			}
-			r.settingsChanged(before, after)
-		},
-		NamespaceChanged: func(namespace string) { r.enqueueNamespace(namespace) },
-	})
+	store := process.Settings(ctx, cmw)
 	currentDialect := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
-	r.recordGuard = newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) })
+	r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{
 			FinalizerName:     kind.API.Finalizer,
@@ -112,49 +78,86 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 		}
 	})
 	impl.Concurrency = workers
-	r.deadlines = newDeadlines(impl.EnqueueKey)
-	r.enqueueAfter, r.resync = impl.EnqueueAfter, func(concerned func(any) bool) {
-		impl.FilteredGlobalResync(concerned, kind.Informer)
-	}
-	r.enqueueNamespace = func(namespace string) {
-		within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
-		base.Must(ctx, err)
-		for _, app := range within {
-			impl.Enqueue(app)
-		}
-	}
-	owned := base.NewOwned(impl.Reconciler.(base.Generated), kind.Informer.GetStore())
-	r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
-	r.keepFinalizer = kind.KeepFinalizer.in(ctx, impl.EnqueueKey)
-	r.templates = podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey)
-	known := lister{kind.Informer.GetIndexer()}
-	states := newStateCounter(known,
+	generated := impl.Reconciler.(base.Generated)
+	owned := base.NewOwned(generated, kind.Informer.GetStore())
+	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
+	apps := lister{kind.Informer.GetIndexer()}
+	states := newStateCounter(apps,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return currentDialect().VisibleState(app) })
-	var err error
-	r.instruments, err = NewInstruments(otel.GetMeterProvider(), kind.Scope, states.count)
+	instruments, err := NewInstruments(otel.GetMeterProvider(), kind.Scope, states.count)
 	base.Must(ctx, err)
-	r.relabelledDrivers = newRelabelledDrivers(ctx, r.kube, r.api.API, owned, relabelledEvents{
-		changed: func(app types.NamespacedName) {
-			r.podEventTimes.record(app)
-			impl.EnqueueKey(app)
-		},
-		deleted: r.expectations.podDeleted,
-	})
-	impl.Reconciler = &gate{
-		Generated: impl.Reconciler.(base.Generated), stateCounter: states, podEventTimes: r.podEventTimes, relay: r.relay, relabelledDrivers: r.relabelledDrivers,
-		forgetWrite: r.recordGuard.Forget,
-		tracer:      otel.Tracer(kind.Scope), retries: base.NewRetries(),
-		backpressure: func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
-		reconcileWithoutFinalizer: func(ctx context.Context, app dialect.Application) (bool, error) {
+	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, instruments)
+	impl.Reconciler = newGate(r, generated, states, otel.Tracer(kind.Scope),
+		func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
+		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
-		},
-	}
-	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
+		})
 	watchApplications(ctx, r, impl, kind.Informer, states, currentDialect)
-	watchDrivers(ctx, r, impl, known)
-	watchExecutors(ctx, r, impl, known, currentDialect)
+	watchDrivers(ctx, r, impl, apps)
+	process.Listen(base.Listener{
+		SettingsChanged: func(before, after *config.Config) {
+			if kind.OnSettings != nil {
+				kind.OnSettings(after)
+			}
+			r.settingsChanged(before, after)
+		},
+		NamespaceChanged: func(namespace string) {
+			within, err := kind.Informer.GetIndexer().ByIndex(cache.NamespaceIndex, namespace)
+			base.Must(ctx, err)
+			for _, app := range within {
+				impl.Enqueue(app)
+			}
+		},
+	})
 	return impl
+}
+
+// newReconciler makes the reconciler of a controller.
+func newReconciler(
+	ctx context.Context, process *base.Process, kind Kind, impl *controller.Impl, owned base.Owned, apps lister,
+	currentDialect func() dialect.Dialect, instruments *Instruments,
+) Reconciler {
+	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
+	expectations, podEventTimes := newExpectations(kind.API.API, realClock), newPodEventTimes(realClock)
+	counter, details := newExecutorCounter(), (*executorDetails)(nil)
+	if kind.API.ShowsExecutors {
+		details = newExecutorDetails(realClock)
+	}
+	return Reconciler{
+		api:          kind.API,
+		kube:         kube,
+		dynamic:      dynamicclient.Get(ctx),
+		drivers:      drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
+		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
+		clock:        realClock,
+		enqueueAfter: impl.EnqueueAfter,
+		deadlines:    newDeadlines(impl.EnqueueKey),
+		resync:       func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, kind.Informer) },
+		namespaces:   process.NamespaceLabels,
+
+		expectations: expectations,
+		relabelledDrivers: newRelabelledDrivers(ctx, kube, kind.API.API, owned, relabelledEvents{
+			changed: func(app types.NamespacedName) {
+				podEventTimes.record(app)
+				impl.EnqueueKey(app)
+			},
+			deleted: expectations.podDeleted,
+		}),
+		nameWaits:       newNameWaits(realClock),
+		podEventTimes:   podEventTimes,
+		edits:           edits.NewTracker(),
+		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) }),
+		instruments:     instruments,
+		executorCounter: counter,
+		executorDetails: details,
+		executorsSynced: watchExecutors(ctx, kind.API.API, impl, apps, currentDialect, counter, details),
+		logs:            newDriverLogs(kube),
+		redactors:       base.NewRedactors(),
+		templates:       podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey),
+		onStatusWrite:   kind.OnStatusWrite,
+		keepFinalizer:   kind.KeepFinalizer.in(ctx, impl.EnqueueKey),
+	}
 }
 
 func watchApplications(

@@ -16,14 +16,18 @@ import (
 
 // watchExecutors counts executors, and has an application looked at where their number matters to it and changed. Where
 // the API shows each of them, it has it looked at as well once their news is gathered.
-func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister, currentDialect func() dialect.Dialect) {
+// It returns a function that reports whether all executors that existed at the start are counted.
+func watchExecutors(
+	ctx context.Context, api *dialect.API, impl *controller.Impl, apps lister, currentDialect func() dialect.Dialect,
+	counter *executorCounter, details *executorDetails,
+) func() bool {
 	note := func(before, after *executorPod) {
 		before, after = before.executor(), after.executor()
 		if before == nil && after == nil {
 			return
 		}
-		counted := r.executorCounter.update(before, after)
-		listed := r.executorDetails != nil && r.executorDetails.update(before, after)
+		counted := counter.update(before, after)
+		listed := details != nil && details.update(before, after)
 		if !counted && !listed {
 			return
 		}
@@ -36,9 +40,9 @@ func watchExecutors(ctx context.Context, r *Reconciler, impl *controller.Impl, a
 			}
 		}
 	}
-	informer := podinformer.Get(ctx, r.api.ExecutorSelector).Informer()
+	informer := podinformer.Get(ctx, api.ExecutorSelector).Informer()
 	base.Must(ctx, informer.SetTransform(stripExecutor))
-	r.executorsSynced = base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
+	return base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { note(nil, object.(*executorPod)) },
 		UpdateFunc: func(before, after any) { note(before.(*executorPod), after.(*executorPod)) },
 		DeleteFunc: func(object any) {

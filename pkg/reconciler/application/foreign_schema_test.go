@@ -15,7 +15,7 @@ import (
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
 // The schema of another operator may want what Firesteel's first status lacks. A later status that is refused was not
@@ -41,7 +41,7 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
 			recorder := record.NewFakeRecorder(1)
 			_, err := r.write(controller.WithEventRecorder(t.Context(), recorder), app, app.DeepCopy())
-			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != base.PrunedRetryAfter {
+			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != blocked.PrunedRetryAfter {
 				t.Errorf("the error is %v, and the wait %s", err, wait)
 			}
 			if !test.foreign && !errors.Is(err, test.refusal) {

@@ -61,12 +61,13 @@ func (b *behind) Reconcile(ctx context.Context, key string) error {
 
 // env is a gate, and all around it.
 type env struct {
-	*gate
+	*base.Gate[dialect.Application]
 	store  *config.Store
 	cache  cache.Indexer
 	behind *behind
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
+	states *stateCounter
 	// restsWithoutFinalizer are applications that are to have no finalizer.
 	atRest []string
 	// forgotten are applications whose last write was forgotten.
@@ -90,17 +91,17 @@ func newGateEnv(t *testing.T, apps ...*application) *env {
 	if err := e.behind.Promote(reconciler.UniversalBucket(), nil); err != nil {
 		t.Fatal(err)
 	}
-	e.gate = &gate{
-		Generated: e.behind, relay: e.relay, podEventTimes: newPodEventTimes(clockAt(start)), relabelledDrivers: noneRelabelled(t),
-		forgetWrite:  func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) },
-		stateCounter: newStateCounter(lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState),
-		tracer:       sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		retries:      base.NewRetries(),
-		backpressure: func(dialect.Application) bool { return false },
-		reconcileWithoutFinalizer: func(_ context.Context, app dialect.Application) (bool, error) {
-			return slices.Contains(e.atRest, app.GetName()), nil
-		},
+	r := &Reconciler{
+		relay: e.relay, podEventTimes: newPodEventTimes(clockAt(start)), relabelledDrivers: noneRelabelled(t),
+		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
+	e.states = newStateCounter(lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
+	e.Gate = newGate(r, e.behind, e.states, sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+		func(dialect.Application) bool { return false },
+		func(_ context.Context, app dialect.Application) (bool, error) {
+			return slices.Contains(e.atRest, app.GetName()), nil
+		})
+	e.ForgetWrite = func(app dialect.Application) { e.forgotten = append(e.forgotten, app.GetName()) }
 	return e
 }
 
@@ -299,7 +300,7 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 	}
 	check := func(when string, want map[string]int64) {
 		t.Helper()
-		if diff := cmp.Diff(want, e.stateCounter.count()); diff != "" {
+		if diff := cmp.Diff(want, e.states.count()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
@@ -312,13 +313,13 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconcile("pi")
-	e.stateCounter.observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
+	e.states.observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
 	check("after a change and a deletion", map[string]int64{"New": 0, "Succeeded": 2})
 	e.scope("watched-namespaces", "team-b")
 	reconcile("pi", "other")
 	check("when they are another's", map[string]int64{"New": 0, "Succeeded": 0})
-	if len(e.stateCounter.states) != 0 {
-		t.Errorf("it still remembers %v", e.stateCounter.states)
+	if len(e.states.states) != 0 {
+		t.Errorf("it still remembers %v", e.states.states)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
@@ -15,14 +15,14 @@ import (
 // recordGuard remembers the applications as Firesteel last wrote them, and what became of their records.
 type recordGuard struct {
 	*writecache.Cache[dialect.Application]
-	reports *base.Reports
+	reports blocked.Reports
+	pruned  blocked.Pruned
 	// sameShown says that two statuses show the same to the clients of an API.
 	sameShown    func(a, b dialect.Application) bool
 	restorations delivery.Restorations
 
 	mutex      sync.Mutex
 	withRecord map[types.UID]bool
-	pruned     map[types.UID]time.Time
 	lost       map[types.UID]lostRecord
 }
 
@@ -30,7 +30,7 @@ type recordGuard struct {
 type lostRecord struct {
 	last dialect.Application
 	at   time.Time
-	// prunedMessage says that it was Firesteel's own write that lost it.
+	// pruned reports whether the API server did not store it when Firesteel wrote it.
 	pruned bool
 	// version is the resourceVersion that it was seen with.
 	version string
@@ -39,26 +39,23 @@ type lostRecord struct {
 func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard {
 	return &recordGuard{
 		Cache:     writecache.New[dialect.Application](),
-		reports:   base.NewReports(),
 		sameShown: sameShown,
 
 		withRecord: map[types.UID]bool{},
-		pruned:     map[types.UID]time.Time{},
 		lost:       map[types.UID]lostRecord{},
 	}
 }
 
 // written knows an application as it was written. What it was set aside for is over, but for a loss that came after the
-// write: its news may be here before the write's answer. Nobody reads its managed fields, which the next write would carry.
+// write: its news may be here before the write's answer.
 func (w *recordGuard) written(app dialect.Application) {
-	app.SetManagedFields(nil)
 	w.Remember(app)
 	w.restorations.Wrote(app)
 	w.recordSeen(app)
+	w.reports.Forget(app.GetUID())
+	w.pruned.Forget(app.GetUID())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.reports.Forget(app.GetUID())
-	delete(w.pruned, app.GetUID())
 	if !writecache.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
 		delete(w.lost, app.GetUID())
 	}
@@ -114,36 +111,19 @@ func (w *recordGuard) lostRecordOf(app dialect.Application) lostRecord {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	known := w.lost[app.GetUID()]
-	_, known.pruned = w.pruned[app.GetUID()]
+	known.pruned = w.pruned.Has(app.GetUID())
 	return known
 }
 
 func (w *recordGuard) forget(app dialect.Application) {
 	w.Forget(app)
 	w.restorations.Forget(app.GetUID())
+	w.reports.Forget(app.GetUID())
+	w.pruned.Forget(app.GetUID())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	delete(w.withRecord, app.GetUID())
-	w.reports.Forget(app.GetUID())
-	delete(w.pruned, app.GetUID())
 	delete(w.lost, app.GetUID())
-}
-
-func (w *recordGuard) recordPruned(app dialect.Application, now time.Time) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.pruned[app.GetUID()] = now
-}
-
-// prunedRetryAfter is how long to leave an application alone whose record was dropped. Each try changes the object.
-func (w *recordGuard) prunedRetryAfter(app dialect.Application, now time.Time) time.Duration {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	at, pruned := w.pruned[app.GetUID()]
-	if !pruned {
-		return 0
-	}
-	return at.Add(base.PrunedRetryAfter).Sub(now)
 }
 
 func keyOf(app dialect.Application) types.NamespacedName {

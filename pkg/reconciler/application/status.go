@@ -5,29 +5,16 @@ import (
 	"fmt"
 	"time"
 
-	"go.uber.org/zap"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
-
-// prunedMessage says that the API server does not keep the record in a status: its CRD is another operator's. Nothing is
-// launched then, since nothing would remember it.
-func prunedMessage(api *dialect.API) string {
-	return fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's, or an "+
-		"earlier one of Firesteel; apply %s",
-		api.CustomResourceDefinition(), api.Manifest)
-}
 
 // persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes
 // nothing where nothing is new, and a cursor alone only at rest. It returns the object as written.
@@ -54,16 +41,12 @@ func (r *Reconciler) persist(
 // write writes a status, and checks that the record was kept.
 func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application) (dialect.Application, error) {
 	stored, err := r.api.UpdateStatus(ctx, desired)
-	// Another operator's schema may as well refuse the first status that Firesteel writes.
-	refused := apierrors.IsInvalid(err) && app.GetRecord() == nil
+	refused := blocked.IsRefused(err, app.GetRecord() == nil)
 	if err != nil && !refused {
 		return nil, fmt.Errorf("write status: %w", err)
 	}
-	if refused || delivery.Pruned(desired.GetRecord(), stored.GetRecord()) {
-		r.recordGuard.recordPruned(app, r.clock.Now())
-		logging.FromContext(ctx).Errorw("Application is not launched", "reason", prunedMessage(r.api.API), zap.Error(err))
-		controller.GetEventRecorder(ctx).Event(app, corev1.EventTypeWarning, "WrongCustomResourceDefinition", prunedMessage(r.api.API))
-		return nil, controller.NewRequeueAfter(base.PrunedRetryAfter)
+	if refused || blocked.IsPruned(desired.GetRecord(), stored.GetRecord()) {
+		return nil, r.recordGuard.pruned.Report(ctx, app, r.api.CustomResourceDefinition(), r.api.Manifest, r.clock.Now(), err)
 	}
 	r.recordGuard.written(stored)
 	r.expectations.statusWritten(app.GetUID())

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -153,42 +153,22 @@ func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 	}
 }
 
-func TestReportsAreMadeOncePerGeneration(t *testing.T) {
-	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
-	for i, test := range []struct {
-		generation int64
-		want       bool
-	}{{1, true}, {1, false}, {2, true}, {2, false}} {
-		if got := w.reports.First(pi().Generation(test.generation).Obj()); got != test.want {
-			t.Errorf("report %d, on generation %d, is the first: %t", i, test.generation, got)
-		}
-	}
-	w.reports.Forget(pi().Obj().UID)
-	if !w.reports.First(pi().Generation(2).Obj()) {
-		t.Error("a report that failed is not made again")
-	}
-	w.forget(pi().Obj())
-	if !w.reports.First(pi().Generation(2).Obj()) {
-		t.Error("an application that is gone is still remembered")
-	}
-}
-
 func TestPrunedApplicationsAreLeftAloneForAWhile(t *testing.T) {
 	w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
-	if wait := w.prunedRetryAfter(pi().Obj(), start); wait > 0 {
+	if wait := w.pruned.Wait(pi().Obj().UID, start); wait > 0 {
 		t.Errorf("an application that was never pruned waits for %s", wait)
 	}
-	w.recordPruned(pi().Obj(), start)
-	for since, want := range map[time.Duration]time.Duration{0: base.PrunedRetryAfter, base.PrunedRetryAfter: 0, base.PrunedRetryAfter / 2: base.PrunedRetryAfter / 2} {
-		if wait := w.prunedRetryAfter(pi().Obj(), start.Add(since)); wait != want {
+	w.pruned.Note(pi().Obj().UID, start)
+	for since, want := range map[time.Duration]time.Duration{0: blocked.PrunedRetryAfter, blocked.PrunedRetryAfter: 0, blocked.PrunedRetryAfter / 2: blocked.PrunedRetryAfter / 2} {
+		if wait := w.pruned.Wait(pi().Obj().UID, start.Add(since)); wait != want {
 			t.Errorf("%s after it was pruned, an application waits for %s, want %s", since, wait, want)
 		}
 	}
-	if wait := w.prunedRetryAfter(pi().UID("another").Obj(), start); wait > 0 {
+	if wait := w.pruned.Wait("another", start); wait > 0 {
 		t.Errorf("another of the same name waits for %s", wait)
 	}
 	w.forget(pi().Obj())
-	if wait := w.prunedRetryAfter(pi().Obj(), start); wait > 0 {
+	if wait := w.pruned.Wait(pi().Obj().UID, start); wait > 0 {
 		t.Errorf("an application that is gone waits for %s", wait)
 	}
 }
@@ -248,13 +228,12 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 			w.statusChanged(pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), pi().Obj(), start)
-			w.recordPruned(pi().Obj(), start)
-			w.reports.First(pi().Obj())
+			w.pruned.Note(pi().Obj().UID, start)
 			if loss := w.lostRecordOf(pi().Obj()); loss.last == nil || !loss.pruned {
 				t.Fatalf("loss is %+v", loss)
 			}
 			forget(w)
-			if loss := w.lostRecordOf(pi().Obj()); loss.last != nil || loss.pruned || !w.reports.First(pi().Obj()) {
+			if loss := w.lostRecordOf(pi().Obj()); loss.last != nil || loss.pruned {
 				t.Errorf("still known: %+v", loss)
 			}
 		})

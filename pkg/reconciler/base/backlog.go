@@ -6,33 +6,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// longBacklog is the number of due runs that make a rush.
+// longBacklog is the number of due runs from which on the backlog is long.
 const longBacklog = 32
 
-// StartBacklog knows the schedules whose runs are due and are not there yet. While there are many of them, what is there already can
-// wait: to create a run takes little, and to launch it, much.
+// StartBacklog knows the schedules whose run is due and not created yet. While the backlog is long, runs that exist wait for their
+// launch: to create a run costs little, to launch one costs much. The zero value is ready for use.
 type StartBacklog struct {
 	mutex sync.Mutex
 	due   map[types.UID]bool
 }
 
-// Set says whether the run of a schedule is due.
-func (r *StartBacklog) Set(schedule types.UID, due bool) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
+// Set knows whether the run of a schedule is due.
+func (b *StartBacklog) Set(schedule types.UID, due bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
 	switch {
 	case !due:
-		delete(r.due, schedule)
-	case r.due == nil:
-		r.due = map[types.UID]bool{schedule: true}
+		delete(b.due, schedule)
+	case b.due == nil:
+		b.due = map[types.UID]bool{schedule: true}
 	default:
-		r.due[schedule] = true
+		b.due[schedule] = true
 	}
 }
 
-// IsLong says that many runs are due.
-func (r *StartBacklog) IsLong() bool {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return len(r.due) >= longBacklog
+// IsLong reports whether many runs are due.
+func (b *StartBacklog) IsLong() bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return len(b.due) >= longBacklog
 }

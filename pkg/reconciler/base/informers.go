@@ -1,5 +1,12 @@
-// Package base is what every controller here is made with: what those of a process share, such as the settings, and how
-// they watch, tell of objects and back off.
+// Package base is what the controllers of all kinds are made of: the gate before the generated reconciler, the settings and
+// namespaces that the controllers of a process share, leadership, retries, informers and redaction.
+//
+//	work queue ──> Gate ──> generated reconciler ──> Reconciler of the kind
+//	                │ served? led? traced, retried      │
+//	                                                    ├─ writecache: the newest version of an object that this process knows
+//	                                                    ├─ edits: edits that change nothing that runs
+//	                                                    ├─ blocked: why nothing is done for an object
+//	                                                    └─ delivery: publish, and write what the sink took
 package base
 
 import (
@@ -7,7 +14,9 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -19,14 +28,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Must ends the process where a controller cannot be made.
+// Must ends the process if err is an error: a controller cannot be made.
 func Must(ctx context.Context, err error) {
 	if err != nil {
 		logging.FromContext(ctx).Fatalw("The controller cannot be set up", "error", err)
 	}
 }
 
-// AddHandler has a handler told of what an informer sees.
+// AddHandler adds a handler to an informer.
 func AddHandler(
 	ctx context.Context, informer cache.SharedIndexInformer, handler cache.ResourceEventHandler,
 ) cache.ResourceEventHandlerRegistration {
@@ -35,7 +44,7 @@ func AddHandler(
 	return registration
 }
 
-// LastKnown is an object that was deleted, as it was last known.
+// LastKnown returns the last known state of a deleted object.
 func LastKnown(object any) any {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		return tombstone.Obj
@@ -43,7 +52,19 @@ func LastKnown(object any) any {
 	return object
 }
 
-// WithRecorder gives a context what tells of objects by Kubernetes Events, where it has none.
+// Cached returns the object with a key from a cache, the zero value if the cache has none.
+func Cached[O any](objects cache.KeyGetter, key types.NamespacedName) O {
+	found, _, _ := objects.GetByKey(key.String()) // nil, too, if there was an error
+	object, _ := found.(O)
+	return object
+}
+
+// KeyOf returns the key of an object.
+func KeyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// WithRecorder returns a context with a recorder of Kubernetes Events, the given one if it has one.
 func WithRecorder(ctx context.Context) context.Context {
 	if controller.GetEventRecorder(ctx) != nil {
 		return ctx
@@ -51,7 +72,7 @@ func WithRecorder(ctx context.Context) context.Context {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	logger := logging.FromContext(ctx).Named("event-broadcaster")
 	broadcaster.StartEventWatcher(func(event *corev1.Event) {
-		// Its message may quote a driver, and belongs to the namespace alone.
+		// The message may quote a driver: only who may read the namespace may read it.
 		logger.Infow("event", "kind", event.InvolvedObject.Kind, "namespace", event.InvolvedObject.Namespace,
 			"name", event.InvolvedObject.Name, "type", event.Type, "reason", event.Reason)
 	})
@@ -60,23 +81,23 @@ func WithRecorder(ctx context.Context) context.Context {
 	return controller.WithEventRecorder(ctx, filteredRecorder{recorder})
 }
 
-// filteredRecorder redacts what is told, and leaves out what the generated reconciler tells of its finalizers: nobody asks for it,
-// and each Event is a write.
+// filteredRecorder redacts messages. It drops the Events of the generated reconciler about finalizers: nobody needs them, and each Event is
+// a write.
 type filteredRecorder struct{ record.EventRecorder }
 
-// Event tells of an object.
+// Event records an Event.
 func (q filteredRecorder) Event(object runtime.Object, kind, reason, message string) {
 	if reason != "FinalizerUpdate" {
 		q.EventRecorder.Event(object, kind, reason, redact.Text(message))
 	}
 }
 
-// Eventf tells of an object.
+// Eventf records an Event.
 func (q filteredRecorder) Eventf(object runtime.Object, kind, reason, format string, values ...any) {
 	q.Event(object, kind, reason, fmt.Sprintf(format, values...))
 }
 
-// AnnotatedEventf tells of an object.
+// AnnotatedEventf records an Event.
 func (q filteredRecorder) AnnotatedEventf(
 	object runtime.Object, annotations map[string]string, kind, reason, format string, values ...any,
 ) {

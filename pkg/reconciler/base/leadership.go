@@ -6,16 +6,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Leader knows which objects this replica leads.
+// Leader reports which objects this replica leads.
 type Leader interface {
 	IsLeaderFor(key types.NamespacedName) bool
 }
 
-// Owned reports whether this replica leads an object, and whether its cache still has it. A reconcile that is in flight when the
-// leader changes, or when the object is deleted, asks before it starts anything that outlives it.
+// Owned reports whether this replica leads an object that its cache still has. A reconcile may be in flight when the leader changes
+// or the object is deleted, so it asks before it starts anything that outlives the reconcile.
 type Owned func(key types.NamespacedName, uid types.UID) bool
 
-// NewOwned makes it of the leader and the cache of a controller's objects.
+// NewOwned returns the Owned of a controller's leader election and cache.
 func NewOwned(leader Leader, objects cache.KeyGetter) Owned {
 	return func(key types.NamespacedName, uid types.UID) bool {
 		if !leader.IsLeaderFor(key) {

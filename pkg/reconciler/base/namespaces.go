@@ -13,13 +13,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// namespaces knows the labels of the cluster's namespaces, once the scope asks for them.
+// namespaces knows the labels of all namespaces, from when the scope selects by labels.
 type namespaces struct {
 	informer cache.SharedIndexInformer
 	start    sync.Once
 }
 
-// newNamespaces tells of each namespace that comes to be known and is selected, and of each whose labels change.
+// newNamespaces calls changed for each namespace that is selected when it becomes known, and for each whose labels change.
 func newNamespaces(
 	ctx context.Context, kube kubernetes.Interface, selected func(labels.Set) bool, changed func(namespace string),
 ) *namespaces {
@@ -31,25 +31,25 @@ func newNamespaces(
 				changed(namespace.Name)
 			}
 		},
-		// Whether the present scope selects it is not asked: the scope may be changing too, and what is served twice
-		// the same is looked at in vain, no more.
+		// The scope may be changing at the same time, so this does not ask whether it selects the namespace. At worst objects are
+		// reconciled in vain.
 		UpdateFunc: func(before, after any) {
 			was, is := before.(*corev1.Namespace), after.(*corev1.Namespace)
 			if !maps.Equal(was.Labels, is.Labels) {
 				changed(is.Name)
 			}
 		},
-		// One that is gone has no objects.
+		// A namespace that is deleted has no objects.
 	})
 	return n
 }
 
-// watch has the namespaces watched, from now until the process ends.
+// watch starts to watch the namespaces, until the process ends.
 func (n *namespaces) watch(ctx context.Context) {
 	n.start.Do(func() { go n.informer.RunWithContext(ctx) })
 }
 
-// labels are those of a namespace; none are known of one that was not seen yet.
+// labels returns the labels of a namespace, and false if the namespace is not known yet.
 func (n *namespaces) labels(name string) (labels.Set, bool) {
 	object, known, err := n.informer.GetStore().GetByKey(name)
 	if err != nil || !known {
@@ -62,7 +62,7 @@ func (n *namespaces) labels(name string) (labels.Set, bool) {
 	return namespace.Labels, true
 }
 
-// stripNamespace keeps of a namespace what the scope reads.
+// stripNamespace drops everything that the scope does not read.
 func stripNamespace(object any) (any, error) {
 	if namespace, ok := object.(*corev1.Namespace); ok {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{

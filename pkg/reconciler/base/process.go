@@ -17,16 +17,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// NewRelay makes the relay that tells of the objects of a controller, of those that are owned. progress is to be called when
-// there is news of one. namespaces tells what the settings' scope may ask.
+// NewRelay makes the relay that publishes the events of a controller's objects, if they are owned. The relay calls progress when
+// the delivery of an object's events has progressed. namespaces returns the labels that the scope selects by.
 type NewRelay func(
 	ctx context.Context, store *config.Store, namespaces config.NamespaceLabels, owned func(events.Object) bool,
 	progress func(types.NamespacedName),
 ) *events.Relay
 
-// Process is what the controllers of a process share. They are made one after the other.
+// Process is what the controllers of a process share. The controllers are made one after the other.
 type Process struct {
-	// StartBacklog is of the schedules' runs.
+	// StartBacklog is the backlog of the runs of all schedules.
 	StartBacklog StartBacklog
 
 	newRelay NewRelay
@@ -36,32 +36,34 @@ type Process struct {
 	listeners  []Listener
 }
 
-// Listener is told of what a controller is to follow.
+// Listener is what a controller does when the settings, or the labels of a namespace, change.
 type Listener struct {
-	// SettingsChanged have changed.
+	// SettingsChanged is called after each change of the settings.
 	SettingsChanged func(before, after *config.Config)
-	// NamespaceChanged is a namespace whose objects may have come into the scope, or left it.
+	// NamespaceChanged is called if the objects of a namespace may have come into the scope, or left it.
 	NamespaceChanged func(namespace string)
 }
 
-// NewProcess has the controllers make their relays by newRelay.
+// NewProcess returns a process whose controllers make their relays by newRelay.
 func NewProcess(newRelay NewRelay) *Process { return &Process{newRelay: newRelay} }
 
-// NamespaceLabels tells the labels of a namespace, where the settings ask for them.
+// NamespaceLabels returns the labels of a namespace, if the scope selects by labels and the namespace is known.
 func (p *Process) NamespaceLabels(namespace string) (labels.Set, bool) {
 	return p.namespaces.labels(namespace)
 }
 
-// Relay makes the relay of a controller, once the settings are known.
+// Relay makes the relay of a controller. Settings is called before.
 func (p *Process) Relay(ctx context.Context, owned Owned, progress func(types.NamespacedName)) *events.Relay {
 	return p.newRelay(ctx, p.store, p.NamespaceLabels,
 		func(object events.Object) bool { return owned(object.Key(), object.UID) }, progress)
 }
 
-// SettingsChanged is the store of settings, whose changes act at once: the follower is told of each. What is refused is told on
-// its ConfigMap.
-func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its Listener) *config.Store {
-	p.listeners = append(p.listeners, its)
+// Listen adds a listener. It is called from the start of the process on, when all controllers are made.
+func (p *Process) Listen(listener Listener) { p.listeners = append(p.listeners, listener) }
+
+// Settings returns the store of the settings, which all controllers share. A change takes effect at once. A change that is refused
+// is reported on its ConfigMap.
+func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher) *config.Store {
 	if p.store != nil {
 		return p.store
 	}
@@ -78,15 +80,15 @@ func (p *Process) Settings(ctx context.Context, watcher configmap.Watcher, its L
 		if after.Scope.UsesNamespaceLabels() {
 			p.namespaces.watch(ctx)
 		}
-		for _, its := range p.listeners {
-			its.SettingsChanged(before, after)
+		for _, listener := range p.listeners {
+			listener.SettingsChanged(before, after)
 		}
 	}, refused)
 	p.namespaces = newNamespaces(ctx, kubeclient.Get(ctx),
-		func(its labels.Set) bool { return p.store.Load().Scope.SelectsNamespace(its) },
+		func(found labels.Set) bool { return p.store.Load().Scope.SelectsNamespace(found) },
 		func(namespace string) {
-			for _, its := range p.listeners {
-				its.NamespaceChanged(namespace)
+			for _, listener := range p.listeners {
+				listener.NamespaceChanged(namespace)
 			}
 		})
 	p.store.WatchConfigs(watcher)

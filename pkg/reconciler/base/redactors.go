@@ -9,10 +9,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// cachedRedactors bounds for how many objects the redactor is remembered. To make one costs as much as to encode the object.
+// cachedRedactors is the number of objects whose redactor is cached. To make a redactor costs as much as to encode the object.
 const cachedRedactors = 1024
 
-// Redactors knows what redacts the texts about each object of a controller. The zero value remembers nothing.
+// Redactors holds the redactor of each object of a controller, which hides the secret values of the object in texts. The zero value
+// caches nothing.
 type Redactors struct{ cache *lru.Cache }
 
 type cachedRedactor struct {
@@ -20,10 +21,10 @@ type cachedRedactor struct {
 	redactor   *redact.Redactor
 }
 
-// NewRedactors knows of none yet.
+// NewRedactors returns redactors with a cache.
 func NewRedactors() Redactors { return Redactors{lru.New(cachedRedactors)} }
 
-// For returns what redacts the texts about an object. It is for texts that are rare: most objects never have one.
+// For returns the redactor of an object. It is meant for texts that are rare: most objects never have one.
 func (s Redactors) For(object metav1.Object) *redact.Redactor {
 	if s.cache == nil {
 		return redactorOf(object)
@@ -44,7 +45,7 @@ func redactorOf(object metav1.Object) *redact.Redactor {
 	return redact.For(text)
 }
 
-// Error is an error as it may be shown: of the same kind, with a text that is redacted.
+// Error returns an error of the same kind whose text is redacted.
 func (s Redactors) Error(object metav1.Object, err error) error {
 	if err == nil {
 		return nil

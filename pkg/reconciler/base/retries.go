@@ -10,36 +10,25 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
-	"knative.dev/pkg/reconciler"
 )
-
-// Generated is what injection-gen makes of a reconciler, for what stands before it.
-type Generated interface {
-	controller.Reconciler
-	reconciler.LeaderAware
-	IsLeaderFor(key types.NamespacedName) bool
-}
-
-// PrunedRetryAfter is when an object is tried again whose record the API server does not keep.
-const PrunedRetryAfter = time.Minute
 
 const (
-	retryFrom = 5 * time.Millisecond
-	retryCap  = time.Minute
+	firstRetryDelay   = 5 * time.Millisecond
+	longestRetryDelay = time.Minute
 )
 
-// Retries is the back-off of objects whose reconcile failed. Each has its own: the queue's would have all of them
-// share ten tries a second, so that after a moment without API server some wait for minutes.
+// Retries is the back-off of objects whose reconcile failed. Each object has its own. The work queue has one more limit for all
+// objects: ten retries a second, so that after a short outage of the API server some objects would wait for minutes.
 type Retries struct {
 	limiter workqueue.TypedRateLimiter[types.NamespacedName]
 }
 
-// NewRetries knows of no failure yet.
+// NewRetries returns a back-off without failures.
 func NewRetries() *Retries {
-	return &Retries{workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](retryFrom, retryCap)}
+	return &Retries{workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetryDelay, longestRetryDelay)}
 }
 
-// Requeue turns the error of a reconcile that failed, or met a conflict, into one that has the object looked at again.
+// Requeue turns the error of a reconcile that failed, or met a conflict, into one that requeues the object.
 func (r *Retries) Requeue(ctx context.Context, object types.NamespacedName, err error) error {
 	if !Failed(err) && !apierrors.IsConflict(err) || controller.IsPermanentError(err) {
 		r.limiter.Forget(object)
@@ -52,7 +41,7 @@ func (r *Retries) Requeue(ctx context.Context, object types.NamespacedName, err 
 	return controller.NewRequeueAfter(delay)
 }
 
-// Failed says that an error of a reconcile is one, and not a way to be asked again.
+// Failed reports whether a reconcile failed. A conflict and a request to requeue are no failures.
 func Failed(err error) bool {
 	requeue, _ := controller.IsRequeueKey(err)
 	return err != nil && !requeue && !controller.IsSkipKey(err) && !apierrors.IsConflict(err)

@@ -58,11 +58,11 @@ func (w *waiting) awaited(run dialect.Application) bool {
 	if !owned || variant.InstantOf(run).IsZero() {
 		return false
 	}
-	w.note(owner.UID, keyOf(run)) // before the schedule is read, so that its next change is not missed
+	w.note(owner.UID, base.KeyOf(run)) // before the schedule is read, so that its next change is not missed
 	if w.unrecorded(owner, run) {
 		return true
 	}
-	w.drop(owner.UID, keyOf(run))
+	w.drop(owner.UID, base.KeyOf(run))
 	return false
 }
 

@@ -89,53 +89,60 @@ func newController(
 	k *variant.Kind, process *base.Process, partsOf func(context.Context) parts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
-		parts := partsOf(ctx)
-		r := &Reconciler{
-			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
-			written: writecache.New[variant.Schedule](), asked: newAsked(), retries: base.NewRetries(), reported: base.NewReports(),
-			rush: &process.StartBacklog, namespaces: process.NamespaceLabels,
-		}
 		ctx = base.WithRecorder(ctx)
-		var resync func(concerned func(object any) bool)
-		store := process.Settings(ctx, cmw, base.Listener{
-			SettingsChanged: func(before, after *config.Config) {
-				if !reflect.DeepEqual(before.Handlers, after.Handlers) {
-					r.relay.HandlerSettingsChanged()
-				}
-				if !reflect.DeepEqual(before.Scope, after.Scope) {
-					resync(func(any) bool { return true })
-				}
-			},
-			NamespaceChanged: func(namespace string) {
-				resync(func(object any) bool {
-					s, is := object.(variant.Schedule)
-					return is && s.GetNamespace() == namespace
-				})
-			},
-		})
+		store, parts := process.Settings(ctx, cmw), partsOf(ctx)
+		r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
 		impl := parts.newImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				ConfigStore: store, SkipStatusUpdates: true,
 				DemoteFunc: func(bucket reconciler.Bucket) {
 					r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
 					for _, object := range parts.schedules.GetStore().List() {
-						if s, is := object.(variant.Schedule); is && bucket.Has(keyOf(s)) {
-							r.rush.Set(s.GetUID(), false)
+						if s, ok := object.(variant.Schedule); ok && bucket.Has(base.KeyOf(s)) {
+							r.backlog.Set(s.GetUID(), false)
 						}
 					}
 				},
 			}
 		})
 		impl.Concurrency = workers
-		r.enqueueAfter = impl.EnqueueKeyAfter
-		resync = func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, parts.schedules) }
-		r.owned = base.NewOwned(impl.Reconciler.(base.Leader), parts.schedules.GetStore())
-		r.relay = process.Relay(ctx, r.owned, impl.EnqueueKey)
-		var err error
-		r.instruments, err = NewInstruments(otel.GetMeterProvider())
+		generated := impl.Reconciler.(base.Generated)
+		owned := base.NewOwned(generated, parts.schedules.GetStore())
+		instruments, err := NewInstruments(otel.GetMeterProvider())
 		base.Must(ctx, err)
+		*r = Reconciler{
+			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
+			relay: process.Relay(ctx, owned, impl.EnqueueKey), owned: owned, enqueueAfter: impl.EnqueueKeyAfter,
+			written: writecache.New[variant.Schedule](), published: newPublished(), backlog: &process.StartBacklog,
+			redactors: base.NewRedactors(), instruments: instruments,
+		}
+		impl.Reconciler = &base.Gate[variant.Schedule]{
+			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(scopeName), Retries: base.NewRetries(),
+			Lookup: func(key types.NamespacedName) (variant.Schedule, bool) {
+				s := base.Cached[variant.Schedule](parts.schedules.GetStore(), key)
+				return s, s != nil && store.Load().Scope.Serves(s, process.NamespaceLabels)
+			},
+			ForgetUnserved: r.forget,
+			ForgetWrite:    r.written.Forget,
+		}
 		watchSchedules(ctx, r, impl, parts.schedules)
 		watchRuns(ctx, r, impl, parts)
+		process.Listen(base.Listener{
+			SettingsChanged: func(before, after *config.Config) {
+				if !reflect.DeepEqual(before.Handlers, after.Handlers) {
+					r.relay.HandlerSettingsChanged()
+				}
+				if !reflect.DeepEqual(before.Scope, after.Scope) {
+					impl.GlobalResync(parts.schedules)
+				}
+			},
+			NamespaceChanged: func(namespace string) {
+				impl.FilteredGlobalResync(func(object any) bool {
+					s, ok := object.(variant.Schedule)
+					return ok && s.GetNamespace() == namespace
+				}, parts.schedules)
+			},
+		})
 		return impl
 	}
 }
@@ -150,7 +157,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			switch {
 			case r.written.RolledBack(was, is):
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
-			case leads.IsLeaderFor(keyOf(is)):
+			case leads.IsLeaderFor(base.KeyOf(is)):
 				r.note(ctx, was, is)
 			}
 			impl.Enqueue(after)

@@ -8,22 +8,19 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-	"knative.dev/pkg/controller"
-	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
-	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
@@ -48,47 +45,35 @@ type Reconciler struct {
 	clock clock.PassiveClock
 	// owned reports whether this replica leads a schedule that still exists.
 	owned base.Owned
-	// namespaces tells their labels, where the scope asks for them.
-	namespaces config.NamespaceLabels
 	// enqueueAfter has a schedule looked at again.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
 	written *writecache.Cache[variant.Schedule]
 	// restorations bounds how often a status is restored that another writer has changed.
 	restorations delivery.Restorations
-	asked        *asked
-	rush         *base.StartBacklog
-	reported     *base.Reports
-	retries      *base.Retries
+	published    *published
+	backlog      *base.StartBacklog
+	reports      blocked.Reports
+	pruned       blocked.Pruned
+	redactors    base.Redactors
 	instruments  *Instruments
 }
 
-// reconcile takes a schedule further, where it is this installation's.
+// reconcile takes a schedule further.
 func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	err := r.advance(ctx, s)
-	if !r.owned(keyOf(s), s.GetUID()) {
-		r.rush.Set(s.GetUID(), false) // the leader has changed meanwhile, or the schedule is gone: who forgets it came before
+	if !r.owned(base.KeyOf(s), s.GetUID()) {
+		r.backlog.Set(s.GetUID(), false) // the leader changed during the reconcile, or the schedule was deleted and forgotten
 	}
-	if apierrors.IsConflict(err) {
-		r.written.Forget(s) // the API server has another: a newer one, or an older one from a backup
-	}
-	return r.retries.Requeue(ctx, keyOf(s), err)
+	return r.redactors.Error(s, err)
 }
 
 func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	s = r.written.Newest(s)
-	switch {
-	case !config.FromContext(ctx).Scope.Serves(s, r.namespaces):
-		r.forget(s)
-		return nil
-	case s.GetScheduleStatus().Firesteel.Foreign():
-		r.leaveAlone(ctx, s)
-		return nil
-	case s.GetUndecodable() != "":
-		r.rush.Set(s.GetUID(), false)
-		return r.report(ctx, s)
+	if done, err := r.isBlocked(ctx, s); done || err != nil {
+		return err
 	}
 	now := r.clock.Now()
 	before := s.GetScheduleStatus().DeepCopy()
@@ -107,7 +92,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	}
 	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
 	instant, asks := awaits(decision, policy)
-	r.rush.Set(s.GetUID(), asks && !decision.Due.IsZero())
+	r.backlog.Set(s.GetUID(), asks && !decision.Due.IsZero())
 	silent := ""
 	if asks {
 		silent = r.relay.Progress(s.GetUID()).OverdueHandler
@@ -120,7 +105,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		}
 		if wait > 0 {
 			again = earlier(again, wait)
-		} else if s, err = r.write(ctx, s); err != nil {
+		} else if s, err = r.write(ctx, s, before.Firesteel == nil); err != nil {
 			return err
 		}
 	}
@@ -129,19 +114,6 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	}
 	r.lookAgain(s, decision, again)
 	return nil
-}
-
-// leaveAlone does nothing for a schedule whose record has a format that this version of Firesteel does not know, and does not
-// write it. A Kubernetes Event says so.
-func (r *Reconciler) leaveAlone(ctx context.Context, s variant.Schedule) {
-	r.relay.Forget(s.GetUID())
-	r.asked.forget(s.GetUID())
-	r.rush.Set(s.GetUID(), false)
-	if r.reported.First(s) {
-		message := delivery.NewerFormat(s.GetScheduleStatus().Firesteel.Format)
-		logging.FromContext(ctx).Warnw("Schedule is left alone", "schedule", keyOf(s), "message", message)
-		controller.GetEventRecorder(ctx).Event(s, corev1.EventTypeWarning, "RecordNotUnderstood", message)
-	}
 }
 
 // decide decides, with the runs that exist and that the record does not know of. The handler is given time to record what
@@ -177,11 +149,11 @@ func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool
 func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
-		return nil, fmt.Errorf("find the runs of %s: %w", keyOf(s), err)
+		return nil, fmt.Errorf("find the runs of %s: %w", base.KeyOf(s), err)
 	}
 	detached, err := r.runs.ByIndex(bySchedule, r.kind.Detached(s))
 	if err != nil {
-		return nil, fmt.Errorf("find the runs without owner of %s: %w", keyOf(s), err)
+		return nil, fmt.Errorf("find the runs without owner of %s: %w", base.KeyOf(s), err)
 	}
 	detached = slices.DeleteFunc(detached, func(object any) bool {
 		run, ok := object.(metav1.Object)
@@ -263,18 +235,19 @@ func contains(all, some []v1alpha1.RunReference) bool {
 	return true
 }
 
-// write writes the status with the resourceVersion that was read, and checks that the record was kept.
-func (r *Reconciler) write(ctx context.Context, s variant.Schedule) (variant.Schedule, error) {
+// write writes the status with the resourceVersion that was read, and checks that the API server stored the record. first reports
+// whether the schedule had no record before.
+func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) (variant.Schedule, error) {
 	stored, err := r.kind.Schedules(r.client, s.GetNamespace()).UpdateStatus(ctx, s)
-	if err != nil {
+	refused := blocked.IsRefused(err, first)
+	if err != nil && !refused {
 		return s, fmt.Errorf("write status: %w", err)
 	}
-	if stored.GetScheduleStatus().Firesteel == nil {
-		controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeWarning, "WrongCustomResourceDefinition",
-			"The API server dropped status.firesteel, so no run is started: the CustomResourceDefinition %s is another operator's; "+
-				"apply Firesteel's own from config", r.kind)
-		return s, controller.NewRequeueAfter(base.PrunedRetryAfter)
+	if refused || stored.GetScheduleStatus().Firesteel == nil {
+		return s, r.pruned.Report(ctx, s, r.kind.String(), r.kind.Manifest, r.clock.Now(), err)
 	}
+	r.pruned.Forget(s.GetUID())
+	r.reports.Forget(s.GetUID())
 	r.written.Remember(stored)
 	r.restorations.Wrote(stored)
 	return stored, nil
@@ -284,11 +257,11 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule) (variant.Sch
 func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
 	story := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
 	if !asks {
-		if r.asked.any(s.GetUID()) {
+		if r.published.has(s.GetUID()) {
 			r.relay.Publish(story)
 			if r.relay.Progress(s.GetUID()).Pending == 0 {
 				r.relay.Forget(s.GetUID())
-				r.asked.forget(s.GetUID())
+				r.published.forget(s.GetUID())
 			}
 		}
 		return nil
@@ -298,7 +271,7 @@ func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.
 		return fmt.Errorf("make the event of %s: %w", instant, err)
 	}
 	story.Request = &events.PendingRequest{Handler: schedule.Handler, Event: event}
-	r.asked.note(s.GetUID())
+	r.published.add(s.GetUID())
 	r.relay.Publish(story)
 	return nil
 }
@@ -314,7 +287,7 @@ func (r *Reconciler) lookAgain(s variant.Schedule, decision schedule.Decision, a
 	if again > 0 {
 		after = min(after, again)
 	}
-	r.enqueueAfter(keyOf(s), after)
+	r.enqueueAfter(base.KeyOf(s), after)
 }
 
 // earlier is the shorter of two times, of which zero is none.
@@ -328,13 +301,10 @@ func earlier(a, b time.Duration) time.Duration {
 // forget ends all that is remembered of a schedule.
 func (r *Reconciler) forget(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
-	r.asked.forget(s.GetUID())
-	r.rush.Set(s.GetUID(), false)
+	r.published.forget(s.GetUID())
+	r.backlog.Set(s.GetUID(), false)
 	r.written.Forget(s)
 	r.restorations.Forget(s.GetUID())
-	r.reported.Forget(s.GetUID())
-}
-
-func keyOf(s metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: s.GetNamespace(), Name: s.GetName()}
+	r.reports.Forget(s.GetUID())
+	r.pruned.Forget(s.GetUID())
 }

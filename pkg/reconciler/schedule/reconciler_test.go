@@ -71,7 +71,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 		kind: variant.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      writecache.New[variant.Schedule](), asked: newAsked(), rush: &base.StartBacklog{}, reported: base.NewReports(), retries: base.NewRetries(),
+		written:      writecache.New[variant.Schedule](), published: newPublished(), backlog: &base.StartBacklog{},
 	}
 	return st
 }
@@ -136,18 +136,18 @@ func TestAScheduleAtRestCostsNothing(t *testing.T) {
 
 // A reconcile may be in flight when another replica becomes the leader, or when its schedule is deleted. Runs that are due no more
 // must not keep others waiting.
-func TestARunIsNoRushOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
+func TestARunIsNoBacklogOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 	for _, lost := range []bool{false, true} {
-		var rush base.StartBacklog
+		var backlog base.StartBacklog
 		for n := range 32 {
 			s := hourly()
 			s.UID = types.UID(fmt.Sprint("uid-", n))
 			st := newStage(t, s)
-			st.rush, st.lost = &rush, lost
+			st.backlog, st.lost = &backlog, lost
 			st.reconcile(t, due)
 		}
-		if rush.IsLong() == lost {
-			t.Errorf("with 32 schedules that are due and lost: %t, there is a rush: %t", lost, rush.IsLong())
+		if backlog.IsLong() == lost {
+			t.Errorf("with 32 schedules that are due and lost: %t, the backlog is long: %t", lost, backlog.IsLong())
 		}
 	}
 }
@@ -372,7 +372,7 @@ func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
 				t.Fatal("it does not wait")
 			}
 			change(server, s.DeepCopy())
-			if run := <-looked; run != keyOf(waiting) {
+			if run := <-looked; run != base.KeyOf(waiting) {
 				t.Errorf("%s is looked at", run)
 			}
 			if awaits(waiting) {

@@ -31,24 +31,13 @@ import (
 // workers is the number of clusters that are reconciled at once.
 const workers = 16
 
-// NewController makes the constructor of the controller. read reads the pages of masters.
+// NewController returns the constructor of the controller. read reads the pages of masters.
 func NewController(process *base.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		ctx = base.WithRecorder(ctx)
-		informer := clusterinformer.Get(ctx).Informer()
-		r := &Reconciler{
-			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{}, memory: newMemory(),
-			secrets: base.NewRedactors(),
-		}
-		var resync func(concerned func(*sparkv1.SparkCluster) bool)
-		store := process.Settings(ctx, cmw, base.Listener{
-			SettingsChanged: func(before, after *config.Config) {
-				resync(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
-			},
-			NamespaceChanged: func(namespace string) {
-				resync(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
-			},
-		})
+		store, informer := process.Settings(ctx, cmw), clusterinformer.Get(ctx).Informer()
+		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
+		r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
 		impl := sparkclusterreconciler.NewImpl(ctx, r, func(*controller.Impl) controller.Options {
 			return controller.Options{
 				FinalizerName: status.Finalizer, ConfigStore: store, SkipStatusUpdates: true,
@@ -60,31 +49,45 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 			}
 		})
 		impl.Concurrency = workers
-		r.enqueueAfter = impl.EnqueueAfter
-		resync = func(concerned func(*sparkv1.SparkCluster) bool) {
-			impl.FilteredGlobalResync(func(object any) bool {
-				c, is := object.(*sparkv1.SparkCluster)
-				return is && concerned(c)
-			}, informer)
-		}
-		owned := base.NewOwned(impl.Reconciler.(base.Generated), informer.GetStore())
-		r.relay = process.Relay(ctx, owned, impl.EnqueueKey)
-		r.masters = masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
-		serves := func(c *sparkv1.SparkCluster) bool { return store.Load().Scope.Serves(c, process.NamespaceLabels) }
-		var err error
-		r.instruments, err = NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
+		generated := impl.Reconciler.(base.Generated)
+		owned := base.NewOwned(generated, informer.GetStore())
+		instruments, err := NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
 		base.Must(ctx, err)
-		impl.Reconciler = &gate{
-			Generated: impl.Reconciler.(base.Generated), serves: serves, forget: r.forget, forgetWrite: r.memory.written.Forget,
-			get:    func(key string) *sparkv1.SparkCluster { return known(informer, key) },
-			tracer: otel.Tracer(scopeName), retries: base.NewRetries(),
+		masters := masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
+		*r = Reconciler{
+			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{},
+			relay: process.Relay(ctx, owned, impl.EnqueueKey), masters: masters, enqueueAfter: impl.EnqueueAfter,
+			memory: newMemory(), redactors: base.NewRedactors(), instruments: instruments,
+			estate: newEstate(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
+				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && tellsOfMaster(changed) {
+					masters.Hasten(c.UID)
+				}
+				impl.EnqueueKey(key)
+			}),
+		}
+		impl.Reconciler = &base.Gate[*sparkv1.SparkCluster]{
+			Generated: generated, Kind: "cluster", Tracer: otel.Tracer(scopeName), Retries: base.NewRetries(),
+			Lookup: func(key types.NamespacedName) (*sparkv1.SparkCluster, bool) {
+				c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key)
+				return c, c != nil && serves(c)
+			},
+			ForgetUnserved: func(c *sparkv1.SparkCluster) { r.forget(c.UID) },
+			ForgetWrite:    r.memory.written.Forget,
 		}
 		watchClusters(ctx, r, impl, informer)
-		r.estate = newEstate(ctx, r.kube, r.clock, func(name types.NamespacedName, changed object) {
-			if c := known(informer, name.String()); c != nil && tellsOfMaster(changed) {
-				r.masters.Hasten(c.UID)
-			}
-			impl.EnqueueKey(name)
+		enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
+			impl.FilteredGlobalResync(func(object any) bool {
+				c, ok := object.(*sparkv1.SparkCluster)
+				return ok && selected(c)
+			}, informer)
+		}
+		process.Listen(base.Listener{
+			SettingsChanged: func(before, after *config.Config) {
+				enqueue(func(c *sparkv1.SparkCluster) bool { return concerns(process, c, before, after) })
+			},
+			NamespaceChanged: func(namespace string) {
+				enqueue(func(c *sparkv1.SparkCluster) bool { return c.Namespace == namespace })
+			},
 		})
 		return impl
 	}
@@ -126,16 +129,6 @@ func tellsOfMaster(changed object) bool {
 	default:
 		return false
 	}
-}
-
-// known returns a cluster as the cache has it, nil where it has none.
-func known(informer cache.SharedIndexInformer, key string) *sparkv1.SparkCluster {
-	object, exists, err := informer.GetStore().GetByKey(key)
-	if err != nil || !exists {
-		return nil
-	}
-	c, _ := object.(*sparkv1.SparkCluster)
-	return c
 }
 
 // concerns says that a change of the settings concerns a cluster: it comes into the scope or leaves it, or its settings are

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
@@ -20,8 +20,10 @@ import (
 // memory is what this process knows of clusters beyond the caches. What is lost with it costs a few requests.
 type memory struct {
 	written *writecache.Cache[*sparkv1.SparkCluster]
-	reports *base.Reports
-	edits   *edits.Tracker
+	reports blocked.Reports
+	// pruned are the clusters whose record the API server did not store.
+	pruned blocked.Pruned
+	edits  *edits.Tracker
 	// restorations bounds how often a status is restored that another writer has changed.
 	restorations delivery.Restorations
 
@@ -53,7 +55,7 @@ type parting struct {
 
 func newMemory() *memory {
 	return &memory{
-		written: writecache.New[*sparkv1.SparkCluster](), reports: base.NewReports(), edits: edits.NewTracker(), wrote: map[types.UID]time.Time{},
+		written: writecache.New[*sparkv1.SparkCluster](), edits: edits.NewTracker(), wrote: map[types.UID]time.Time{},
 		refused: map[types.UID]refused{}, missing: map[types.UID]map[string]missing{}, parted: map[types.UID]parting{},
 		looked: map[types.UID]bool{},
 	}
@@ -76,6 +78,7 @@ func (m *memory) remember(c *sparkv1.SparkCluster, now time.Time) {
 	defer m.mutex.Unlock()
 	m.wrote[c.UID] = now
 	m.reports.Forget(c.UID)
+	m.pruned.Forget(c.UID)
 }
 
 // wroteAt is when a cluster was last written; zero where this process never wrote it.
@@ -133,6 +136,7 @@ func (m *memory) forget(c *sparkv1.SparkCluster) {
 	delete(m.parted, c.UID)
 	delete(m.wrote, c.UID)
 	m.reports.Forget(c.UID)
+	m.pruned.Forget(c.UID)
 	delete(m.refused, c.UID)
 	delete(m.missing, c.UID)
 	delete(m.looked, c.UID)

@@ -44,7 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	}
 	if seen.Obstacle != nil {
 		told := *seen.Obstacle
-		told.Message = r.secrets.For(c).Text(told.Message)
+		told.Message = r.redactors.For(c).Text(told.Message)
 		seen.Obstacle = &told
 	}
 	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
@@ -157,7 +157,7 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
 	warnings := slices.Concat(status.Warnings(c), decision.Warnings)
 	if len(warnings) > 0 {
-		warnings = r.secrets.For(c).Texts(warnings)
+		warnings = r.redactors.For(c).Texts(warnings)
 	}
 	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,

@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -55,7 +56,7 @@ type Reconciler struct {
 	enqueueAfter func(c any, after time.Duration)
 
 	memory      *memory
-	secrets     base.Redactors
+	redactors   base.Redactors
 	instruments *Instruments
 }
 
@@ -69,7 +70,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	_, err := r.advance(ctx, c)
-	return r.secrets.Error(c, err)
+	return r.redactors.Error(c, err)
 }
 
 // FinalizeKind deletes what there is of a deleted cluster, then lets go of it once its story is told. It leaves the cluster
@@ -82,7 +83,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
-		return r.secrets.Error(c, err)
+		return r.redactors.Error(c, err)
 	}
 	*c = *current
 	if c.Status.Firesteel.Foreign() {
@@ -107,11 +108,8 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		return c, controller.NewRequeueAfter(retryAfter)
 	}
 	c = r.memory.written.Newest(c)
-	if record := c.Status.Firesteel; record.Foreign() || record != nil && c.DeletionTimestamp == nil && !cluster.Understands(record) {
-		return c, r.leaveAlone(ctx, c)
-	}
-	if c.Undecodable != "" {
-		return c, r.setAside(ctx, c)
+	if done, err := r.isBlocked(ctx, c); done || err != nil {
+		return c, err
 	}
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
@@ -135,7 +133,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		}
 		record = c.Status.Firesteel.DeepCopy()
 		if decision.SpecAdopted {
-			delivery.SpecAdopted(ctx, c, record)
+			blocked.SpecAdopted(ctx, c, record)
 		}
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
@@ -186,7 +184,7 @@ func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objec
 		return err
 	}
 	if cause != nil {
-		cause.Message = r.secrets.For(c).Text(cause.Message)
+		cause.Message = r.redactors.For(c).Text(cause.Message)
 	}
 	r.memory.refuse(c.UID, refused{objects: combined(objects), cause: cause, at: r.clock.Now(), passing: passing})
 	return nil

@@ -85,6 +85,34 @@ func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
 	if said := <-w.said.Events; !strings.Contains(said, "WrongCustomResourceDefinition") || !strings.Contains(said, "config/300-sparkcluster.yaml") {
 		t.Errorf("it is said %q", said)
 	}
+	// The write changed the cluster, so it is reconciled again at once.
+	w.clock.SetTime(began.Add(10 * time.Second))
+	err = w.r.ReconcileKind(w.ctx, w.now())
+	if again, after := controller.IsRequeueKey(err); !again || after != 50*time.Second {
+		t.Errorf("it ends with %v", err)
+	}
+	w.wantAsked("within a minute")
+	if len(w.said.Events) > 0 {
+		t.Errorf("it is said again: %q", <-w.said.Events)
+	}
+	// A minute later the CustomResourceDefinition may be another.
+	w.clock.SetTime(began.Add(time.Minute))
+	_ = w.r.ReconcileKind(w.ctx, w.now())
+	w.wantAsked("after a minute", "update sparkclusters/status c")
+}
+
+func TestADeletedClusterWhoseRecordIsNotKeptIsReleased(t *testing.T) {
+	w := newWorld(t, plainCluster())
+	c := w.runs()
+	c.Status.Firesteel, c.DeletionTimestamp = nil, &metav1.Time{Time: began}
+	w.r.memory.forget(c)
+	w.r.memory.pruned.Note(c.UID, began)
+	if err := w.r.FinalizeKind(w.ctx, c); err != nil {
+		t.Errorf("its deletion hangs: %v", err)
+	}
+	if asked := strings.Join(w.asked(), ", "); !strings.Contains(asked, "delete statefulsets c-worker") || strings.Contains(asked, "sparkclusters") {
+		t.Errorf("asked to %s", asked)
+	}
 }
 
 func TestWhatMayPassIsTriedAgain(t *testing.T) {
@@ -861,7 +889,7 @@ func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
 
 func TestAClusterThatCannotBeDecodedIsSetAside(t *testing.T) {
 	w := newWorld(t, plainCluster())
-	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
+	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list in https://user:hunter2@example.org"}
 	for range 2 {
 		if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); err != nil {
 			t.Fatal(err)
@@ -870,6 +898,9 @@ func TestAClusterThatCannotBeDecodedIsSetAside(t *testing.T) {
 	w.wantAsked("set aside", "patch sparkclusters/status c")
 	if said := <-w.said.Events; !strings.Contains(said, "Undecodable") || !strings.Contains(said, "containers is no list") {
 		t.Errorf("it is said %q", said)
+	}
+	if ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "hunter2") {
+		t.Errorf("the condition is %+v", ready)
 	}
 	odd.DeletionTimestamp = &metav1.Time{Time: began}
 	if err := w.r.FinalizeKind(w.ctx, odd); err != nil {

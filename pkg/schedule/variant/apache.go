@@ -17,6 +17,7 @@ import (
 // Apache is Firesteel's own kind, for applications of the Apache operator's.
 var Apache = &Kind{
 	GroupVersion:  firesteelv1alpha1.SchemeGroupVersion,
+	Manifest:      "config/300-scheduledsparkapplication.yaml",
 	Runs:          sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	LabelSchedule: "firesteel.dev/schedule",
 	Finalizer:     apache.API.Finalizer,

@@ -29,6 +29,8 @@ type Schedule interface {
 type Kind struct {
 	// GroupVersion is the API that it is of.
 	GroupVersion schema.GroupVersion
+	// Manifest is the file that has the CustomResourceDefinition.
+	Manifest string
 	// Runs is the kind of the applications that it starts.
 	Runs schema.GroupVersionKind
 	// LabelSchedule is the label of a run that names its schedule.

@@ -17,6 +17,7 @@ import (
 // Kubeflow is the Kubeflow operator's kind.
 var Kubeflow = &Kind{
 	GroupVersion:  sparkoperatorv1beta2.SchemeGroupVersion,
+	Manifest:      "config/300-sparkoperator-scheduledsparkapplication.yaml",
 	Runs:          sparkoperatorv1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
 	Finalizer:     kubeflow.API.Finalizer,
 	LabelSchedule: "sparkoperator.k8s.io/scheduled-app-name",

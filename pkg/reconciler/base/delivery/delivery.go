@@ -1,14 +1,12 @@
-// Package delivery has what the reconcilers of objects with a record have in common towards the relay that tells of it: how far the
-// sink is, when that alone is worth a write, and how long a deletion waits for it.
+// Package delivery is what the reconcilers of objects with a record do for the delivery of events: how far the sink is, when that
+// alone is worth a write, how long a deletion waits for the sink, and how often a status is restored that another writer changes.
 package delivery
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"knative.dev/pkg/controller"
@@ -22,12 +20,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// CursorDelay is the time without a transition after which a cursor is written for its own sake.
+// CursorDelay is the time after the last transition from which on a cursor is written for its own sake. The cursor of a record is
+// the sequence of the last event that the sink acknowledged.
 const CursorDelay = 30 * time.Second
 
-// Publisher takes what is to be told of objects; the relay of pkg/events is one.
+// Publisher publishes the events of objects. The relay of pkg/events is one.
 type Publisher interface {
-	Publish(story events.Snapshot)
+	Publish(snapshot events.Snapshot)
 	Progress(uid types.UID) events.Progress
 	Forget(uid types.UID)
 	ForgetMatching(gone func(events.Object) bool)
@@ -35,7 +34,7 @@ type Publisher interface {
 	HasSink() bool
 }
 
-// CatchUp is a copy of a record with what the sink has taken since it was written.
+// CatchUp returns a copy of a record with what the sink acknowledged since the record was written.
 func CatchUp(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record {
 	record = record.DeepCopy()
 	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
@@ -43,7 +42,7 @@ func CatchUp(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record
 	return record
 }
 
-// Of is how the sink does, of which written is what was recorded last; nil where nothing was.
+// Of returns the state of the delivery. written is the last written record, nil if there is none.
 func Of(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
 	return dialect.Delivery{
 		Undelivered: progress.SinkFailure,
@@ -51,7 +50,7 @@ func Of(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
 	}
 }
 
-// CursorDueAt is when the cursor of a record is to be written for its own sake; zero where it has not moved.
+// CursorDueAt returns when the cursor of a record is written for its own sake, zero if the cursor has not moved.
 func CursorDueAt(record *v1alpha1.Record, progress events.Progress) time.Time {
 	if progress.Acknowledged <= record.Acknowledged {
 		return time.Time{}
@@ -59,9 +58,8 @@ func CursorDueAt(record *v1alpha1.Record, progress events.Progress) time.Time {
 	return outbox.Current(record).Time.Add(CursorDelay)
 }
 
-// WorthWriting says that a record has news that are worth a write: a transition, or a cursor at rest. before is the one that is
-// written, nil where none is. Where there are no such news, others may be worth it: changed is asked of the record without the
-// cursor's.
+// WorthWriting reports whether a record is worth a write: it has a transition, or its cursor is due. before is the written record,
+// nil if there is none. Otherwise changed decides, which is given the record without news of the cursor.
 func WorthWriting(before, record *v1alpha1.Record, now time.Time, changed func(unmoved *v1alpha1.Record) bool) bool {
 	if before == nil || before.Sequence != record.Sequence {
 		return true
@@ -76,58 +74,15 @@ func WorthWriting(before, record *v1alpha1.Record, now time.Time, changed func(u
 	return changed(unmoved)
 }
 
-// NotUnderstood is why nothing is done for an object whose record this version of Firesteel does not understand.
-func NotUnderstood(record *v1alpha1.Record) string {
-	if record.Foreign() {
-		return NewerFormat(record.Format)
-	}
-	return fmt.Sprintf("status.firesteel has the state %q, which this version of Firesteel does not know. Nothing is done for the "+
-		"object, and what runs is left alone. Upgrade Firesteel to the version that wrote it, or delete the object.",
-		outbox.Clip(outbox.Current(record).State, outbox.MaxReason))
-}
-
-// NewerFormat is why nothing is done for an object whose record has a format that this version of Firesteel does not know.
-func NewerFormat(format int64) string {
-	if format == v1alpha1.FormatUnreadable {
-		return "status.firesteel.format is no format that this version of Firesteel can read. " + leftAlone
-	}
-	return fmt.Sprintf("status.firesteel.format is %d, and this version of Firesteel knows formats up to %d. %s",
-		format, v1alpha1.Format, leftAlone)
-}
-
-const leftAlone = "Nothing is done for the object, and what runs is left alone. Upgrade Firesteel to the version that wrote it, or " +
-	"delete the object."
-
-// Pruned reports whether the API server dropped a written record, or a part that is always kept since this version.
-func Pruned(written, stored *v1alpha1.Record) bool {
-	return stored == nil || written.Attempt.Spec != nil && stored.Attempt.Spec == nil
-}
-
-// SpecAdopted says by a Kubernetes Event that nobody can tell whether the spec of an object was edited.
-func SpecAdopted(ctx context.Context, object runtime.Object, record *v1alpha1.Record) {
-	controller.GetEventRecorder(ctx).Eventf(object, corev1.EventTypeWarning, "SpecAdopted",
-		"metadata.generation is %d: whether spec was edited cannot be told, since another version of Firesteel noted the spec of "+
-			"attempt %d. The attempt counts as one of the present spec. Edit spec again to have the edit run.",
-		record.Attempt.Spec.Generation, record.Attempt.ID)
-}
-
-// LeftToNewer is for how long a deleted object still waits for the version of Firesteel that understands its record.
-func LeftToNewer(ctx context.Context, object metav1.Object, now time.Time) time.Duration {
-	if object.GetDeletionTimestamp() == nil {
-		return 0
-	}
-	return object.GetDeletionTimestamp().Add(config.FromContext(ctx).Events.DeletionGrace).Sub(now)
-}
-
-// DeletionGrace is how long a deleted object still waits for its story to be told; none where that is told, or was given up. Meanwhile a
-// Kubernetes Event says why it waits.
+// DeletionGrace returns how long a deleted object waits for the delivery of its events. It is zero once they are acknowledged, or
+// after the setting's time. Meanwhile a Kubernetes Event says why the object waits.
 func DeletionGrace(
 	ctx context.Context, object runtime.Object, record *v1alpha1.Record, progress events.Progress, now time.Time,
 ) time.Duration {
 	if record == nil {
 		return 0
 	}
-	// That nothing is pending proves nothing: a relay that was shut down, or whose leader was demoted, knows of nothing.
+	// No pending event proves nothing: a relay that was shut down, or whose leader was demoted, knows of none.
 	if progress.Pending == 0 && max(record.Acknowledged, progress.Acknowledged) >= record.Sequence {
 		return 0
 	}

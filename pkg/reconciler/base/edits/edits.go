@@ -1,4 +1,4 @@
-// Package edits remembers edits of specs that changed nothing that an attempt runs with, such as a time to live.
+// Package edits remembers edits of specs that changed nothing that an attempt runs with, such as an edit of the time to live.
 package edits
 
 import (
@@ -19,7 +19,7 @@ type Tracker struct {
 // span is a range of generations with the same fields, both ends included.
 type span struct{ from, to int64 }
 
-// NewTracker remembers nothing yet.
+// NewTracker returns a tracker that knows no edits.
 func NewTracker() *Tracker { return &Tracker{spans: map[types.UID]span{}} }
 
 // Observe takes a change of an object that an informer saw.

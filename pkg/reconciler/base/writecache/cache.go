@@ -1,5 +1,5 @@
-// Package writecache remembers objects as Firesteel last wrote them, until the cache has them too, so that no decision is made
-// on what Firesteel itself has made old.
+// Package writecache holds objects as Firesteel last wrote them until the informer's cache has them, so that no decision is based on a
+// cache that is stale because of Firesteel's own write.
 package writecache
 
 import (
@@ -11,29 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// Object is one that can be remembered.
+// Object is one that the cache can hold.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Cache are the objects that the cache does not have yet.
+// Cache holds written objects that the informer's cache does not have yet.
 type Cache[O Object] struct {
 	mutex   sync.Mutex
 	written map[types.NamespacedName]O
 }
 
-// New remembers nothing yet.
+// New returns an empty cache.
 func New[O Object]() *Cache[O] { return &Cache[O]{written: map[types.NamespacedName]O{}} }
 
-// Remember knows an object as it was written.
+// Remember holds an object as it was written. Its managed fields are dropped: nothing reads them, and the next write would send them.
 func (w *Cache[O]) Remember(object O) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	object.SetManagedFields(nil)
 	w.written[keyOf(object)] = object
 }
 
-// Newest is the newer of the cache's object and the last written one.
+// Newest returns the newer of the informer's object and the last written one.
 func (w *Cache[O]) Newest(cached O) O {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -48,14 +49,14 @@ func (w *Cache[O]) Newest(cached O) O {
 	return own.DeepCopyObject().(O)
 }
 
-// Newer says that one resourceVersion of an object came after another. Where nobody can tell, it did not.
+// Newer reports whether one resourceVersion of an object came after another. It is false if they cannot be compared.
 func Newer(one, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(one, other)
 	return err == nil && order > 0
 }
 
 // RolledBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
-// Then the last written one is void, and forgotten.
+// Then the last written one is forgotten: it no longer exists.
 func (w *Cache[O]) RolledBack(before, after O) bool {
 	if before.GetUID() != after.GetUID() || !Newer(before.GetResourceVersion(), after.GetResourceVersion()) {
 		return false
@@ -64,7 +65,7 @@ func (w *Cache[O]) RolledBack(before, after O) bool {
 	return true
 }
 
-// Forget knows nothing of an object any more.
+// Forget forgets an object.
 func (w *Cache[O]) Forget(object O) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

@@ -1,0 +1,115 @@
+package base
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/reconciler"
+)
+
+// Generated is a reconciler that injection-gen generated.
+type Generated interface {
+	controller.Reconciler
+	reconciler.LeaderAware
+	Leader
+}
+
+// Object is a pointer to an object, or an interface that is nil if there is none.
+type Object interface {
+	comparable
+	metav1.Object
+}
+
+// Gate stands before the generated reconciler, which adds a finalizer before anything else. The gate admits an object only if
+// this installation serves it and this replica leads it.
+type Gate[O Object] struct {
+	Generated
+	// Kind names the objects in traces and messages, such as application.
+	Kind string
+	// Lookup returns an object as the cache has it, and whether this installation serves it. If the cache has none the object is
+	// the zero value.
+	Lookup func(key types.NamespacedName) (object O, served bool)
+	// ForgetUnserved forgets an object that is not served.
+	ForgetUnserved func(object O)
+	// ForgetWrite forgets an object as it was last written.
+	ForgetWrite func(object O)
+	Tracer      trace.Tracer
+	Retries     *Retries
+
+	// Begin returns the context of a reconcile. It is called for each key; nil if there is nothing to add.
+	Begin func(ctx context.Context, key types.NamespacedName) context.Context
+	// Defer returns for how long an object lets others go first, or zero; nil if no object does.
+	Defer func(object O) time.Duration
+	// Instead reconciles an object that must not get a finalizer, in place of the generated reconciler. It returns false if the
+	// generated reconciler has to; nil if it always has to.
+	Instead func(ctx context.Context, object O) (bool, error)
+}
+
+// Reconcile reconciles the object with a key if the gate admits it.
+func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return controller.NewPermanentError(fmt.Errorf("split the key %q of a %s: %w", key, g.Kind, err))
+	}
+	namespaced := types.NamespacedName{Namespace: namespace, Name: name}
+	if g.Begin != nil {
+		ctx = g.Begin(ctx, namespaced)
+	}
+	object, admitted := g.admit(namespaced)
+	if !admitted || !g.IsLeaderFor(namespaced) {
+		return controller.NewSkipKey(key)
+	}
+	var none O
+	if object != none && g.Defer != nil {
+		if wait := g.Defer(object); wait > 0 {
+			return controller.NewRequeueAfter(wait)
+		}
+	}
+	ctx, span := g.Tracer.Start(ctx, "reconcile")
+	defer span.End()
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("k8s.namespace.name", namespace), attribute.String("firesteel."+g.Kind, name))
+	}
+	err = g.pass(ctx, key, object)
+	if apierrors.IsConflict(err) && object != none {
+		g.ForgetWrite(object) // the API server has another version: a newer one, or an older one from a backup
+	}
+	if Failed(err) {
+		span.RecordError(err)
+		span.SetStatus(codes.Error, err.Error())
+	}
+	g.admit(namespaced) // if the scope changed meanwhile, what this reconcile published is forgotten
+	return g.Retries.Requeue(ctx, namespaced, err)
+}
+
+// pass reconciles an object that is admitted.
+func (g *Gate[O]) pass(ctx context.Context, key string, object O) error {
+	var none O
+	if object != none && g.Instead != nil {
+		if reconciled, err := g.Instead(ctx, object); reconciled {
+			return err
+		}
+	}
+	return g.Generated.Reconcile(ctx, key)
+}
+
+// admit returns an object as the cache has it, and whether this installation serves it. If it does not, the object is forgotten.
+// A deleted object, of which the cache has none, is admitted: the generated reconciler does nothing for it.
+func (g *Gate[O]) admit(key types.NamespacedName) (O, bool) {
+	object, served := g.Lookup(key)
+	var none O
+	if object == none || served {
+		return object, true
+	}
+	g.ForgetUnserved(object)
+	return object, false
+}
