@@ -1,5 +1,6 @@
-// The follow-up function makes a pipeline of events alone: when an application has truly ended, as its Trigger filters, it
-// creates the application of a manifest. The name comes from the event's id: however often the event comes, there is one.
+// The follow-up function is a pipeline that uses only events. When an application has succeeded, it creates another application from a
+// manifest. Its Trigger selects the final events. The name of the new application is made from the event's id, so that a repeated
+// event creates no second one.
 package main
 
 import (
@@ -28,7 +29,7 @@ func main() {
 	}
 }
 
-// manifest is the application to create, from a ConfigMap.
+// manifest is the file with the application to create, from a ConfigMap.
 const manifest = "/etc/follow-up/application.yaml"
 
 func run(ctx context.Context) error {
@@ -53,7 +54,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return receiver.StartReceiver(ctx, func(ctx context.Context, event cloudevents.Event) cloudevents.Result {
-		return answer(follow(ctx, client, next, event))
+		return result(follow(ctx, client, next, event))
 	})
 }
 
@@ -62,7 +63,7 @@ func follow(ctx context.Context, client versioned.Interface, next sparkv1.SparkA
 	namespace, _ := event.Extensions()["sparknamespace"].(string)
 	name, _ := event.Extensions()["sparkname"].(string)
 	apps := client.SparkV1().SparkApplications(namespace)
-	// Anybody may send an event: the application itself says whether it is so.
+	// Anyone may send an event, so check the application itself.
 	ended, err := apps.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && !succeeded(ended) {
 		return nil
@@ -91,14 +92,14 @@ func succeeded(app *sparkv1.SparkApplication) bool {
 	return false
 }
 
-// digest stands for the event: source and id together are its identity.
+// digest returns a short hash of the event's identity, which is its source and its id.
 func digest(event cloudevents.Event) string {
 	sum := sha256.Sum256([]byte(event.Source() + " " + event.ID()))
 	return hex.EncodeToString(sum[:4])
 }
 
-// answer has the broker send the event again after what may pass.
-func answer(err error) cloudevents.Result {
+// result tells the broker to send the event again after an error that may pass.
+func result(err error) cloudevents.Result {
 	switch {
 	case err == nil:
 		return cloudevents.ResultACK

@@ -1,5 +1,4 @@
-// The print function is the smallest subscriber: it prints each event of Firesteel in one line, for people or, with -json,
-// whole.
+// The print function is the smallest subscriber. It prints each event in one line: a summary or, with -json, the whole event.
 package main
 
 import (
@@ -43,11 +42,11 @@ func line(event cloudevents.Event) string {
 	}
 	text := fmt.Sprintf("%s  %s", event.Time().UTC().Format("15:04:05.000"), event.Subject())
 	extensions := event.Extensions()
-	if state, is := extensions["sparkstate"]; is {
+	if state, ok := extensions["sparkstate"]; ok {
 		text += fmt.Sprintf("  attempt %v  %v", extensions["sparkattempt"], state)
 	} else {
-		happening := strings.TrimSuffix(strings.TrimPrefix(event.Type(), "dev.firesteel."), ".v1")
-		text += "  " + happening
+		name := strings.TrimSuffix(strings.TrimPrefix(event.Type(), "dev.firesteel."), ".v1")
+		text += "  " + name
 	}
 	if extensions["sparkrestartallowed"] == "true" {
 		text += "  (may be restarted)"
@@ -59,7 +58,7 @@ func line(event cloudevents.Event) string {
 		text += "  " + data.Message
 	}
 	if late := time.Since(event.Time()); late > time.Minute {
-		text += fmt.Sprintf("  (told %s late)", late.Round(time.Second))
+		text += fmt.Sprintf("  (%s late)", late.Round(time.Second))
 	}
 	return text
 }

@@ -1,6 +1,6 @@
 """A subscriber in Python: it prints a line for each end of an attempt, with the reason.
 
-A broker repeats what is answered with 5xx, and drops what is answered with 4xx.
+A broker sends an event again after a 5xx response, and drops it after a 4xx response.
 """
 
 import sys
@@ -22,7 +22,7 @@ def line(event):
 
 
 def function(environ, start_response):
-    """Takes one event, as a WSGI application."""
+    """Receives one event, as a WSGI application."""
     headers = {key[5:].replace("_", "-").lower(): value for key, value in environ.items() if key.startswith("HTTP_")}
     headers["content-type"] = environ.get("CONTENT_TYPE", "")
     try:
@@ -31,7 +31,7 @@ def function(environ, start_response):
     except (CloudEventValidationError, ValueError, KeyError, TypeError) as error:
         print(f"refused: {error}", file=sys.stderr, flush=True)
         start_response("400 Bad Request", [("Content-Type", "text/plain")])
-        return [f"this is no end of an attempt: {error}\n".encode()]
+        return [f"this is not the end of an attempt: {error}\n".encode()]
     start_response("204 No Content", [])
     return []
 

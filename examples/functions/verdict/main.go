@@ -1,5 +1,5 @@
-// The verdict function is a restart policy of one's own, in the place of the handler restart: an attempt that its node or an
-// eviction ended is followed by another 10 s later, and one that failed by itself is not.
+// The verdict function is an example of your own restart policy. It replaces the restart handler. If an attempt ended because of its node
+// or an eviction, another one starts 10 s later. If the application itself failed, none does.
 package main
 
 import (
@@ -24,17 +24,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/function"
 )
 
-// backoff is how long after the end of an attempt the next one starts.
+// backoff is the time from the end of an attempt to the start of the next one.
 const backoff = 10 * time.Second
 
-// decide is the policy. The spec's own limits have been kept already: it is asked only where the spec allows another attempt.
+// decide is the policy. It is called only if the spec allows another attempt, so the spec's own limits are checked already.
 func decide(end v1alpha1.Transition) v1alpha1.Verdict {
 	switch end.End.Class {
 	case "infrastructure", "eviction":
 		next := metav1.NewMicroTime(end.Time.Add(backoff))
-		return v1alpha1.Verdict{Attempt: end.Attempt, Restart: true, NotBefore: &next, Reason: "It was not the application's fault."}
+		return v1alpha1.Verdict{Attempt: end.Attempt, Restart: true, NotBefore: &next, Reason: "The application did not cause the failure."}
 	default:
-		return v1alpha1.Verdict{Attempt: end.Attempt, Reason: "What ended by " + end.End.Class + " would end so again."}
+		return v1alpha1.Verdict{Attempt: end.Attempt, Reason: "Another attempt would fail again with class " + end.End.Class + "."}
 	}
 }
 
@@ -48,71 +48,71 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	function.Handle(func(ctx context.Context, event cloudevents.Event) error { return judge(ctx, client, event) })
+	function.Handle(func(ctx context.Context, event cloudevents.Event) error { return giveVerdict(ctx, client, event) })
 }
 
-// versions are those in which the applications of each API are read.
+// versions holds the version in which the applications of each API are read.
 var versions = map[string]string{"spark.apache.org": "v1", "sparkoperator.k8s.io": "v1beta2"}
 
-// judge writes a verdict where the application, as it is now, awaits one. The event only says which to look at.
-func judge(ctx context.Context, client dynamic.Interface, event cloudevents.Event) error {
-	about, err := events.Identify(event)
+// giveVerdict writes a verdict if the application waits for one. It uses only the event's source, and reads the application again.
+func giveVerdict(ctx context.Context, client dynamic.Interface, event cloudevents.Event) error {
+	object, err := events.Identify(event)
 	if err != nil {
 		return err
 	}
-	version, served := versions[about.Group]
-	if !served || about.Resource != "sparkapplications" {
+	version, ok := versions[object.Group]
+	if !ok || object.Resource != "sparkapplications" {
 		return nil
 	}
-	kind := schema.GroupVersionResource{Group: about.Group, Version: version, Resource: about.Resource}
-	apps := client.Resource(kind).Namespace(about.Namespace)
-	app, err := apps.Get(ctx, about.Name, metav1.GetOptions{})
+	resource := schema.GroupVersionResource{Group: object.Group, Version: version, Resource: object.Resource}
+	apps := client.Resource(resource).Namespace(object.Namespace)
+	app, err := apps.Get(ctx, object.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return err
-	case app.GetUID() != about.UID, app.GetDeletionTimestamp() != nil:
-		return nil // another of that name, or one that is over
+	case app.GetUID() != object.UID, app.GetDeletionTimestamp() != nil:
+		return nil // another application with the same name, or one that is being deleted
 	}
-	end, err := awaiting(app)
+	end, err := pendingEnd(app)
 	if end == nil || err != nil {
 		return err
 	}
-	// A merge patch of the verdict writes nothing else of the record, which may have fields of a newer version. The resourceVersion
-	// has it written only if the application is still what was read: a conflict is an error, and the event comes again.
+	// The merge patch writes only the verdict, since the record may have fields of a newer version. With the resourceVersion, the patch
+	// fails if the application has changed meanwhile. That error makes the broker send the event again.
 	verdict := decide(*end)
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"resourceVersion": app.GetResourceVersion()},
 		"status": map[string]any{"firesteel": map[string]any{"verdict": map[string]any{
-			// null takes away what an earlier verdict has.
+			// null removes the field of an earlier verdict.
 			"attempt": verdict.Attempt, "restart": verdict.Restart, "notBefore": verdict.NotBefore, "reason": verdict.Reason,
 		}}},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = apps.Patch(ctx, about.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = apps.Patch(ctx, object.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }
 
-// awaiting is the end of an attempt that awaits its verdict; nil where none does.
-func awaiting(app *unstructured.Unstructured) (*v1alpha1.Transition, error) {
-	var read struct {
+// pendingEnd returns the end of the attempt that waits for a verdict. It returns nil if there is none.
+func pendingEnd(app *unstructured.Unstructured) (*v1alpha1.Transition, error) {
+	var decoded struct {
 		Status struct {
 			Firesteel *v1alpha1.Record `json:"firesteel"`
 		} `json:"status"`
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(app.Object, &read); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(app.Object, &decoded); err != nil {
 		return nil, events.Permanent(fmt.Errorf("status of %s/%s: %w", app.GetNamespace(), app.GetName(), err))
 	}
-	record := read.Status.Firesteel
+	record := decoded.Status.Firesteel
 	if record == nil || len(record.Transitions) == 0 {
 		return nil, nil
 	}
 	last := record.Transitions[len(record.Transitions)-1]
-	answered := record.Verdict != nil && record.Verdict.Attempt == record.Attempt.ID
-	if last.End == nil || !last.End.RestartAllowed || answered {
+	hasVerdict := record.Verdict != nil && record.Verdict.Attempt == record.Attempt.ID
+	if last.End == nil || !last.End.RestartAllowed || hasVerdict {
 		return nil, nil
 	}
 	return &last, nil
