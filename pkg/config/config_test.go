@@ -40,11 +40,11 @@ func TestScope(t *testing.T) {
 		want  string // of team-a/red team-a/blue team-b/red team-b/blue
 		text  string
 	}{
-		"everything where nothing is said": {data(), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
-		"everything where nothing is in the values": {
+		"everything by default": {data(), "team-a/red team-a/blue team-b/red team-b/blue", "[*]"},
+		"everything with empty values": {
 			data("watched-namespaces", " ", "label-selector", ""), "team-a/red team-a/blue team-b/red team-b/blue", "[*]",
 		},
-		"everything where the Apache operator's star says so": {
+		"everything with *, as in the Apache operator": {
 			data("watched-namespaces", "*"), "team-a/red team-a/blue team-b/red team-b/blue", "[*]",
 		},
 		"one namespace": {data("watched-namespaces", "team-b"), "team-b/red team-b/blue", "[team-b]"},
@@ -146,8 +146,8 @@ func TestDefaults(t *testing.T) {
 		given *corev1.ConfigMap
 		want  apache.Defaults
 	}{
-		"none where nothing is said":  {data(), apache.Defaults{}},
-		"none where nothing is there": {&corev1.ConfigMap{}, apache.Defaults{}},
+		"none by default":   {data(), apache.Defaults{}},
+		"none without data": {&corev1.ConfigMap{}, apache.Defaults{}},
 		"an image": {
 			data("image", "example.org/spark:{{SPARK_VERSION}}\n"), apache.Defaults{Image: "example.org/spark:{{SPARK_VERSION}}"},
 		},
@@ -195,7 +195,7 @@ func TestDriverLogLines(t *testing.T) {
 		want    int
 		refusal string
 	}{
-		"none where nothing is said":  {data(), 0, ""},
+		"none by default":             {data(), 0, ""},
 		"as many as are said":         {data("driver-log-lines", " 20\n"), 20, ""},
 		"fewer than none":             {data("driver-log-lines", "-1"), 0, `driver-log-lines is "-1": write a number from 0 to 100`},
 		"more than there is room for": {data("driver-log-lines", "101"), 0, `driver-log-lines is "101": write a number from 0 to 100`},
@@ -235,10 +235,10 @@ func TestHandlers(t *testing.T) {
 		given     *corev1.ConfigMap
 		inProcess bool
 	}{
-		"in-process where nothing is said": {data(), true},
-		"in-process where another is said": {data("ttl", "external"), true},
-		"in-process":                       {data("restart", "in-process"), true},
-		"external":                         {data("restart", "external"), false},
+		"in-process by default":                {data(), true},
+		"in-process if another handler is set": {data("ttl", "external"), true},
+		"in-process":                           {data("restart", "in-process"), true},
+		"external":                             {data("restart", "external"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewHandlers(test.given)
@@ -255,12 +255,12 @@ func TestEvents(t *testing.T) {
 		grace    time.Duration
 		messages bool
 	}{
-		"five minutes where nothing is said": {data(), 5 * time.Minute, false},
-		"a grace":                            {data("deletion-grace", "90s"), 90 * time.Second, false},
-		"none":                               {data("deletion-grace", "0s"), 0, false},
-		"failure messages":                   {data("failure-messages", "enabled"), 5 * time.Minute, true},
-		"failure messages by another word":   {data("failure-messages", "true"), 5 * time.Minute, true},
-		"no failure messages":                {data("failure-messages", "disabled"), 5 * time.Minute, false},
+		"five minutes by default":          {data(), 5 * time.Minute, false},
+		"a grace":                          {data("deletion-grace", "90s"), 90 * time.Second, false},
+		"none":                             {data("deletion-grace", "0s"), 0, false},
+		"failure messages":                 {data("failure-messages", "enabled"), 5 * time.Minute, true},
+		"failure messages by another word": {data("failure-messages", "true"), 5 * time.Minute, true},
+		"no failure messages":              {data("failure-messages", "disabled"), 5 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.NewEvents(test.given)

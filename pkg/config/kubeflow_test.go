@@ -26,7 +26,7 @@ func TestKubeflow(t *testing.T) {
 		given *corev1.ConfigMap
 		want  config.Kubeflow
 	}{
-		"the Kubeflow operator's where nothing is said": {data(), unchanged},
+		"the Kubeflow operator's by default": {data(), unchanged},
 		"Spark properties": {
 			data("spark-defaults.conf", "spark.eventLog.enabled true"),
 			changed(func(d *config.Kubeflow) { d.Properties = map[string]string{"spark.eventLog.enabled": "true"} }),

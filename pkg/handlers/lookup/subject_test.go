@@ -53,8 +53,7 @@ func TestLiveNamespacesAreReadEachTime(t *testing.T) {
 	check("without", nil, true)
 }
 
-// Whoever cannot tell whether a namespace is served must not take it for one that is not: the event would be taken for
-// done.
+// If the labels of a namespace cannot be read, the handler must return an error. Otherwise the event would count as handled.
 func TestLiveNamespacesReportErrors(t *testing.T) {
 	away := errors.New("the API server is away")
 	client := fake.NewSimpleMetadataClient(scheme())

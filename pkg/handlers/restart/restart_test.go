@@ -29,7 +29,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// application builds a SparkApplication whose first attempt failed and may be followed by another.
+// application builds a SparkApplication whose first attempt failed, and whose spec allows another one.
 type application struct{ app sparkv1.SparkApplication }
 
 func failed() *application {
@@ -63,7 +63,7 @@ var pi = events.Object{
 	Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
 }
 
-// told is the event that asks for the verdict.
+// told returns the event that requests the verdict.
 func told(t *testing.T, object events.Object) cloudevents.Event {
 	t.Helper()
 	event, err := events.NewTransitionEvent(object, failed().app.Status.Firesteel.Transitions[1])
@@ -73,7 +73,7 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 	return event
 }
 
-// patch is what the handler sends to the API server: a verdict, and nothing else of the status.
+// patch is a patch of the handler: a verdict, and nothing else of the status.
 type patch struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
@@ -85,7 +85,7 @@ type patch struct {
 	} `json:"status"`
 }
 
-// writes are the patches that were sent to the API server.
+// writes returns the patches that were sent to the API server.
 func writes(t *testing.T, client *fake.Clientset) []patch {
 	t.Helper()
 	var sent []patch
@@ -117,7 +117,7 @@ func TestVerdict(t *testing.T) {
 		"another attempt, not before the back-off is over": {
 			failed(), v1alpha1.Verdict{Restart: true, NotBefore: &due, Reason: "Restart policy OnFailure covers Failed."},
 		},
-		"none where the policy was edited meanwhile": {
+		"none if the policy was edited meanwhile": {
 			failed().With(func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations.RestartConfig.RestartPolicy = sparkv1.RestartNever
 			}),
@@ -158,7 +158,7 @@ func TestNothingIsDone(t *testing.T) {
 		"for an earlier one of the same name":    {failed(), reborn, 1},
 		"for one that is being deleted":          {failed().With(deleting), pi, 1},
 		"for one that cannot be decoded":         {failed().With(func(a *sparkv1.SparkApplication) { a.Undecodable = "no" }), pi, 1},
-		"for one that nobody has looked at":      {failed().With(func(a *sparkv1.SparkApplication) { a.Status.Firesteel = nil }), pi, 1},
+		"for one without record":                 {failed().With(func(a *sparkv1.SparkApplication) { a.Status.Firesteel = nil }), pi, 1},
 		"for one that still runs":                {failed().With(running), pi, 1},
 		"for an end that the spec says is final": {failed().With(final), pi, 1},
 		"a second time":                          {failed().With(answered), pi, 1},
@@ -259,14 +259,14 @@ func TestForgedEventsArePermanentErrors(t *testing.T) {
 	}
 }
 
-// Somebody wrote in between: what he wrote decides.
+// The application changes between the read and the write. The handler must decide from the new version.
 func TestConflictsAreRetriedWithAFreshRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile func(*sparkv1.SparkApplication)
 		want      []string // the resourceVersions that were written with
 	}{
-		"and written where nothing changed that matters": {func(*sparkv1.SparkApplication) {}, []string{"17", "18"}},
-		"and let be where another verdict was given":     {answered, []string{"17"}},
+		"and written if nothing relevant changed":  {func(*sparkv1.SparkApplication) {}, []string{"17", "18"}},
+		"and skipped if another verdict was given": {answered, []string{"17"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
@@ -312,8 +312,8 @@ func TestErrorsOfTheAPIServerAreReturned(t *testing.T) {
 	}
 }
 
-// What an earlier verdict says, and this one does not, must not be taken for this one's. What a newer version of Firesteel has
-// beside it in the record is none of the handler's business.
+// Fields of an earlier verdict must not remain in the new one. Other fields of the record, also those of a newer version of Firesteel,
+// must stay.
 func TestVerdictReplacesOnlyTheOldVerdict(t *testing.T) {
 	app := failed().With(func(app *sparkv1.SparkApplication) {
 		app.Spec.ApplicationTolerations.RestartConfig.RestartPolicy = sparkv1.RestartNever
@@ -336,7 +336,7 @@ func TestVerdictReplacesOnlyTheOldVerdict(t *testing.T) {
 	}
 }
 
-// A record of a newer format may mean anything.
+// The meaning of a newer format is unknown.
 func TestVerdictIsNotGivenOnARecordOfANewerFormat(t *testing.T) {
 	app := failed().With(func(app *sparkv1.SparkApplication) { app.Status.Firesteel.Format = v1alpha1.Format + 1 }).Obj()
 	app.Status.Firesteel.Unknown = `{"format":2}`

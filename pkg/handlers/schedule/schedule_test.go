@@ -29,7 +29,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// due is when the hourly schedule of these tests is due; all before is settled.
+// due is the instant at which the schedule of these tests is due. All earlier instants are settled.
 var due = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
 
 type builder struct {
@@ -53,7 +53,7 @@ func (b *builder) With(change func(*v1alpha1.ScheduledSparkApplication)) *builde
 	return b
 }
 
-// Running has earlier runs that the record has as active.
+// Running adds earlier runs to the record as active ones.
 func (b *builder) Running(policy v1alpha1.ConcurrencyPolicy, runs ...string) *builder {
 	b.s.Spec.ConcurrencyPolicy = policy
 	for _, name := range runs {
@@ -64,7 +64,7 @@ func (b *builder) Running(policy v1alpha1.ConcurrencyPolicy, runs ...string) *bu
 
 func (b *builder) Obj() *v1alpha1.ScheduledSparkApplication { return b.s.DeepCopy() }
 
-// run is an application in a lifecycle state, that the schedule owns.
+// run returns an application in a lifecycle state, owned by the schedule.
 func run(name string, state lifecycle.State) *sparkv1.SparkApplication {
 	app := &sparkv1.SparkApplication{}
 	app.Namespace, app.Name, app.UID = "team-a", name, types.UID("uid-of-"+name)
@@ -73,7 +73,7 @@ func run(name string, state lifecycle.State) *sparkv1.SparkApplication {
 	return app
 }
 
-// server is an API server with a schedule and runs. Applications are in both of its clients.
+// server is a fake API server with a schedule and runs. Both of its clients have the applications.
 type server struct {
 	typed   *fake.Clientset
 	dynamic *dynamicfake.FakeDynamicClient
@@ -104,8 +104,8 @@ func newServer(t *testing.T, b *builder, runs ...*sparkv1.SparkApplication) *ser
 	return s
 }
 
-// tell tells the handler of a schedule.
-func (s *server) tell(t *testing.T, object events.Object) error {
+// handle calls the handler with an event of a schedule.
+func (s *server) handle(t *testing.T, object events.Object) error {
 	t.Helper()
 	event, err := events.NewDueEvent(object, due)
 	if err != nil {
@@ -114,8 +114,8 @@ func (s *server) tell(t *testing.T, object events.Object) error {
 	return handler.NewHandler(s.typed, s.dynamic, config.Default, nil, clocktesting.NewFakePassiveClock(s.now))(context.Background(), event)
 }
 
-// asked is what was asked of the API server beyond the reads, in order.
-func (s *server) asked() string {
+// writes returns the writes to the API server, in order.
+func (s *server) writes() string {
 	var texts []string
 	for _, action := range append(s.dynamic.Actions(), s.typed.Actions()...) {
 		if action.GetVerb() == "get" {
@@ -147,7 +147,7 @@ var pi = variant.Apache.Object(hourly().Obj())
 const (
 	started = "create sparkapplications, update scheduledsparkapplications"
 	noted   = "update scheduledsparkapplications"
-	// fenced is a run that no other may run beside.
+	// fenced is a run that excludes concurrent runs.
 	fenced = started + ", " + noted
 )
 
@@ -157,39 +157,39 @@ func TestDecisions(t *testing.T) {
 		schedule *builder
 		runs     []*sparkv1.SparkApplication
 		now      time.Time
-		asks     string
+		writes   string
 	}{
-		"a run that is due is started":              {hourly(), nil, due, started},
-		"a run that is late is started":             {hourly(), nil, due.Add(59 * time.Minute), started},
-		"nothing before its time":                   {hourly(), nil, due.Add(-1), ""},
-		"nothing while suspended":                   {hourly().With(suspended), nil, due, ""},
-		"nothing after an edit that nobody saw":     {hourly().With(edited), nil, due, ""},
-		"nothing where nobody looked at it":         {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }), nil, due, ""},
-		"nothing where it is being deleted":         {hourly().With(deleting), nil, due, ""},
-		"nothing where it cannot be decoded":        {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Undecodable = "no" }), nil, due, ""},
-		"nothing twice":                             {hourly().With(settled), nil, due, ""},
-		"nothing beyond its deadline":               {hourly().With(deadline), nil, due.Add(2 * time.Minute), ""},
-		"a run that exists is recorded":             {hourly(), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, started},
-		"beside a running one where that's allowed": {hourly().Running("Allow", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, started},
-		"after a running one where it is forbidden": {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, noted},
-		"after one whose driver is being released":  {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.Succeeded)}, due, noted},
-		"at once after one that has ended":          {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
-		"at once after one that is gone":            {hourly().Running("Forbid", "pi-1"), nil, due, fenced},
-		"it does not wait for itself":               {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, fenced},
-		"in place of a running one":                 {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, "delete sparkapplications pi-1, " + noted},
-		"in place of one that has ended":            {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
-		"what is kept no longer is deleted":         {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, "delete sparkapplications pi-1"},
-		"but not where it runs again":               {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, ""},
-		"nor where it is gone":                      {hourly().With(settled).With(surplus("pi-1")), nil, due, ""},
+		"a run that is due is started":               {hourly(), nil, due, started},
+		"a run that is late is started":              {hourly(), nil, due.Add(59 * time.Minute), started},
+		"nothing before its time":                    {hourly(), nil, due.Add(-1), ""},
+		"nothing while suspended":                    {hourly().With(suspended), nil, due, ""},
+		"nothing after an edit that is not recorded": {hourly().With(edited), nil, due, ""},
+		"nothing without record":                     {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }), nil, due, ""},
+		"nothing if it is being deleted":             {hourly().With(deleting), nil, due, ""},
+		"nothing if it cannot be decoded":            {hourly().With(func(s *v1alpha1.ScheduledSparkApplication) { s.Undecodable = "no" }), nil, due, ""},
+		"nothing twice":                              {hourly().With(settled), nil, due, ""},
+		"nothing beyond its deadline":                {hourly().With(deadline), nil, due.Add(2 * time.Minute), ""},
+		"a run that exists is recorded":              {hourly(), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, started},
+		"beside an active one if that is allowed":    {hourly().Running("Allow", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, started},
+		"after an active one if that is forbidden":   {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, noted},
+		"after one whose driver is being released":   {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.Succeeded)}, due, noted},
+		"at once after one that has ended":           {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
+		"at once after one that is gone":             {hourly().Running("Forbid", "pi-1"), nil, due, fenced},
+		"it does not wait for itself":                {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, fenced},
+		"in place of a running one":                  {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, "delete sparkapplications pi-1, " + noted},
+		"in place of one that has ended":             {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
+		"what is kept no longer is deleted":          {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, "delete sparkapplications pi-1"},
+		"but not if it is active again":              {hourly().With(settled).With(surplus("pi-1")), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, ""},
+		"nor if it is deleted":                       {hourly().With(settled).With(surplus("pi-1")), nil, due, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			s := newServer(t, test.schedule, test.runs...)
 			s.now = test.now
-			if err := s.tell(t, pi); err != nil {
+			if err := s.handle(t, pi); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.asked(); got != test.asks {
-				t.Errorf("the API server was asked %q, want %q", got, test.asks)
+			if got := s.writes(); got != test.writes {
+				t.Errorf("the writes are %q, want %q", got, test.writes)
 			}
 		})
 	}
@@ -220,7 +220,7 @@ func surplus(names ...string) func(*v1alpha1.ScheduledSparkApplication) {
 
 func TestRunIsMadeFromTheTemplate(t *testing.T) {
 	s := newServer(t, hourly())
-	if err := s.tell(t, pi); err != nil {
+	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
 	made, err := s.dynamic.Resource(variant.Apache.RunsResource()).Namespace("team-a").Get(t.Context(), schedule.RunName("pi", due), metav1.GetOptions{})
@@ -253,7 +253,7 @@ func TestRunHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
 	s := newServer(t, hourly().Running("Forbid", "pi-1").With(func(s *v1alpha1.ScheduledSparkApplication) {
 		s.Status.Firesteel.Held = &v1alpha1.HeldRun{ScheduledTime: metav1.NewTime(due), Policy: "Replace", Unknown: `{"newer":1}`}
 	}), run("pi-1", lifecycle.RunningHealthy))
-	if err := s.tell(t, pi); err != nil {
+	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
 	if held := s.record(t).Held; held == nil || held.Policy != "Forbid" || held.Unknown != `{"newer":1}` {
@@ -261,7 +261,7 @@ func TestRunHeldByAnotherPolicyKeepsUnknownFields(t *testing.T) {
 	}
 }
 
-// A run of which it is not known whether the API server created it is seen to before another that is due by then.
+// If it is unknown whether the API server created a run, that run is handled before a later one that is due.
 func TestRunIsNotStartedBesideOneThatMayExist(t *testing.T) {
 	for _, policy := range []v1alpha1.ConcurrencyPolicy{v1alpha1.ConcurrencyForbid, v1alpha1.ConcurrencyReplace} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -274,11 +274,11 @@ func TestRunIsNotStartedBesideOneThatMayExist(t *testing.T) {
 				created = append(created, action.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured).GetName())
 				return len(created) == 1, nil, context.DeadlineExceeded
 			})
-			if err := s.tell(t, pi); err == nil {
-				t.Error("nobody is asked again")
+			if err := s.handle(t, pi); err == nil {
+				t.Error("no error is returned, so the event is not sent again")
 			}
 			s.now = due.Add(6 * time.Second)
-			if err := s.tell(t, pi); err != nil {
+			if err := s.handle(t, pi); err != nil {
 				t.Fatal(err)
 			}
 			if first := schedule.RunName("pi", due); !slices.Equal(created, []string{first, first}) {
@@ -288,16 +288,16 @@ func TestRunIsNotStartedBesideOneThatMayExist(t *testing.T) {
 	}
 }
 
-// A run is not created that was begun with so long ago that another may be by the time.
+// A run that was begun long ago is not created, since another process may create it at the same time.
 func TestRunBegunLongAgoIsNotCreated(t *testing.T) {
 	begun := func(s *v1alpha1.ScheduledSparkApplication) { schedule.Begin(s.Status.Firesteel, due, due) }
-	for after, asks := range map[time.Duration]string{
+	for after, writes := range map[time.Duration]string{
 		20 * time.Second: started, 21 * time.Second: "", schedule.BegunHolds: fenced,
 	} {
 		s := newServer(t, hourly().Running("Forbid").With(begun))
 		s.now = due.Add(after)
-		if err := s.tell(t, pi); (err == nil) != (asks != "") || events.IsPermanent(err) || s.asked() != asks {
-			t.Errorf("after %s: the API server was asked %q, and the error is %v", after, s.asked(), err)
+		if err := s.handle(t, pi); (err == nil) != (writes != "") || events.IsPermanent(err) || s.writes() != writes {
+			t.Errorf("after %s: the writes are %q, and the error is %v", after, s.writes(), err)
 		}
 	}
 }
@@ -308,8 +308,8 @@ func TestOtherObjectsAreIgnored(t *testing.T) {
 	application.Resource, application.Kind = "sparkapplications", "SparkApplication"
 	for name, about := range map[string]events.Object{"reborn": reborn, "gone": elsewhere, "of another kind": application} {
 		s := newServer(t, hourly())
-		if err := s.tell(t, about); err != nil || s.asked() != "" {
-			t.Errorf("%s: the API server was asked %q, and the error is %v", name, s.asked(), err)
+		if err := s.handle(t, about); err != nil || s.writes() != "" {
+			t.Errorf("%s: the writes are %q, and the error is %v", name, s.writes(), err)
 		}
 	}
 }
@@ -317,16 +317,16 @@ func TestOtherObjectsAreIgnored(t *testing.T) {
 func TestDuplicatesStartNothing(t *testing.T) {
 	s := newServer(t, hourly())
 	for range 3 {
-		if err := s.tell(t, pi); err != nil {
+		if err := s.handle(t, pi); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if s.asked() != started {
-		t.Errorf("the API server was asked %q, want %q", s.asked(), started)
+	if s.writes() != started {
+		t.Errorf("the writes are %q, want %q", s.writes(), started)
 	}
 }
 
-// What the API server refuses for good is recorded, and what can pass comes back.
+// A final refusal is recorded, and a transient error is returned.
 func TestErrorsOfTheAPIServer(t *testing.T) {
 	resource := variant.Apache.RunsResource().GroupResource()
 	for name, test := range map[string]struct {
@@ -345,7 +345,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 			s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, test.err
 			})
-			err := s.tell(t, pi)
+			err := s.handle(t, pi)
 			record := s.record(t)
 			if test.refused != (err == nil) || test.refused != (record.Last != nil) || events.IsPermanent(err) {
 				t.Fatalf("the error is %v, and the record %+v", err, record)
@@ -357,7 +357,7 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 	}
 }
 
-// The API server looks at quotas before names: it refuses a run that it has already, of a create whose answer was lost.
+// The API server checks quotas before names. So it refuses a run that exists already, after the response of its create was lost.
 func TestRunThatExistsAlreadyIsRecordedAfterARefusal(t *testing.T) {
 	made := run(schedule.RunName("pi", due), lifecycle.Submitted)
 	made.CreationTimestamp = metav1.NewTime(due)
@@ -366,7 +366,7 @@ func TestRunThatExistsAlreadyIsRecordedAfterARefusal(t *testing.T) {
 	s.dynamic.PrependReactor("create", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(variant.Apache.RunsResource().GroupResource(), "pi", errors.New("exceeded quota"))
 	})
-	if err := s.tell(t, pi); err != nil {
+	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
 	if record := s.record(t); record.Missed != 0 || record.Last == nil || record.Last.UID == "" {
@@ -378,7 +378,7 @@ func TestRunNameOfAnotherOwnerIsAFailure(t *testing.T) {
 	foreign := run(schedule.RunName("pi", due), lifecycle.RunningHealthy)
 	foreign.OwnerReferences = nil
 	s := newServer(t, hourly(), foreign)
-	if err := s.tell(t, pi); err != nil {
+	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
 	if record := s.record(t); record.Last.Reason != schedule.ReasonNameTaken || record.Missed != 1 {
@@ -386,7 +386,7 @@ func TestRunNameOfAnotherOwnerIsAFailure(t *testing.T) {
 	}
 }
 
-// Another handler may have been faster, and its run be gone already: then there are two, for a moment.
+// Another handler may have been faster, and its run may be deleted already. Then two runs exist for a moment.
 func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 	s := newServer(t, hourly())
 	tries := 0
@@ -404,10 +404,10 @@ func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 		}
 		return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
 	})
-	if err := s.tell(t, pi); err != nil {
+	if err := s.handle(t, pi); err != nil {
 		t.Fatal(err)
 	}
-	if want := "create sparkapplications, delete sparkapplications pi-1772370000, update scheduledsparkapplications"; s.asked() != want {
-		t.Errorf("the API server was asked %q, want %q", s.asked(), want)
+	if want := "create sparkapplications, delete sparkapplications pi-1772370000, update scheduledsparkapplications"; s.writes() != want {
+		t.Errorf("the writes are %q, want %q", s.writes(), want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -117,7 +116,7 @@ func (h *handler) createRun(
 	case apierrors.IsAlreadyExists(err):
 		created, err = h.findRun(ctx, t, run)
 		return created, "", err
-	case refusedForGood(err):
+	case isFinal(err):
 		// The response to an earlier create may have been lost: the API server checks quotas and policies before names.
 		found, lookErr := h.findRun(ctx, t, run)
 		if apierrors.IsNotFound(lookErr) {
@@ -134,20 +133,9 @@ func unknownFields(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "strict decoding error")
 }
 
-// refusedForGood reports whether the API server will refuse the same application again. The reason may change until the next run, but
+// isFinal reports whether the API server will refuse the same application again. The reason may change until the next run, but
 // hardly within seconds.
-func refusedForGood(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false
-	}
-	switch code := int(status.Status().Code); code {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
-		return false
-	default:
-		return code >= 400 && code < 500 && !apierror.OwnerUnknown(err)
-	}
-}
+func isFinal(err error) bool { return apierror.ForGood(err) || apierrors.IsNotFound(err) }
 
 // findRun reads the application with the run's name. It returns an error if that is not the run.
 func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {

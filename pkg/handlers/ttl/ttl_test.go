@@ -26,7 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// ended is when the application of these tests ended. It lives for another minute.
+// ended is the instant at which the application of these tests ended. Its time to live is one minute.
 var (
 	ended = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	due   = ended.Add(time.Minute)
@@ -34,7 +34,7 @@ var (
 
 type application struct{ app sparkv1.SparkApplication }
 
-// released is an application that is over, but for its time to live.
+// released returns an application that has ended and whose time to live is running.
 func released() *application {
 	a, live := &application{}, int64(60_000)
 	a.app.Namespace, a.app.Name, a.app.UID, a.app.ResourceVersion = "team-a", "pi", "uid-of-pi", "17"
@@ -72,13 +72,13 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 	return event
 }
 
-// handle asks the handler at an instant.
+// handle calls the handler at an instant.
 func handle(t *testing.T, client *fake.Clientset, now time.Time, about events.Object) error {
 	t.Helper()
 	return ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
 }
 
-// deletions are the preconditions of what was deleted.
+// deletions returns the preconditions of all deletes.
 func deletions(client *fake.Clientset) []metav1.Preconditions {
 	var sent []metav1.Preconditions
 	for _, action := range client.Actions() {
@@ -103,16 +103,16 @@ func TestDeletion(t *testing.T) {
 		"not before it is due":                 {released(), due.Add(-time.Microsecond), false},
 		"at the instant that it is due":        {released(), due, true},
 		"afterwards":                           {released(), due.Add(time.Hour), true},
-		"at once, where it may not live":       {released().Living(0), ended.Add(time.Second), true},
-		"never, where it may live for ever":    {released().Living(-1), due.Add(1e6 * time.Hour), false},
+		"at once with a time to live of zero":  {released().Living(0), ended.Add(time.Second), true},
+		"never with a negative time to live":   {released().Living(-1), due.Add(1e6 * time.Hour), false},
 		"never, however it was said":           {released().Living(-1 << 63), due.Add(1e6 * time.Hour), false},
-		"never, where nothing is said":         {released().With(silent), due.Add(1e6 * time.Hour), false},
+		"never by default":                     {released().With(silent), due.Add(1e6 * time.Hour), false},
 		"not before a longer life is over":     {released().Living(120_000), due, false},
 		"not before the driver is released":    {released().With(retained), due.Add(time.Hour), false},
 		"not while another attempt may follow": {released().With(restarting), due.Add(time.Hour), false},
-		"not where nobody has looked at it":    {released().With(func(a *sparkv1.SparkApplication) { a.Status.Firesteel = nil }), due, false},
-		"not where it cannot be decoded":       {released().With(func(a *sparkv1.SparkApplication) { a.Undecodable = "no" }), due, false},
-		"not where somebody else did already":  {released().With(deleting), due, false},
+		"not without record":                   {released().With(func(a *sparkv1.SparkApplication) { a.Status.Firesteel = nil }), due, false},
+		"not if it cannot be decoded":          {released().With(func(a *sparkv1.SparkApplication) { a.Undecodable = "no" }), due, false},
+		"not if it is being deleted already":   {released().With(deleting), due, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
@@ -197,7 +197,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 	})
 }
 
-// expires says whether a handler with a setting deletes the application when it is due.
+// expires reports whether the handler deletes the application with a setting.
 func expires(t *testing.T, client *fake.Clientset, configMap, key, value string) bool {
 	t.Helper()
 	store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, nil)
@@ -233,15 +233,15 @@ func TestForgedEventsArePermanentErrors(t *testing.T) {
 	}
 }
 
-// A user may have given the application a longer life at the last moment.
+// A user may have set a longer time to live at the last moment.
 func TestConflictsAreRetriedWithAFreshRead(t *testing.T) {
 	for name, test := range map[string]struct {
 		meanwhile *application
 		want      []metav1.Preconditions
 	}{
-		"and deleted where it is due all the same": {released(), []metav1.Preconditions{precondition("17"), precondition("18")}},
-		"and let live where it may live longer":    {released().Living(120_000), []metav1.Preconditions{precondition("17")}},
-		"and let be where it was born again":       {released().With(func(a *sparkv1.SparkApplication) { a.UID = "another" }), []metav1.Preconditions{precondition("17")}},
+		"and deleted if it is still due":            {released(), []metav1.Preconditions{precondition("17"), precondition("18")}},
+		"and skipped if its time to live is longer": {released().Living(120_000), []metav1.Preconditions{precondition("17")}},
+		"and skipped if it was created again":       {released().With(func(a *sparkv1.SparkApplication) { a.UID = "another" }), []metav1.Preconditions{precondition("17")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(released().Obj())
