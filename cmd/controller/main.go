@@ -103,8 +103,8 @@ func main() {
 func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fetch) []injection.ControllerConstructor {
 	return append(schedule.NewControllers(process),
 		sparkcluster.NewController(process, read),
-		sparkapplication.NewController(process, fetch, schedule.AwaitsOfApaches),
-		kubeflowapplication.NewController(process, fetch, schedule.AwaitsOfKubeflows))
+		sparkapplication.NewController(process, fetch, schedule.KeepApacheRuns),
+		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns))
 }
 
 // redactingLogs gives a controller a logger that redacts secrets.

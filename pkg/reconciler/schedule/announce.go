@@ -10,8 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// note makes metrics and Kubernetes Events of what became of a schedule's instants, whoever wrote it.
-func (r *Reconciler) note(ctx context.Context, before, after variant.Schedule) {
+// emitEvents records metrics and Kubernetes Events of what changed in a schedule's status, whichever replica or handler wrote it.
+func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Schedule) {
 	was, is := before.GetScheduleStatus(), after.GetScheduleStatus()
 	if was.Firesteel == nil || is.Firesteel == nil {
 		return

@@ -17,33 +17,32 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// AwaitsOfApaches is Awaits for the runs of the Apache operator's kind.
-func AwaitsOfApaches(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
-	return Awaits(ctx, variant.Apache, apachesinformer.Get(ctx).Informer(), changed)
+// KeepApacheRuns is KeepRuns for the runs of the Apache operator's kind.
+func KeepApacheRuns(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
+	return KeepRuns(ctx, variant.Apache, apachesinformer.Get(ctx).Informer(), changed)
 }
 
-// AwaitsOfKubeflows is Awaits for the runs of the Kubeflow operator's kind.
-func AwaitsOfKubeflows(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
-	return Awaits(ctx, variant.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
+// KeepKubeflowRuns is KeepRuns for the runs of the Kubeflow operator's kind.
+func KeepKubeflowRuns(ctx context.Context, changed func(run types.NamespacedName)) func(run dialect.Application) bool {
+	return KeepRuns(ctx, variant.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
 }
 
-// Awaits makes what says that a run's schedule has yet to record it. A run that is deleted stays until then, so that no
-// other is started in its place: its finalizer is there from the beginning. changed is told of each run of which that was
-// said, when its schedule changes.
-func Awaits(
+// KeepRuns returns a function that reports whether a run must keep its finalizer: its schedule has not recorded it yet. Without the
+// record another run might be started in its place. changed is called with each such run when its schedule changes.
+func KeepRuns(
 	ctx context.Context, k *variant.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
 ) func(run dialect.Application) bool {
-	w := &waiting{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
+	w := &unrecordedRuns{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	base.AddHandler(ctx, schedules, cache.ResourceEventHandlerFuncs{
 		// What has another's name now is news of the one before.
-		UpdateFunc: func(before, _ any) { w.wake(before) },
-		DeleteFunc: func(object any) { w.wake(base.LastKnown(object)) },
+		UpdateFunc: func(before, _ any) { w.scheduleChanged(before) },
+		DeleteFunc: func(object any) { w.scheduleChanged(base.LastKnown(object)) },
 	})
-	return w.awaited
+	return w.keep
 }
 
-// waiting knows the runs that wait for their schedules, by the uids of those.
-type waiting struct {
+// unrecordedRuns knows the runs that wait for their schedule, by the uid of the schedule.
+type unrecordedRuns struct {
 	kind      *variant.Kind
 	schedules cache.Store
 	clock     clock.PassiveClock
@@ -53,20 +52,20 @@ type waiting struct {
 	runs  map[types.UID]map[types.NamespacedName]bool
 }
 
-func (w *waiting) awaited(run dialect.Application) bool {
+func (w *unrecordedRuns) keep(run dialect.Application) bool {
 	owner, owned := w.kind.Owner(run)
 	if !owned || variant.InstantOf(run).IsZero() {
 		return false
 	}
-	w.note(owner.UID, base.KeyOf(run)) // before the schedule is read, so that its next change is not missed
-	if w.unrecorded(owner, run) {
+	w.add(owner.UID, base.KeyOf(run)) // before the schedule is read, so that its next change is not missed
+	if w.isUnrecorded(owner, run) {
 		return true
 	}
 	w.drop(owner.UID, base.KeyOf(run))
 	return false
 }
 
-func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
+func (w *unrecordedRuns) isUnrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
 	object, _, err := w.schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
 	s, is := object.(variant.Schedule)
 	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
@@ -81,7 +80,7 @@ func (w *waiting) unrecorded(owner *metav1.OwnerReference, run dialect.Applicati
 	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)
 }
 
-func (w *waiting) note(owner types.UID, run types.NamespacedName) {
+func (w *unrecordedRuns) add(owner types.UID, run types.NamespacedName) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.runs[owner] == nil {
@@ -90,7 +89,7 @@ func (w *waiting) note(owner types.UID, run types.NamespacedName) {
 	w.runs[owner][run] = true
 }
 
-func (w *waiting) drop(owner types.UID, run types.NamespacedName) {
+func (w *unrecordedRuns) drop(owner types.UID, run types.NamespacedName) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if delete(w.runs[owner], run); len(w.runs[owner]) == 0 {
@@ -98,8 +97,8 @@ func (w *waiting) drop(owner types.UID, run types.NamespacedName) {
 	}
 }
 
-// wake has the runs looked at again that wait for a schedule.
-func (w *waiting) wake(object any) {
+// scheduleChanged enqueues the runs that wait for a schedule.
+func (w *unrecordedRuns) scheduleChanged(object any) {
 	s, is := object.(metav1.Object)
 	if !is {
 		return

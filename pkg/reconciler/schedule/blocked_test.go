@@ -21,7 +21,7 @@ func TestScheduleWhoseRecordIsNotStoredIsLeftAloneForAMinute(t *testing.T) {
 	invalid := apierrors.NewInvalid(v1alpha1.SchemeGroupVersion.WithKind("ScheduledSparkApplication").GroupKind(), "pi", nil)
 	for name, refusal := range map[string]error{"it is dropped": nil, "it is refused": invalid} {
 		t.Run(name, func(t *testing.T) {
-			st := newStage(t, hourly())
+			st := newEnv(t, hourly())
 			st.client.PrependReactor("update", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				s := action.(clienttesting.UpdateAction).GetObject().(*v1alpha1.ScheduledSparkApplication).DeepCopy()
 				s.Status.Firesteel = nil
@@ -58,7 +58,7 @@ func TestScheduleWhoseRecordIsNotStoredIsLeftAloneForAMinute(t *testing.T) {
 }
 
 func TestUndecodableScheduleIsReportedOnceAndWithoutSecrets(t *testing.T) {
-	st := newStage(t, hourly())
+	st := newEnv(t, hourly())
 	recorder := record.NewFakeRecorder(9)
 	ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), recorder)
 	odd := &v1alpha1.ScheduledSparkApplication{ObjectMeta: hourly().ObjectMeta, Undecodable: "spec is no object in https://user:hunter2@example.org"}

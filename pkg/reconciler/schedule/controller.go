@@ -30,53 +30,53 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// workers is the number of schedules that are reconciled at once.
+// workers is the number of schedules that are reconciled at the same time.
 const workers = 16
 
 // leasePrefix begins the names of the leases of the leader election. Two versions of Firesteel that run side by side during an
 // upgrade must share them, so they keep the names of the types that were reconciled with before: package, dot, type.
 const leasePrefix = "github.com.firesteel-dev.firesteel.pkg.reconciler.scheduledsparkapplication."
 
-// parts are what injection has for one of the kinds.
-type parts struct {
+// kindParts are the informers and the generated reconciler of one of the kinds.
+type kindParts struct {
 	schedules, runs cache.SharedIndexInformer
 	newImpl         func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
 }
 
-// apaches are the reconciler's for the schedules of the Apache operator's applications.
-type apaches struct{ *Reconciler }
+// apacheReconciler reconciles the schedules of the Apache operator's applications.
+type apacheReconciler struct{ *Reconciler }
 
-// ReconcileKind takes a schedule further.
-func (a *apaches) ReconcileKind(ctx context.Context, s *firesteelv1alpha1.ScheduledSparkApplication) reconciler.Event {
+// ReconcileKind reconciles a schedule.
+func (a *apacheReconciler) ReconcileKind(ctx context.Context, s *firesteelv1alpha1.ScheduledSparkApplication) reconciler.Event {
 	return a.reconcile(ctx, s)
 }
 
-// kubeflows are the reconciler's for the Kubeflow operator's schedules.
-type kubeflows struct{ *Reconciler }
+// kubeflowReconciler reconciles the Kubeflow operator's schedules.
+type kubeflowReconciler struct{ *Reconciler }
 
-// ReconcileKind takes a schedule further.
-func (k *kubeflows) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.ScheduledSparkApplication) reconciler.Event {
+// ReconcileKind reconciles a schedule.
+func (k *kubeflowReconciler) ReconcileKind(ctx context.Context, s *sparkoperatorv1beta2.ScheduledSparkApplication) reconciler.Event {
 	return k.reconcile(ctx, s)
 }
 
-// NewControllers makes the constructors of the controllers, one for each kind.
+// NewControllers returns the constructors of the controllers, one for each kind.
 func NewControllers(process *base.Process) []injection.ControllerConstructor {
 	return []injection.ControllerConstructor{
-		newController(variant.Apache, process, func(ctx context.Context) parts {
-			return parts{
+		newController(variant.Apache, process, func(ctx context.Context) kindParts {
+			return kindParts{
 				schedules: apachesinformer.Get(ctx).Informer(), runs: apacherunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
-					impl := apachesreconciler.NewImpl(ctx, &apaches{r}, options)
+					impl := apachesreconciler.NewImpl(ctx, &apacheReconciler{r}, options)
 					impl.Name = leasePrefix + "apaches"
 					return impl
 				},
 			}
 		}),
-		newController(variant.Kubeflow, process, func(ctx context.Context) parts {
-			return parts{
+		newController(variant.Kubeflow, process, func(ctx context.Context) kindParts {
+			return kindParts{
 				schedules: kubeflowsinformer.Get(ctx).Informer(), runs: kubeflowrunsinformer.Get(ctx).Informer(),
 				newImpl: func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl {
-					impl := kubeflowsreconciler.NewImpl(ctx, &kubeflows{r}, options)
+					impl := kubeflowsreconciler.NewImpl(ctx, &kubeflowReconciler{r}, options)
 					impl.Name = leasePrefix + "kubeflows"
 					return impl
 				},
@@ -86,7 +86,7 @@ func NewControllers(process *base.Process) []injection.ControllerConstructor {
 }
 
 func newController(
-	k *variant.Kind, process *base.Process, partsOf func(context.Context) parts,
+	k *variant.Kind, process *base.Process, partsOf func(context.Context) kindParts,
 ) injection.ControllerConstructor {
 	return func(ctx context.Context, cmw configmap.Watcher) *controller.Impl {
 		ctx = base.WithRecorder(ctx)
@@ -158,7 +158,7 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 			case r.written.RolledBack(was, is):
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
 			case leads.IsLeaderFor(base.KeyOf(is)):
-				r.note(ctx, was, is)
+				r.emitEvents(ctx, was, is)
 			}
 			impl.Enqueue(after)
 		},
@@ -177,8 +177,8 @@ const (
 	byRun = "run"
 )
 
-// indexRuns indexes a schedule by its active runs.
-func indexRuns(object any) (uids []string, _ error) {
+// indexByRun indexes a schedule by its active runs.
+func indexByRun(object any) (uids []string, _ error) {
 	s, ok := object.(variant.Schedule)
 	if !ok || s.GetScheduleStatus().Firesteel == nil {
 		return nil, nil
@@ -189,7 +189,7 @@ func indexRuns(object any) (uids []string, _ error) {
 	return uids, nil
 }
 
-func indexSchedule(k *variant.Kind) cache.IndexFunc {
+func indexBySchedule(k *variant.Kind) cache.IndexFunc {
 	return func(object any) ([]string, error) {
 		if run, ok := object.(metav1.Object); ok && k.ScheduleOf(run) != "" {
 			return []string{k.ScheduleOf(run)}, nil
@@ -198,9 +198,9 @@ func indexSchedule(k *variant.Kind) cache.IndexFunc {
 	}
 }
 
-func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts parts) {
-	base.Must(ctx, parts.runs.AddIndexers(cache.Indexers{bySchedule: indexSchedule(r.kind)}))
-	base.Must(ctx, parts.schedules.AddIndexers(cache.Indexers{byRun: indexRuns}))
+func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts kindParts) {
+	base.Must(ctx, parts.runs.AddIndexers(cache.Indexers{bySchedule: indexBySchedule(r.kind)}))
+	base.Must(ctx, parts.schedules.AddIndexers(cache.Indexers{byRun: indexByRun}))
 	changed := func(object any) {
 		run, ok := object.(metav1.Object)
 		if !ok {
@@ -229,7 +229,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 	})
 }
 
-// strip drops what nobody reads.
+// strip drops managed fields.
 func strip(object any) (any, error) {
 	if s, is := object.(variant.Schedule); is {
 		s.SetManagedFields(nil)

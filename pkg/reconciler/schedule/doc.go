@@ -1,6 +1,6 @@
-// Package schedule keeps the clock of schedules, of both kinds: at each instant at which a run is due it
-// asks the handler to start it, and again until the schedule shows that it did; and it tells in the status how the
-// schedule and its runs stand. What is due, missed and kept is decided by pkg/schedule.
+// Package schedule reconciles the schedules of both kinds. When a run is due it asks the handler to start it, again and again until
+// the schedule shows the run. It writes the state of the schedule and its runs to the status. pkg/schedule decides what is due,
+// missed and kept.
 //
-// While nothing is due it asks nothing of the API server.
+// While nothing is due it makes no request to the API server.
 package schedule

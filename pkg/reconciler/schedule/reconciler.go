@@ -28,24 +28,23 @@ import (
 )
 
 const (
-	// handlerWrites is how long the handler may take from creating a run to recording it. Beyond that the reconciler
-	// records what it sees.
-	handlerWrites = 5 * time.Second
-	// lookAtLeast is how often a schedule is looked at, so that a clock that was set is noticed.
-	lookAtLeast = 10 * time.Minute
+	// handlerDelay is how long the handler may take from creating a run to recording it. After that the reconciler records it.
+	handlerDelay = 5 * time.Second
+	// maxRequeue is the longest time between two reconciles of a schedule, so that a change of the system clock is noticed.
+	maxRequeue = 10 * time.Minute
 )
 
-// Reconciler keeps the clock of the schedules of one kind.
+// Reconciler reconciles the schedules of one kind.
 type Reconciler struct {
 	kind   *variant.Kind
 	client versioned.Interface
-	// runs are the applications, with the index of those that are a schedule's.
+	// runs are the applications, indexed by schedule.
 	runs  cache.Indexer
 	relay delivery.Publisher
 	clock clock.PassiveClock
 	// owned reports whether this replica leads a schedule that still exists.
 	owned base.Owned
-	// enqueueAfter has a schedule looked at again.
+	// enqueueAfter requeues a schedule.
 	enqueueAfter func(key types.NamespacedName, after time.Duration)
 
 	written *writecache.Cache[variant.Schedule]
@@ -59,7 +58,7 @@ type Reconciler struct {
 	instruments  *Instruments
 }
 
-// reconcile takes a schedule further.
+// reconcile reconciles a schedule.
 func (r *Reconciler) reconcile(ctx context.Context, s variant.Schedule) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
@@ -83,15 +82,15 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		return err
 	}
 	decision, again := decide(s, policy, runs, now)
-	unseen, err := r.unseen(ctx, s, decision.Record, runs)
+	unseen, err := r.uncachedRuns(ctx, s, decision.Record, runs)
 	if err != nil {
 		return err
 	}
 	if len(unseen) > 0 {
-		again = handlerWrites
+		again = handlerDelay
 	}
 	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
-	instant, asks := awaits(decision, policy)
+	instant, asks := handlerRequest(decision, policy)
 	r.backlog.Set(s.GetUID(), asks && !decision.Due.IsZero())
 	silent := ""
 	if asks {
@@ -109,15 +108,15 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 			return err
 		}
 	}
-	if err := r.tell(ctx, s, instant, asks); err != nil {
+	if err := r.publish(ctx, s, instant, asks); err != nil {
 		return err
 	}
-	r.lookAgain(s, decision, again)
+	r.requeue(s, decision, again)
 	return nil
 }
 
-// decide decides, with the runs that exist and that the record does not know of. The handler is given time to record what
-// it has just started; after that the record says what is seen.
+// decide decides with the runs that exist and are not recorded. The handler gets time to record a run that it just started. After
+// that the reconciler records it.
 func decide(
 	s variant.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
 ) (decision schedule.Decision, again time.Duration) {
@@ -126,17 +125,17 @@ func decide(
 	if found == nil {
 		return decision, 0
 	}
-	if age := now.Sub(found.Created); age < handlerWrites && found.Instant.Equal(decision.Due) {
-		return decision, handlerWrites
+	if age := now.Sub(found.Created); age < handlerDelay && found.Instant.Equal(decision.Due) {
+		return decision, handlerDelay
 	}
 	schedule.Found(decision.Record, policy, *found)
 	s.GetScheduleStatus().Firesteel = decision.Record
 	return schedule.Decide(s, policy, now), 0
 }
 
-// awaits says whether a handler has something to do for a schedule, and the instant that it is about: a run that is due
-// and waits for no other, or else ended runs that are kept no longer.
-func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool) {
+// handlerRequest reports whether the handler is asked to act, and the instant that the request is about: a run is due and waits for
+// no other, or ended runs exceed the history limits.
+func handlerRequest(decision schedule.Decision, policy schedule.Policy) (time.Time, bool) {
 	record := decision.Record
 	if !decision.Due.IsZero() && (record.Held == nil || record.Held.Policy != policy.Concurrency || len(record.Active) == 0) {
 		return decision.Due, true
@@ -144,8 +143,8 @@ func awaits(decision schedule.Decision, policy schedule.Policy) (time.Time, bool
 	return record.SettledUntil.Time, len(record.Surplus) > 0 && !record.SettledUntil.IsZero()
 }
 
-// runsOf returns the runs of a schedule that the cache has, with the instants that are proven. Somebody may have removed the
-// owner of a run, or its label: it counts all the same.
+// runsOf returns the runs of a schedule that the cache has, with proven instants. A run counts even if its owner or label was
+// removed.
 func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
 	if err != nil {
@@ -161,7 +160,7 @@ func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time
 		return !ok || earlier || run.GetName() != schedule.RunName(s.GetName(), variant.InstantOf(run))
 	})
 	runs := map[types.UID]schedule.Run{}
-	for _, object := range slices.Concat(owned, detached, r.recorded(s)) {
+	for _, object := range slices.Concat(owned, detached, r.activeRuns(s)) {
 		if run, ok := object.(metav1.Object); ok {
 			runs[run.GetUID()] = variant.RunOf(run)
 		}
@@ -169,8 +168,8 @@ func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time
 	return schedule.Believe(s, policy, slices.Collect(maps.Values(runs)), now), nil
 }
 
-// recorded returns the runs that the record of a schedule has as active, as the cache has them.
-func (r *Reconciler) recorded(s variant.Schedule) (runs []any) {
+// activeRuns returns the runs that the record has as active, as the cache has them.
+func (r *Reconciler) activeRuns(s variant.Schedule) (runs []any) {
 	record := s.GetScheduleStatus().Firesteel
 	if record == nil {
 		return nil
@@ -184,9 +183,9 @@ func (r *Reconciler) recorded(s variant.Schedule) (runs []any) {
 	return runs
 }
 
-// unseen are the runs that a record has as active, that the cache does not have, and that exist: what is not in a cache
-// may be too young for it.
-func (r *Reconciler) unseen(
+// uncachedRuns returns the runs that the record has as active and that exist although the cache does not have them: the cache may
+// be stale.
+func (r *Reconciler) uncachedRuns(
 	ctx context.Context, s variant.Schedule, record *v1alpha1.ScheduleRecord, runs []schedule.Run,
 ) ([]v1alpha1.RunReference, error) {
 	seen := map[types.UID]bool{}
@@ -198,7 +197,7 @@ func (r *Reconciler) unseen(
 		if seen[reference.UID] {
 			continue
 		}
-		if last := record.Last; last == nil || last.UID != reference.UID || r.clock.Since(last.StartedAt.Time) >= handlerWrites {
+		if last := record.Last; last == nil || last.UID != reference.UID || r.clock.Since(last.StartedAt.Time) >= handlerDelay {
 			run, err := r.kind.Run(ctx, r.client, types.NamespacedName{Namespace: s.GetNamespace(), Name: reference.Name})
 			if err != nil && !apierrors.IsNotFound(err) {
 				return nil, fmt.Errorf("look for run %s: %w", reference.Name, err)
@@ -212,7 +211,7 @@ func (r *Reconciler) unseen(
 	return unseen, nil
 }
 
-// worthWriting says that a status tells something new. That a run is gone which was to go is nothing new.
+// worthWriting reports whether a status is worth a write. The deletion of a surplus run is not.
 func worthWriting(before, after *v1alpha1.ScheduleStatus) bool {
 	if before.Firesteel == nil || len(after.Firesteel.Surplus) > 0 && !contains(before.Firesteel.Surplus, after.Firesteel.Surplus) {
 		return true
@@ -253,8 +252,8 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) 
 	return stored, nil
 }
 
-// tell has the handler asked, or asked no more.
-func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
+// publish asks the handler, or withdraws the request.
+func (r *Reconciler) publish(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
 	story := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
 	if !asks {
 		if r.published.has(s.GetUID()) {
@@ -276,9 +275,9 @@ func (r *Reconciler) tell(ctx context.Context, s variant.Schedule, instant time.
 	return nil
 }
 
-// lookAgain has the schedule looked at when time alone changes something.
-func (r *Reconciler) lookAgain(s variant.Schedule, decision schedule.Decision, again time.Duration) {
-	after := lookAtLeast
+// requeue requeues a schedule for when time alone changes something.
+func (r *Reconciler) requeue(s variant.Schedule, decision schedule.Decision, again time.Duration) {
+	after := maxRequeue
 	if !decision.LookAgain.IsZero() {
 		after = min(after, max(decision.LookAgain.Sub(r.clock.Now()), 0))
 	} else if again == 0 {
@@ -290,7 +289,7 @@ func (r *Reconciler) lookAgain(s variant.Schedule, decision schedule.Decision, a
 	r.enqueueAfter(base.KeyOf(s), after)
 }
 
-// earlier is the shorter of two times, of which zero is none.
+// earlier returns the shorter of two durations. Zero is none.
 func earlier(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -298,7 +297,7 @@ func earlier(a, b time.Duration) time.Duration {
 	return a
 }
 
-// forget ends all that is remembered of a schedule.
+// forget forgets a schedule.
 func (r *Reconciler) forget(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.published.forget(s.GetUID())

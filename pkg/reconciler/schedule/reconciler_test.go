@@ -29,39 +29,39 @@ import (
 // due is when the hourly schedule of these tests is due.
 var due = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
 
-// teller notes what is asked of the handler.
-type teller struct {
+// fakePublisher collects requests to the handler.
+type fakePublisher struct {
 	asked []string
 	told  int
 }
 
-func (l *teller) Publish(story events.Snapshot) {
+func (l *fakePublisher) Publish(story events.Snapshot) {
 	l.told++
 	if story.Request != nil {
 		l.asked = append(l.asked, story.Request.Handler+" "+story.Request.Event.ID())
 	}
 }
-func (l *teller) Progress(types.UID) events.Progress      { return events.Progress{} }
-func (l *teller) Forget(types.UID)                        {}
-func (l *teller) ForgetMatching(func(events.Object) bool) {}
-func (l *teller) HandlerSettingsChanged()                 {}
-func (l *teller) HasSink() bool                           { return true }
+func (l *fakePublisher) Progress(types.UID) events.Progress      { return events.Progress{} }
+func (l *fakePublisher) Forget(types.UID)                        {}
+func (l *fakePublisher) ForgetMatching(func(events.Object) bool) {}
+func (l *fakePublisher) HandlerSettingsChanged()                 {}
+func (l *fakePublisher) HasSink() bool                           { return true }
 
-// stage is a reconciler with a schedule, and what it does.
-type stage struct {
+// env is a reconciler with one schedule and fakes around it.
+type env struct {
 	*Reconciler
 	client *fake.Clientset
-	teller *teller
+	teller *fakePublisher
 	clock  *clocktesting.FakePassiveClock
 	again  time.Duration
 	// lost says that another replica leads the schedule, or that it is gone.
 	lost bool
 }
 
-func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *stage {
+func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *env {
 	t.Helper()
-	st := &stage{client: fake.NewSimpleClientset(s), teller: &teller{}, clock: clocktesting.NewFakePassiveClock(due)}
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexSchedule(variant.Apache)})
+	st := &env{client: fake.NewSimpleClientset(s), teller: &fakePublisher{}, clock: clocktesting.NewFakePassiveClock(due)}
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexBySchedule(variant.Apache)})
 	for _, run := range runs {
 		if err := indexer.Add(run); err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func newStage(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*spar
 }
 
 // reconcile reconciles the schedule as it is, at an instant.
-func (st *stage) reconcile(t *testing.T, now time.Time) {
+func (st *env) reconcile(t *testing.T, now time.Time) {
 	t.Helper()
 	st.clock.SetTime(now)
 	st.teller.asked = nil
@@ -92,7 +92,7 @@ func (st *stage) reconcile(t *testing.T, now time.Time) {
 	}
 }
 
-func (st *stage) requests() string {
+func (st *env) requests() string {
 	var texts []string
 	for _, action := range st.client.Actions() {
 		texts = append(texts, action.GetVerb()+" "+action.GetResource().Resource)
@@ -121,7 +121,7 @@ func run(name string, state lifecycle.State, instant time.Time) *sparkv1.SparkAp
 const wrote = "update scheduledsparkapplications"
 
 func TestAScheduleAtRestCostsNothing(t *testing.T) {
-	st := newStage(t, hourly())
+	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-20*time.Minute))
 	if st.requests() != wrote {
 		t.Errorf("at first it asked for %q", st.requests())
@@ -142,7 +142,7 @@ func TestARunIsNoBacklogOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 		for n := range 32 {
 			s := hourly()
 			s.UID = types.UID(fmt.Sprint("uid-", n))
-			st := newStage(t, s)
+			st := newEnv(t, s)
 			st.backlog, st.lost = &backlog, lost
 			st.reconcile(t, due)
 		}
@@ -153,7 +153,7 @@ func TestARunIsNoBacklogOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 }
 
 func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
-	st := newStage(t, hourly())
+	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-time.Second))
 	question := "schedule uid-of-pi.2026-03-01T13:00:00Z"
 	for _, now := range []time.Time{due, due.Add(time.Minute)} {
@@ -181,13 +181,13 @@ func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
 
 // Two that write for one run would be in each other's way.
 func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
-	st := newStage(t, hourly())
+	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-time.Second))
 	if err := st.runs.Add(run("pi-1772370000", lifecycle.Submitted, due)); err != nil {
 		t.Fatal(err)
 	}
 	st.reconcile(t, due.Add(time.Second))
-	if st.requests() != "" || st.again != handlerWrites {
+	if st.requests() != "" || st.again != handlerDelay {
 		t.Errorf("before the run is recorded it asked for %q, and looks again in %s", st.requests(), st.again)
 	}
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
@@ -208,12 +208,12 @@ func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
 
 // A run that the handler came not to record is recorded by whoever sees it, once the handler has had its time.
 func TestARunThatIsSeenIsRecorded(t *testing.T) {
-	st := newStage(t, hourly(), run("pi-1772370000", lifecycle.Submitted, due))
+	st := newEnv(t, hourly(), run("pi-1772370000", lifecycle.Submitted, due))
 	st.reconcile(t, due.Add(time.Second))
 	if len(st.teller.asked) != 1 {
 		t.Errorf("the handler is given its time, and was asked %q", st.teller.asked)
 	}
-	st.reconcile(t, due.Add(handlerWrites))
+	st.reconcile(t, due.Add(handlerDelay))
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || len(st.teller.asked) > 0 {
 		t.Errorf("the record is %+v, and the handler was asked %q", s.Status.Firesteel, st.teller.asked)
@@ -241,7 +241,7 @@ func TestARunCountsWhateverItLost(t *testing.T) {
 			s.Spec.ConcurrencyPolicy = v1alpha1.ConcurrencyForbid
 			running := run(schedule.RunName("pi", earlier), lifecycle.RunningHealthy, earlier)
 			running.Labels = map[string]string{label: "pi"}
-			st := newStage(t, s, running)
+			st := newEnv(t, s, running)
 			st.reconcile(t, due.Add(-time.Minute))
 			lost := running.DeepCopy()
 			test.lose(lost)
@@ -294,7 +294,7 @@ func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
 			if owners[0].Kind != "Workflow" {
 				app.OwnerReferences = nil
 			}
-			st := newStage(t, hourly(), app)
+			st := newEnv(t, hourly(), app)
 			st.reconcile(t, due)
 			s, err := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 			if err != nil {
@@ -309,7 +309,7 @@ func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
 }
 
 func TestWhatIsKeptNoLongerIsAskedFor(t *testing.T) {
-	st := newStage(t, hourly(),
+	st := newEnv(t, hourly(),
 		run("pi-1", lifecycle.ResourceReleased, due.Add(-2*time.Hour)), run("pi-2", lifecycle.ResourceReleased, due.Add(-time.Hour)))
 	st.reconcile(t, due.Add(-time.Minute))
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
@@ -338,7 +338,7 @@ func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
 		if err := schedules.GetStore().Add(s); err != nil {
 			t.Fatal(err)
 		}
-		awaits := Awaits(t.Context(), variant.Apache, schedules, func(types.NamespacedName) {})
+		awaits := KeepRuns(t.Context(), variant.Apache, schedules, func(types.NamespacedName) {})
 		if got := awaits(ended); got != test.awaits {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -364,7 +364,7 @@ func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
 			server.Add(s)
 			informer := informerOf(server)
 			looked := make(chan types.NamespacedName, 9)
-			awaits := Awaits(t.Context(), variant.Apache, informer, func(run types.NamespacedName) { looked <- run })
+			awaits := KeepRuns(t.Context(), variant.Apache, informer, func(run types.NamespacedName) { looked <- run })
 			go informer.RunWithContext(t.Context())
 			cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced)
 			waiting := run("pi-1772370000", lifecycle.ResourceReleased, due)

@@ -28,10 +28,10 @@ func (r *Reconciler) isBlocked(ctx context.Context, c *sparkv1.SparkCluster) (bo
 		return true, r.reportUndecodable(ctx, c)
 	case record != nil:
 		return false, nil
-	case deleted && r.memory.pruned.Has(c.UID):
+	case deleted && r.state.pruned.Has(c.UID):
 		return true, r.releaseUnmanaged(ctx, c)
 	default:
-		wait := r.memory.pruned.Wait(c.UID, r.clock.Now())
+		wait := r.state.pruned.Wait(c.UID, r.clock.Now())
 		if wait > 0 {
 			return true, controller.NewRequeueAfter(wait)
 		}
@@ -45,7 +45,7 @@ func (r *Reconciler) isBlocked(ctx context.Context, c *sparkv1.SparkCluster) (bo
 func (r *Reconciler) leaveToNewerVersion(ctx context.Context, c *sparkv1.SparkCluster) error {
 	r.forget(c.UID)
 	if c.DeletionTimestamp == nil {
-		r.memory.reports.NotUnderstood(ctx, c, blocked.NotUnderstood(c.Status.Firesteel))
+		r.state.reports.NotUnderstood(ctx, c, blocked.NotUnderstood(c.Status.Firesteel))
 		return nil
 	}
 	if err := r.releaseUnmanaged(ctx, c); err != nil {
@@ -56,7 +56,7 @@ func (r *Reconciler) leaveToNewerVersion(ctx context.Context, c *sparkv1.SparkCl
 
 // releaseUnmanaged deletes the objects of a deleted cluster whose record nobody writes, unless they are to be orphaned.
 func (r *Reconciler) releaseUnmanaged(ctx context.Context, c *sparkv1.SparkCluster) error {
-	if accepted, _ := r.releasing(c, nil); accepted {
+	if accepted, _ := r.releaseProgress(c, nil); accepted {
 		return nil
 	}
 	return r.release(ctx, c)
@@ -66,7 +66,7 @@ func (r *Reconciler) releaseUnmanaged(ctx context.Context, c *sparkv1.SparkClust
 func (r *Reconciler) reportUndecodable(ctx context.Context, c *sparkv1.SparkCluster) error {
 	const reason = "Undecodable"
 	message := r.redactors.For(c).Text("The cluster cannot be decoded, so that nothing is done for it: " + c.Undecodable)
-	return r.memory.reports.Report(ctx, c, reason, message, func() error {
+	return r.state.reports.Report(ctx, c, reason, message, func() error {
 		patch, err := dialect.BlockedPatch(c, metav1.Condition{
 			Type: status.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 		}, r.clock.Now())

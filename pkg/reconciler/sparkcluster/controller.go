@@ -28,7 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// workers is the number of clusters that are reconciled at once.
+// workers is the number of clusters that are reconciled at the same time.
 const workers = 16
 
 // NewController returns the constructor of the controller. read reads the pages of masters.
@@ -57,9 +57,9 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		*r = Reconciler{
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), masters: masters, enqueueAfter: impl.EnqueueAfter,
-			memory: newMemory(), redactors: base.NewRedactors(), instruments: instruments,
-			estate: newEstate(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
-				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && tellsOfMaster(changed) {
+			state: newClusterState(), redactors: base.NewRedactors(), instruments: instruments,
+			owned: newOwnedObjects(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
+				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && concernsMaster(changed) {
 					masters.Hasten(c.UID)
 				}
 				impl.EnqueueKey(key)
@@ -72,7 +72,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 				return c, c != nil && serves(c)
 			},
 			ForgetUnserved: func(c *sparkv1.SparkCluster) { r.forget(c.UID) },
-			ForgetWrite:    r.memory.written.Forget,
+			ForgetWrite:    r.state.written.Forget,
 		}
 		watchClusters(ctx, r, impl, informer)
 		enqueue := func(selected func(*sparkv1.SparkCluster) bool) {
@@ -104,25 +104,25 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
 			was, is := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
-			if r.memory.written.RolledBack(was, is) {
+			if r.state.written.RolledBack(was, is) {
 				r.forget(is.UID) // what was acknowledged of it is void, too
 			}
 			if was.Generation != is.Generation {
-				r.memory.edits.Observe(is.UID, status.SpecOf(was), status.SpecOf(is))
+				r.state.edits.Observe(is.UID, status.SpecOf(was), status.SpecOf(is))
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
 			if c, is := base.LastKnown(object).(*sparkv1.SparkCluster); is {
 				r.forget(c.UID)
-				r.memory.forget(c)
+				r.state.forget(c)
 			}
 		},
 	})
 }
 
-// tellsOfMaster says that a change may have changed what a master tells.
-func tellsOfMaster(changed object) bool {
+// concernsMaster reports whether the change of an object may change what the page of the master shows.
+func concernsMaster(changed object) bool {
 	switch changed.(type) {
 	case *corev1.Pod, *appsv1.StatefulSet:
 		return true
@@ -131,15 +131,16 @@ func tellsOfMaster(changed object) bool {
 	}
 }
 
-// concerns says that a change of the settings concerns a cluster: it comes into the scope or leaves it, or its settings are
-// others.
+// concerns reports whether a change of the settings concerns a cluster: the cluster comes into the scope or leaves it, or its
+// settings change.
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
 	redefined := !reflect.DeepEqual(before.Clusters, after.Clusters) || before.Defaults.Image != after.Defaults.Image
 	return served != before.Scope.Serves(c, process.NamespaceLabels) || served && redefined
 }
 
-// unfinished leaves out of a new leader's first look what has nothing left to happen to it.
+// unfinished reports whether a new leader has to reconcile a cluster. A cluster that is released, with all events acknowledged, is
+// left out.
 func unfinished(object any) bool {
 	c, is := object.(*sparkv1.SparkCluster)
 	if !is || c.DeletionTimestamp != nil || c.Status.Firesteel == nil {
@@ -150,15 +151,15 @@ func unfinished(object any) bool {
 		c.Status.ObservedGeneration != c.Generation
 }
 
-// unseen stands for the state of a cluster that nobody has looked at.
-const unseen = "New"
+// stateNew is the state in metrics of a cluster that was not reconciled yet.
+const stateNew = "New"
 
 // count returns the number of served clusters in each state.
 func count(informer cache.SharedIndexInformer, serves func(*sparkv1.SparkCluster) bool) map[string]int64 {
 	counts := map[string]int64{}
 	for _, object := range informer.GetStore().List() {
 		if c, is := object.(*sparkv1.SparkCluster); is && serves(c) {
-			counts[cmp.Or(status.ShownState(c), unseen)]++
+			counts[cmp.Or(status.ShownState(c), stateNew)]++
 		}
 	}
 	return counts

@@ -21,21 +21,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// goingError says that what has the name of an object is on its way out.
-type goingError struct{ object string }
+// nameNotFreeError reports that another object with the wanted name is being deleted.
+type nameNotFreeError struct{ object string }
 
-func (e *goingError) Error() string {
+func (e *nameNotFreeError) Error() string {
 	return fmt.Sprintf("%s is not there yet: what has its name is on its way out, and is awaited.", e.object)
 }
 
-func (e *goingError) cause() *lifecycle.Cause {
+func (e *nameNotFreeError) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: e.Error()}
 }
 
-// refusedAgain is when an edit of a cluster that runs, which was refused, is tried again.
-const refusedAgain = time.Minute
+// refusalRetry is when Firesteel tries a refused edit of a running cluster again.
+const refusalRetry = time.Minute
 
-// refusedError is the API server's, or a namesake's, last word on an object.
+// refusedError reports that an object was refused for good: by the API server, or since another owner has the name.
 type refusedError struct {
 	object, reason string
 	err            error
@@ -53,7 +53,7 @@ func (e *refusedError) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason, Message: message}
 }
 
-// remedies say what to do about a refusal, where that can be known.
+// remedies say what to do about a refusal, if that is known.
 var remedies = map[string]string{
 	apierror.QuotaExceeded: "raise the quota, or have the cluster ask for less",
 	apierror.NameTaken:     "rename the cluster, or delete what has the name",
@@ -62,28 +62,29 @@ var remedies = map[string]string{
 	reasonClaims:           "undo the edit, or delete the cluster and apply it again",
 }
 
-// reasonClaims is the reason of an edit of what Kubernetes lets nobody edit.
+// reasonClaims is the reason of an edit of volumeClaimTemplates, which Kubernetes does not allow.
 const reasonClaims = "VolumeClaimTemplatesEdited"
 
-// reasonLabel is the reason of an object whose labels somebody changes as it is written.
+// reasonLabel is the reason of an object whose labels an admission webhook changed.
 const reasonLabel = "LabelChanged"
 
-// isEnsured says that all objects are as they were built, and that there are no others.
-func (r *Reconciler) isEnsured(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
+// allUpToDate reports whether all objects are as they were built, and no obsolete ones exist.
+func (r *Reconciler) allUpToDate(c *sparkv1.SparkCluster, objects *resources.Objects) bool {
 	for _, wanted := range objects.All() {
-		if existing := r.estate.get(c.UID, placeOf(wanted)); existing == nil || !asWanted(c, existing, wanted) {
+		if existing := r.owned.get(c.UID, objectKeyOf(wanted)); existing == nil || !isUpToDate(c, existing, wanted) {
 			return false
 		}
 	}
-	return len(r.surplus(c, objects)) == 0
+	return len(r.obsolete(c, objects)) == 0
 }
 
-func asWanted(c *sparkv1.SparkCluster, existing, wanted object) bool {
+func isUpToDate(c *sparkv1.SparkCluster, existing, wanted object) bool {
 	return existing.GetDeletionTimestamp() == nil && owns(c.UID, existing) && resources.Same(existing, wanted) &&
 		changedLabel(existing, wanted) == "" && !rescaled(c, existing, wanted)
 }
 
-// changedLabel is a label of an object that is not as Firesteel sets it, by which the object is found; empty if there is none.
+// changedLabel returns a label of an object that differs from what Firesteel set, if objects are found by that label. It is empty
+// if there is none.
 func changedLabel(existing, wanted object) string {
 	for _, label := range []string{resources.LabelCluster, resources.LabelOperator} {
 		if existing.GetLabels()[label] != wanted.GetLabels()[label] {
@@ -93,8 +94,8 @@ func changedLabel(existing, wanted object) string {
 	return ""
 }
 
-// rescaled says that somebody gave a StatefulSet another number of Pods than the spec, which alone decides about it: no
-// autoscaler does, and it was not taken over with that number.
+// rescaled reports whether another writer changed the replicas of a StatefulSet although the spec alone decides: there is no
+// autoscaler, and the StatefulSet was not adopted with other replicas.
 func rescaled(c *sparkv1.SparkCluster, existing, wanted object) bool {
 	before, is := existing.(*appsv1.StatefulSet)
 	after, too := wanted.(*appsv1.StatefulSet)
@@ -106,10 +107,10 @@ func rescaled(c *sparkv1.SparkCluster, existing, wanted object) bool {
 
 func hashOf(o object) string { return o.GetAnnotations()[resources.HashAnnotation] }
 
-// surplus are the objects of a cluster that it is not to have any more.
-func (r *Reconciler) surplus(c *sparkv1.SparkCluster, objects *resources.Objects) []object {
+// obsolete returns the objects of a cluster that its spec no longer asks for.
+func (r *Reconciler) obsolete(c *sparkv1.SparkCluster, objects *resources.Objects) []object {
 	var surplus []object
-	for _, owned := range r.estate.of(c.UID) {
+	for _, owned := range r.owned.ownedBy(c.UID) {
 		scaler := owned.GetName() == resources.AutoscalerName(c.Name) && objects.Autoscaler == nil
 		budget := owned.GetName() == resources.BudgetName(c.Name) && objects.Budget == nil
 		if (scaler || budget) && owned.GetDeletionTimestamp() == nil {
@@ -119,17 +120,17 @@ func (r *Reconciler) surplus(c *sparkv1.SparkCluster, objects *resources.Objects
 	return surplus
 }
 
-// ensure has all objects be as they were built. It returns why one can never be; others are made all the same where the
-// cluster runs.
+// ensure creates or updates all objects. It returns the cause if one is refused for good. A running cluster gets the other objects
+// all the same.
 func (r *Reconciler) ensure(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects, starts bool) (*lifecycle.Cause, error) {
-	for _, needless := range r.surplus(c, objects) {
+	for _, needless := range r.obsolete(c, objects) {
 		if err := r.remove(ctx, needless); err != nil {
 			return nil, err
 		}
 	}
 	var cause *lifecycle.Cause
 	for _, wanted := range objects.All() {
-		err := r.have(ctx, c, wanted)
+		err := r.ensureObject(ctx, c, wanted)
 		var refused *refusedError
 		switch {
 		case errors.As(err, &refused):
@@ -146,10 +147,10 @@ func (r *Reconciler) ensure(ctx context.Context, c *sparkv1.SparkCluster, object
 	return cause, nil
 }
 
-// have creates an object, or has what there is be like it.
-func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted object) error {
-	existing := r.estate.get(c.UID, placeOf(wanted))
-	if existing != nil && asWanted(c, existing, wanted) {
+// ensureObject creates an object, or updates the existing one.
+func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, wanted object) error {
+	existing := r.owned.get(c.UID, objectKeyOf(wanted))
+	if existing != nil && isUpToDate(c, existing, wanted) {
 		return nil
 	}
 	verbs, err := verbsFor(r.kube, wanted)
@@ -160,34 +161,34 @@ func (r *Reconciler) have(ctx context.Context, c *sparkv1.SparkCluster, wanted o
 	if existing == nil {
 		made, err := verbs.create(ctx)
 		if !apierrors.IsAlreadyExists(err) && !apierror.ForGood(err) {
-			return r.note(made, wanted, err)
+			return r.recordWrite(made, wanted, err)
 		}
 		refused = err
 	}
-	return r.take(ctx, c, verbs, wanted, refused)
+	return r.adoptOrUpdate(ctx, c, verbs, wanted, refused)
 }
 
-// take has an object that exists be like the wanted one, where it is the cluster's to have. refused is why it was not created,
-// nil where nobody tried to. Any refusal may be for its name: the answer to an earlier create may have been lost, or what has
-// the name is on its way out, and the API server looks at quotas and policies before names.
-func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object, refused error) error {
+// adoptOrUpdate updates an existing object, if the cluster owns it or may adopt it. refused is why the object was not created, nil
+// if that was not tried. Any refusal may be caused by the name: the response to an earlier create may be lost, or the object with
+// the name is being deleted. The API server checks quotas and policies before names.
+func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object, refused error) error {
 	existing, err := verbs.get(ctx)
-	going := &goingError{object: describe(wanted)}
+	going := &nameNotFreeError{object: describe(wanted)}
 	switch {
 	case apierror.ForGood(refused) && (apierrors.IsNotFound(err) || apierror.ForGood(err)):
-		return r.note(nil, wanted, refused)
+		return r.recordWrite(nil, wanted, refused)
 	case apierrors.IsNotFound(err):
 		return going // it went in between
 	case err != nil:
 		return fmt.Errorf("look at existing %s: %w", describe(wanted), err)
-	case existing.GetDeletionTimestamp() != nil, namesakes(c, existing):
+	case existing.GetDeletionTimestamp() != nil, belongsToNamesake(c, existing):
 		return going
-	case !owns(c.UID, existing) && !abandoned(c, existing):
+	case !owns(c.UID, existing) && !isOrphan(c, existing):
 		return &refusedError{
 			object: describe(wanted), reason: apierror.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
 		}
-	case asWanted(c, existing, wanted):
-		r.estate.wrote(existing)
+	case isUpToDate(c, existing, wanted):
+		r.owned.written(existing)
 		return nil
 	case claimsEdited(existing, wanted):
 		return &refusedError{
@@ -195,32 +196,32 @@ func (r *Reconciler) take(ctx context.Context, c *sparkv1.SparkCluster, verbs ve
 		}
 	}
 	if !owns(c.UID, existing) {
-		if err := r.lives(ctx, c); err != nil {
+		if err := r.checkNotDeleted(ctx, c); err != nil {
 			return err
 		}
 	}
-	if readdressed(existing, wanted) {
+	if needsReplacement(existing, wanted) {
 		return r.replace(ctx, verbs, existing, wanted)
 	}
-	updated, err := verbs.update(ctx, merge(existing, wanted, r.scaled(c)))
-	return r.note(updated, wanted, err)
+	updated, err := verbs.update(ctx, merge(existing, wanted, r.isAutoscaled(c)))
+	return r.recordWrite(updated, wanted, err)
 }
 
-// replace deletes an object that cannot be edited, and creates the wanted one in its place.
+// replace deletes an object that cannot be updated, and creates the wanted one.
 func (r *Reconciler) replace(ctx context.Context, verbs verbs, existing, wanted object) error {
 	if err := r.remove(ctx, existing); err != nil {
 		return err
 	}
 	made, err := verbs.create(ctx)
 	if apierrors.IsAlreadyExists(err) {
-		return &goingError{object: describe(wanted)}
+		return &nameNotFreeError{object: describe(wanted)}
 	}
-	return r.note(made, wanted, err)
+	return r.recordWrite(made, wanted, err)
 }
 
-// lives says by an error that a cluster was deleted meanwhile: what it is about to take may have been orphaned by that very
-// deletion, which the cache does not know yet.
-func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
+// checkNotDeleted returns a conflict if a cluster was deleted and the cache is stale. That deletion may have orphaned the object
+// that is about to be adopted.
+func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluster) error {
 	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
@@ -232,21 +233,21 @@ func (r *Reconciler) lives(ctx context.Context, c *sparkv1.SparkCluster) error {
 	}
 }
 
-// scaled says that an autoscaler decides about the workers, and is there to do so: until then a range begins with the
-// number that the spec says.
-func (r *Reconciler) scaled(c *sparkv1.SparkCluster) bool {
-	scaler := place{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
-	return resources.Autoscaled(c) && r.estate.get(c.UID, scaler) != nil
+// isAutoscaled reports whether an autoscaler exists and decides the number of workers. Until it exists, the number in the spec
+// holds.
+func (r *Reconciler) isAutoscaled(c *sparkv1.SparkCluster) bool {
+	scaler := objectKey{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
+	return resources.Autoscaled(c) && r.owned.get(c.UID, scaler) != nil
 }
 
-// note keeps what a write brought.
-func (r *Reconciler) note(written, wanted object, err error) error {
+// recordWrite stores the result of a write.
+func (r *Reconciler) recordWrite(written, wanted object, err error) error {
 	switch {
 	case err == nil && changedLabel(written, wanted) != "":
 		return &refusedError{object: describe(wanted), reason: reasonLabel, err: fmt.Errorf("its label %s was changed on its way, to %q",
 			changedLabel(written, wanted), written.GetLabels()[changedLabel(written, wanted)])}
 	case err == nil:
-		r.estate.wrote(written)
+		r.owned.written(written)
 		return nil
 	case apierror.ForGood(err):
 		return &refusedError{object: describe(wanted), reason: apierror.Reason(err), err: err}
@@ -255,8 +256,8 @@ func (r *Reconciler) note(written, wanted object, err error) error {
 	}
 }
 
-// namesakes says that an object is of an earlier cluster of the same name, which the garbage collector deletes.
-func namesakes(c *sparkv1.SparkCluster, existing object) bool {
+// belongsToNamesake reports whether an object belongs to an earlier cluster of the same name. The garbage collector deletes it.
+func belongsToNamesake(c *sparkv1.SparkCluster, existing object) bool {
 	for _, owner := range existing.GetOwnerReferences() {
 		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
 		if kind == sparkv1.SchemeGroupVersion.WithKind("SparkCluster").GroupKind() && owner.Name == c.Name && owner.UID != c.UID {
@@ -266,8 +267,8 @@ func namesakes(c *sparkv1.SparkCluster, existing object) bool {
 	return false
 }
 
-// abandoned says that an object was made for a cluster of this name, which was deleted and its objects orphaned.
-func abandoned(c *sparkv1.SparkCluster, existing object) bool {
+// isOrphan reports whether an object was made for a deleted cluster of this name and was orphaned.
+func isOrphan(c *sparkv1.SparkCluster, existing object) bool {
 	return metav1.GetControllerOf(existing) == nil && existing.GetLabels()[resources.LabelOperator] != "" &&
 		existing.GetLabels()[resources.LabelCluster] == c.Name
 }
@@ -283,7 +284,7 @@ func describe(o object) string {
 	return fmt.Sprintf("%s %s/%s", kindOf(o), o.GetNamespace(), o.GetName())
 }
 
-// remove deletes an object, where it is still as it was seen: it may have been orphaned since.
+// remove deletes an object if it has not changed since it was read: it may have been orphaned.
 func (r *Reconciler) remove(ctx context.Context, o object) error {
 	verbs, err := verbsFor(r.kube, o)
 	if err != nil {
@@ -296,14 +297,14 @@ func (r *Reconciler) remove(ctx context.Context, o object) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s: %w", describe(o), err)
 	}
-	r.estate.deleted(o)
+	r.owned.deleted(o)
 	return nil
 }
 
-// release deletes all that a cluster owns.
+// release deletes all objects that a cluster owns.
 func (r *Reconciler) release(ctx context.Context, c *sparkv1.SparkCluster) error {
 	var errs []error
-	for _, owned := range r.estate.of(c.UID) {
+	for _, owned := range r.owned.ownedBy(c.UID) {
 		if owned.GetDeletionTimestamp() == nil {
 			errs = append(errs, r.remove(ctx, owned))
 		}
@@ -311,8 +312,8 @@ func (r *Reconciler) release(ctx context.Context, c *sparkv1.SparkCluster) error
 	return errors.Join(errs...)
 }
 
-// combined is a hash of all objects.
-func combined(objects *resources.Objects) string {
+// objectsHash returns a hash of all objects.
+func objectsHash(objects *resources.Objects) string {
 	var hashes []string
 	for _, o := range objects.All() {
 		hashes = append(hashes, o.GetName()+"="+hashOf(o))

@@ -14,15 +14,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
-// merge is an existing object as it is to be. What cannot be changed stays, and so do other people's labels, annotations,
-// finalizers and owners, and the number of workers where an autoscaler has come to decide about it.
+// merge returns an existing object with the wanted content. It keeps immutable fields, the labels, annotations, finalizers and
+// owners of others, and the replicas if an autoscaler decides them.
 func merge(existing, wanted object, scaled bool) object {
 	merged := wanted.DeepCopyObject().(object)
 	merged.SetResourceVersion(existing.GetResourceVersion())
 	merged.SetUID(existing.GetUID())
 	merged.SetFinalizers(existing.GetFinalizers())
-	merged.SetLabels(over(existing.GetLabels(), wanted.GetLabels()))
-	merged.SetAnnotations(over(existing.GetAnnotations(), wanted.GetAnnotations()))
+	merged.SetLabels(overlay(existing.GetLabels(), wanted.GetLabels()))
+	merged.SetAnnotations(overlay(existing.GetAnnotations(), wanted.GetAnnotations()))
 	merged.SetOwnerReferences(owners(existing.GetOwnerReferences(), wanted.GetOwnerReferences()))
 	switch merged := merged.(type) {
 	case *corev1.Service:
@@ -33,7 +33,7 @@ func merge(existing, wanted object, scaled bool) object {
 	return merged
 }
 
-func over(base, top map[string]string) map[string]string {
+func overlay(base, top map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, base)
 	maps.Copy(all, top)
@@ -48,8 +48,8 @@ func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	return append(others, wanted...)
 }
 
-// readdressed says that a Service is to have another address than it has, or to have one for the first time: that cannot be edited.
-func readdressed(existing, wanted object) bool {
+// needsReplacement reports whether a Service gets another clusterIP, or one for the first time. That cannot be updated.
+func needsReplacement(existing, wanted object) bool {
 	before, is := existing.(*corev1.Service)
 	after, too := wanted.(*corev1.Service)
 	if !is || !too || before.Spec.ClusterIP == after.Spec.ClusterIP {
@@ -92,7 +92,7 @@ func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
 
 func takenOver(o object) bool { return o.GetAnnotations()[resources.TakenOverAnnotation] != "" }
 
-// claimsEdited says that a StatefulSet that Firesteel made is to have other claims than it was made with.
+// claimsEdited reports whether the volumeClaimTemplates of a StatefulSet that Firesteel made are edited.
 func claimsEdited(existing, wanted object) bool {
 	before, is := existing.(*appsv1.StatefulSet)
 	after, too := wanted.(*appsv1.StatefulSet)
@@ -104,7 +104,7 @@ func claimsEdited(existing, wanted object) bool {
 	})
 }
 
-// claimOf is what a template says of a claim, with the default that the API server adds.
+// claimOf returns what a template sets of a claim, with the default of the API server.
 func claimOf(template corev1.PersistentVolumeClaim) corev1.PersistentVolumeClaim {
 	claim := corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{

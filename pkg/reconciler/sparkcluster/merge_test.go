@@ -56,7 +56,7 @@ func TestAnotherAddressOfAServiceIsSeen(t *testing.T) {
 		{"None", "", true}, {"10.0.0.7", "None", true}, {"10.0.0.7", "10.0.0.8", true},
 	} {
 		service := func(address string) object { return &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: address}} }
-		if got := readdressed(service(test.before), service(test.after)); got != test.want {
+		if got := needsReplacement(service(test.before), service(test.after)); got != test.want {
 			t.Errorf("from %q to %q: %t", test.before, test.after, got)
 		}
 	}

@@ -19,14 +19,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// observe looks at what there is of a cluster. objects is nil where nobody can tell what there is to be.
+// observe reads the state of a cluster from the caches. objects is nil if they cannot be built.
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
 	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: status.Told(c)}
 	if objects != nil {
 		switch last := r.lastRefusal(c, objects); {
 		case last.cause == nil:
-			seen.Ensured = r.isEnsured(c, objects)
-		case last.passing:
+			seen.Ensured = r.allUpToDate(c, objects)
+		case last.temporary:
 			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(retryAfter)
 		default:
 			seen.Ensured, seen.Refused = true, last.cause
@@ -40,67 +40,67 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	}
 	pods := r.podsOf(c)
 	if seen.Obstacle = obstacle(pods); seen.Obstacle == nil {
-		seen.Obstacle = r.missingPods(ctx, c)
+		seen.Obstacle = r.whyPodsAreMissing(ctx, c)
 	}
 	if seen.Obstacle != nil {
 		told := *seen.Obstacle
 		told.Message = r.redactors.For(c).Text(told.Message)
 		seen.Obstacle = &told
 	}
-	seen.ReleaseAccepted, seen.Released = r.releasing(c, pods)
+	seen.ReleaseAccepted, seen.Released = r.releaseProgress(c, pods)
 	if c.DeletionTimestamp != nil {
-		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.left(c, pods)
+		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.remaining(c, pods)
 	}
 	return seen
 }
 
-// left names what there is of a cluster.
-func (r *Reconciler) left(c *sparkv1.SparkCluster, pods []*corev1.Pod) []string {
+// remaining returns the names of the Pods and objects that a cluster has.
+func (r *Reconciler) remaining(c *sparkv1.SparkCluster, pods []*corev1.Pod) []string {
 	var names []string
 	for _, pod := range pods {
 		names = append(names, "Pod "+pod.Name)
 	}
-	for _, owned := range r.estate.of(c.UID) {
+	for _, owned := range r.owned.ownedBy(c.UID) {
 		names = append(names, kindOf(owned)+" "+owned.GetName())
 	}
 	slices.Sort(names)
 	return names
 }
 
-// releasing says whether all that there is of a cluster is on its way out, and whether nothing is left. What is to be
-// orphaned is no more the cluster's.
-func (r *Reconciler) releasing(c *sparkv1.SparkCluster, pods []*corev1.Pod) (accepted, released bool) {
+// releaseProgress reports whether the deletion of all objects of a cluster is accepted, and whether none is left. Objects that are
+// to be orphaned do not count.
+func (r *Reconciler) releaseProgress(c *sparkv1.SparkCluster, pods []*corev1.Pod) (accepted, released bool) {
 	if c.DeletionTimestamp != nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, true
 	}
-	owned := r.estate.of(c.UID)
+	owned := r.owned.ownedBy(c.UID)
 	lasting := slices.ContainsFunc(owned, func(o object) bool { return o.GetDeletionTimestamp() == nil })
 	return !lasting, len(owned) == 0 && len(pods) == 0
 }
 
-// podsOf are the Pods of a cluster's StatefulSets. Drivers of jobs may carry its label too, and those of a StatefulSet that was
-// orphaned are its own no more.
+// podsOf returns the Pods of a cluster's StatefulSets. Drivers may have the cluster's label too, and the Pods of an orphaned
+// StatefulSet are not the cluster's.
 func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
-	return slices.DeleteFunc(r.estate.podsOf(c.Namespace, c.Name), func(pod *corev1.Pod) bool {
+	return slices.DeleteFunc(r.owned.podsOf(c.Namespace, c.Name), func(pod *corev1.Pod) bool {
 		owner := metav1.GetControllerOf(pod)
 		if owner == nil || owner.Kind != "StatefulSet" ||
 			owner.Name != resources.MasterName(c.Name) && owner.Name != resources.WorkerName(c.Name) {
 			return true
 		}
-		set := r.estate.get(c.UID, place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
+		set := r.owned.get(c.UID, objectKey{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
 		return set != nil && set.GetUID() == owner.UID && !owns(c.UID, set)
 	})
 }
 
 func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {
-	set, is := r.estate.get(c.UID, place{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
+	set, is := r.owned.get(c.UID, objectKey{kind: kindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
 	if !is || !owns(c.UID, set) {
 		return nil
 	}
 	return set
 }
 
-// statefulSets are those that there are of a cluster, the master's first.
+// statefulSets returns the existing StatefulSets of a cluster, that of the master first.
 func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet {
 	var sets []*appsv1.StatefulSet
 	for _, name := range []string{resources.MasterName(c.Name), resources.WorkerName(c.Name)} {
@@ -111,19 +111,19 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 	return sets
 }
 
-// masterOf is where the master is, going by what there is: an edit may have been refused.
+// masterOf returns the address of the master as the existing objects have it: an edit may have been refused.
 func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterui.Master {
 	service, set := objects.MasterService, objects.Master
-	if found, is := r.estate.get(c.UID, placeOf(service)).(*corev1.Service); is {
+	if found, is := r.owned.get(c.UID, objectKeyOf(service)).(*corev1.Service); is {
 		service = found
 	}
-	if found, is := r.estate.get(c.UID, placeOf(set)).(*appsv1.StatefulSet); is {
+	if found, is := r.owned.get(c.UID, objectKeyOf(set)).(*appsv1.StatefulSet); is {
 		set = found
 	}
 	return masterui.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
 }
 
-// obstacle says what keeps a Pod of a cluster from running, the master before workers.
+// obstacle returns what keeps a Pod of a cluster from running, for the master before workers.
 func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for _, pod := range sorted {
@@ -131,7 +131,7 @@ func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 			return cause
 		}
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if cause := ends(status); cause != nil {
+			if cause := crashLoop(status); cause != nil {
 				return cause
 			}
 		}
@@ -139,8 +139,8 @@ func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 	return nil
 }
 
-// ends says that a container is started over and over.
-func ends(status corev1.ContainerStatus) *lifecycle.Cause {
+// crashLoop returns the cause if a container is restarted again and again.
+func crashLoop(status corev1.ContainerStatus) *lifecycle.Cause {
 	const crashes = "CrashLoopBackOff"
 	if status.State.Waiting == nil || status.State.Waiting.Reason != crashes {
 		return nil
@@ -153,15 +153,15 @@ func ends(status corev1.ContainerStatus) *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: crashes, Message: message}
 }
 
-// facts are what is said of a cluster beside its record.
-func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
+// statusFacts returns what the status shows besides the record.
+func (r *Reconciler) statusFacts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
 	warnings := slices.Concat(status.Warnings(c), decision.Warnings)
 	if len(warnings) > 0 {
 		warnings = r.redactors.For(c).Texts(warnings)
 	}
 	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
-		Exists:   len(r.estate.of(c.UID)) > 0,
+		Exists:   len(r.owned.ownedBy(c.UID)) > 0,
 		Delivery: delivery.Of(c.Status.Firesteel, r.relay.Progress(c.UID)),
 	}
 	facts.Rollout = status.RolloutOf(r.statefulSets(c)...)
@@ -170,13 +170,13 @@ func (r *Reconciler) facts(c *sparkv1.SparkCluster, decision cluster.Decision) s
 		return facts
 	}
 	facts.Workers = worker.Status.Replicas
-	facts.Registered = r.registered(c, worker, decision.Ready.Ready)
+	facts.Registered = r.registeredWorkers(c, worker, decision.Ready.Ready)
 	return facts
 }
 
-// registered is the number of workers that the master calls alive. While it is silent, and the cluster ready all the same, that is
-// what it last told.
-func (r *Reconciler) registered(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet, ready bool) int32 {
+// registeredWorkers returns the number of workers that the master calls alive. While the master does not answer and the cluster is
+// ready, it is the last known number.
+func (r *Reconciler) registeredWorkers(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet, ready bool) int32 {
 	master := r.masters.Seen(c.UID)
 	silent := master == nil || !master.FailingSince.IsZero() && ready
 	switch {

@@ -28,13 +28,13 @@ import (
 )
 
 const (
-	// retryAfter is when a cluster is taken up again that waits for nothing that is watched or told.
+	// retryAfter is when a cluster is requeued that waits for something that is not watched.
 	retryAfter = time.Second
-	// maxEffects bounds the effects of one reconcile. A cluster that needs more is taken up again.
+	// maxEffects is the largest number of effects in one reconcile. A cluster that needs more is requeued.
 	maxEffects = 6
 )
 
-// Masters are asked how many workers are registered with them; masterpage.Watch asks them.
+// Masters reads from masters how many workers are registered. masterui.Watch is one.
 type Masters interface {
 	Follow(uid types.UID, key types.NamespacedName, master masterui.Master, every time.Duration)
 	Hasten(uid types.UID)
@@ -43,19 +43,19 @@ type Masters interface {
 	ForgetWhere(gone func(types.NamespacedName) bool)
 }
 
-// Reconciler takes each cluster as far as what is observed allows. Its work queue and its leader election are named after
-// it.
+// Reconciler reconciles clusters. The generated reconciler names the work queue and the lease of the leader election after this
+// type.
 type Reconciler struct {
 	kube    kubernetes.Interface
 	client  versioned.Interface
-	estate  *estate
+	owned   *ownedObjects
 	masters Masters
 	relay   delivery.Publisher
 	clock   clock.PassiveClock
-	// enqueueAfter has a cluster looked at again.
+	// enqueueAfter requeues a cluster.
 	enqueueAfter func(c any, after time.Duration)
 
-	memory      *memory
+	state       *clusterState
 	redactors   base.Redactors
 	instruments *Instruments
 }
@@ -65,7 +65,7 @@ var (
 	_ sparkclusterreconciler.Finalizer = (*Reconciler)(nil)
 )
 
-// ReconcileKind takes a live cluster further.
+// ReconcileKind reconciles a cluster that is not deleted.
 func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
@@ -73,13 +73,13 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 	return r.redactors.Error(c, err)
 }
 
-// FinalizeKind deletes what there is of a deleted cluster, then lets go of it once its story is told. It leaves the cluster
+// FinalizeKind deletes the objects of a deleted cluster and waits for the delivery of its events. It leaves the cluster
 // as it is then: its finalizer is patched next, with that resourceVersion.
 func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.memory.justParted(c, r.clock.Now()) {
-		return controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
+	if r.state.finalizerJustRemoved(c, r.clock.Now()) {
+		return controller.NewRequeueAfter(retryAfter) // the cache may be stale
 	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	*c = *current
 	if c.Status.Firesteel.Foreign() {
 		r.forget(c.UID)
-		r.memory.part(c, r.clock.Now())
+		r.state.finalizerRemoved(c, r.clock.Now())
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
@@ -98,30 +98,30 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	r.forget(c.UID)
-	r.memory.part(c, r.clock.Now())
+	r.state.finalizerRemoved(c, r.clock.Now())
 	return nil
 }
 
-// advance decides, persists, acts, and does so again with what came of it.
+// advance decides, persists and acts, and does so again with the result.
 func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*sparkv1.SparkCluster, error) {
-	if !r.estate.synced() {
+	if !r.owned.synced() {
 		return c, controller.NewRequeueAfter(retryAfter)
 	}
-	c = r.memory.written.Newest(c)
+	c = r.state.written.Newest(c)
 	if done, err := r.isBlocked(ctx, c); done || err != nil {
 		return c, err
 	}
 	settings := config.FromContext(ctx)
 	policy := status.Policy(c, settings.Clusters.MasterStartTimeout, settings.Events.DeletionGrace)
-	policy.Spec.SameSince = r.memory.edits.SameSince(c.UID, c.Generation)
+	policy.Spec.SameSince = r.state.edits.SameSince(c.UID, c.Generation)
 	objects, err := resources.Build(c, resources.Defaults{Image: settings.Defaults.Image})
 	if err != nil {
 		return c, err
 	}
-	if err := r.settle(ctx, c, objects); err != nil {
+	if err := r.resolveUncertain(ctx, c, objects); err != nil {
 		return c, err
 	}
-	if err := r.tryAgain(ctx, c, objects); err != nil {
+	if err := r.retryRefused(ctx, c, objects); err != nil {
 		return c, err
 	}
 	record, seen := r.withProgress(c), r.observe(ctx, c, objects)
@@ -138,7 +138,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
-			r.lookAgain(c, decision)
+			r.requeue(c, decision)
 			return c, nil
 		}
 		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
@@ -149,14 +149,14 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	return c, nil
 }
 
-// act carries out an effect, and observes what came of it.
+// act carries out an effect and observes the result.
 func (r *Reconciler) act(
 	ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects, effect cluster.Effect, seen *cluster.Observation,
 ) error {
 	deleted := seen.Deleted
 	switch effect {
 	case cluster.Ensure:
-		if err := r.attempt(ctx, c, objects); err != nil {
+		if err := r.ensureObjects(ctx, c, objects); err != nil {
 			return err
 		}
 		*seen = r.observe(ctx, c, objects)
@@ -165,17 +165,17 @@ func (r *Reconciler) act(
 		if err := r.release(ctx, c); err != nil {
 			return err
 		}
-		r.memory.forgive(c.UID)
+		r.state.forgetRefusal(c.UID)
 		*seen = r.observe(ctx, c, objects)
 		seen.ReleaseAccepted, seen.Deleted = true, deleted
 	}
 	return nil
 }
 
-// attempt has all objects be as they were built, and remembers why it could not.
-func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
+// ensureObjects creates or updates all objects, and stores why if it could not.
+func (r *Reconciler) ensureObjects(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
-	var going *goingError
+	var going *nameNotFreeError
 	passing := errors.As(err, &going)
 	switch {
 	case passing:
@@ -186,21 +186,21 @@ func (r *Reconciler) attempt(ctx context.Context, c *sparkv1.SparkCluster, objec
 	if cause != nil {
 		cause.Message = r.redactors.For(c).Text(cause.Message)
 	}
-	r.memory.refuse(c.UID, refused{objects: combined(objects), cause: cause, at: r.clock.Now(), passing: passing})
+	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: cause, at: r.clock.Now(), temporary: passing})
 	return nil
 }
 
-// tryAgain asks once more for what was refused a while ago of a cluster that runs.
-func (r *Reconciler) tryAgain(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
+// retryRefused tries again what was refused a while ago for a running cluster.
+func (r *Reconciler) retryRefused(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	last := r.lastRefusal(c, objects)
-	if last.cause == nil || last.passing || r.clock.Since(last.at) < refusedAgain ||
+	if last.cause == nil || last.temporary || r.clock.Since(last.at) < refusalRetry ||
 		!cluster.Current(c.Status.Firesteel).Running() || c.DeletionTimestamp != nil {
 		return nil
 	}
-	return r.attempt(ctx, c, objects)
+	return r.ensureObjects(ctx, c, objects)
 }
 
-// withProgress is the record with what the sink has taken since it was written; nil where nobody looked after the cluster.
+// withProgress returns the record with what the sink acknowledged since it was written, nil if the cluster is new.
 func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	if c.Status.Firesteel == nil {
 		return status.Inherit(c)
@@ -208,8 +208,8 @@ func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	return delivery.CatchUp(c.Status.Firesteel, r.relay.Progress(c.UID))
 }
 
-// lookAgain has the cluster looked at when its next deadline is due, or its cursor, or its numbers of workers.
-func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decision) {
+// requeue requeues a cluster for the time when the first of these is due: its deadline, its cursor, its numbers of workers.
+func (r *Reconciler) requeue(c *sparkv1.SparkCluster, decision cluster.Decision) {
 	due := decision.LookAgain
 	sooner := func(at time.Time) {
 		if due.IsZero() || !at.IsZero() && at.Before(due) {
@@ -217,23 +217,23 @@ func (r *Reconciler) lookAgain(c *sparkv1.SparkCluster, decision cluster.Decisio
 		}
 	}
 	sooner(delivery.CursorDueAt(c.Status.Firesteel, r.relay.Progress(c.UID)))
-	sooner(r.memory.missed(c.UID))
-	if r.workersMoved(c, decision) {
-		sooner(r.memory.wroteAt(c.UID).Add(workersAfter))
+	sooner(r.state.explainAt(c.UID))
+	if r.workersChanged(c, decision) {
+		sooner(r.state.writtenAt(c.UID).Add(workersAfter))
 	}
 	if decision.Refused != nil {
-		sooner(r.clock.Now().Add(refusedAgain))
+		sooner(r.clock.Now().Add(refusalRetry))
 	}
 	if !due.IsZero() {
 		r.enqueueAfter(c, max(due.Sub(r.clock.Now()), 0))
 	}
 }
 
-// forget has nobody told of a cluster, and its master not asked, any more.
+// forget ends the delivery of events about a cluster, and the reading of its master.
 func (r *Reconciler) forget(uid types.UID) {
 	r.relay.Forget(uid)
 	r.masters.Forget(uid)
-	r.estate.forget(uid)
+	r.owned.forget(uid)
 }
 
 func objectOf(c *sparkv1.SparkCluster) events.Object {

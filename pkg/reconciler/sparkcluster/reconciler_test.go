@@ -32,7 +32,7 @@ var created = []string{
 }
 
 func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	var known bool
 	w.kube.PrependReactor("create", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		known = w.now().Status.Firesteel != nil
@@ -42,36 +42,36 @@ func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
 	if !known || c.Status.CurrentState.CurrentStateSummary != "Submitted" {
 		t.Errorf("it was created when the status was %+v", c.Status)
 	}
-	w.wantAsked("a new cluster", append([]string{"update sparkclusters/status c"}, created...)...)
+	w.wantWrites("a new cluster", append([]string{"update sparkclusters/status c"}, created...)...)
 	if want := (masterui.Master{Namespace: "spark", Service: "c-master-svc", Port: 8080}); w.masters.followed != want || w.masters.every != 2*time.Second {
 		t.Errorf("asks %+v every %s", w.masters.followed, w.masters.every)
 	}
 }
 
 func TestNothingIsWrittenWhereNothingIsNew(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	for range 3 {
 		w.reconcile()
 	}
-	w.wantAsked("a cluster at rest")
+	w.wantWrites("a cluster at rest")
 	w.reconcile()
 	w.clock.SetTime(began.Add(time.Hour))
 	w.reconcile()
-	w.wantAsked("an hour later")
+	w.wantWrites("an hour later")
 }
 
 // The caches may not have yet what was created a moment ago.
 func TestWhatWasCreatedIsNotCreatedAgain(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.reconcile()
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
-	w.wantAsked("at once")
+	w.wantWrites("at once")
 }
 
 func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.spark.PrependReactor("update", "sparkclusters", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		c := action.(clienttesting.UpdateAction).GetObject().(*sparkv1.SparkCluster).DeepCopy()
 		c.Status.Firesteel = nil
@@ -81,8 +81,8 @@ func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
 	if again, after := controller.IsRequeueKey(err); !again || after != time.Minute {
 		t.Errorf("it ends with %v", err)
 	}
-	w.wantAsked("a pruned record", "update sparkclusters/status c")
-	if said := <-w.said.Events; !strings.Contains(said, "WrongCustomResourceDefinition") || !strings.Contains(said, "config/300-sparkcluster.yaml") {
+	w.wantWrites("a pruned record", "update sparkclusters/status c")
+	if said := <-w.events.Events; !strings.Contains(said, "WrongCustomResourceDefinition") || !strings.Contains(said, "config/300-sparkcluster.yaml") {
 		t.Errorf("it is said %q", said)
 	}
 	// The write changed the cluster, so it is reconciled again at once.
@@ -91,32 +91,32 @@ func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
 	if again, after := controller.IsRequeueKey(err); !again || after != 50*time.Second {
 		t.Errorf("it ends with %v", err)
 	}
-	w.wantAsked("within a minute")
-	if len(w.said.Events) > 0 {
-		t.Errorf("it is said again: %q", <-w.said.Events)
+	w.wantWrites("within a minute")
+	if len(w.events.Events) > 0 {
+		t.Errorf("it is said again: %q", <-w.events.Events)
 	}
 	// A minute later the CustomResourceDefinition may be another.
 	w.clock.SetTime(began.Add(time.Minute))
 	_ = w.r.ReconcileKind(w.ctx, w.now())
-	w.wantAsked("after a minute", "update sparkclusters/status c")
+	w.wantWrites("after a minute", "update sparkclusters/status c")
 }
 
 func TestADeletedClusterWhoseRecordIsNotKeptIsReleased(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.Status.Firesteel, c.DeletionTimestamp = nil, &metav1.Time{Time: began}
-	w.r.memory.forget(c)
-	w.r.memory.pruned.Note(c.UID, began)
+	w.r.state.forget(c)
+	w.r.state.pruned.Note(c.UID, began)
 	if err := w.r.FinalizeKind(w.ctx, c); err != nil {
 		t.Errorf("its deletion hangs: %v", err)
 	}
-	if asked := strings.Join(w.asked(), ", "); !strings.Contains(asked, "delete statefulsets c-worker") || strings.Contains(asked, "sparkclusters") {
+	if asked := strings.Join(w.writes(), ", "); !strings.Contains(asked, "delete statefulsets c-worker") || strings.Contains(asked, "sparkclusters") {
 		t.Errorf("asked to %s", asked)
 	}
 }
 
 func TestWhatMayPassIsTriedAgain(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", errAway)
 	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
 		t.Errorf("it ends with %v", err)
@@ -131,7 +131,7 @@ func quotaExceeded() error {
 }
 
 func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", quotaExceeded())
 	c := w.reconcile()
 	states := ""
@@ -145,7 +145,7 @@ func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, "StatefulSet spark/c-master was refused") || !strings.Contains(ready.Message, "raise the quota") {
 		t.Errorf("it is told %+v", ready)
 	}
-	asked := strings.Join(w.asked(), ", ")
+	asked := strings.Join(w.writes(), ", ")
 	for _, gone := range []string{"delete services c-master-svc", "delete services c-worker-svc", "delete networkpolicies c-worker"} {
 		if !strings.Contains(asked, gone) {
 			t.Errorf("asked to %s, not to %s", asked, gone)
@@ -169,7 +169,7 @@ func TestWhatIsRefusedSinceItIsThereIsTaken(t *testing.T) {
 		"and looked for again where nobody answers": {answer: errAway, again: true, state: "Submitted", reason: "Submitted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainCluster())
+			w := newEnv(t, plainCluster())
 			w.kube.PrependReactor("create", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 				set := action.(clienttesting.CreateAction).GetObject().(*appsv1.StatefulSet).DeepCopy()
 				if set.Name != "c-worker" {
@@ -199,7 +199,7 @@ func TestWhatIsRefusedSinceItIsThereIsTaken(t *testing.T) {
 }
 
 func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.refuse("update", "statefulsets", apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, "c-worker", nil))
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
@@ -208,20 +208,20 @@ func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	if condition.Reason != "Invalid" || c.Status.CurrentState.CurrentStateSummary != "RunningHealthy" {
 		t.Errorf("it is told %+v", condition)
 	}
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
-	w.wantAsked("a moment later")
+	w.wantWrites("a moment later")
 	w.clock.SetTime(began.Add(time.Minute))
 	w.reconcile()
-	w.wantAsked("a minute later", "update statefulsets c-master", "update statefulsets c-worker")
+	w.wantWrites("a minute later", "update statefulsets c-master", "update statefulsets c-worker")
 }
 
 func TestAnEditWritesWhatItIsAbout(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
 	w.reconcile()
-	w.wantAsked("scaled", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c", "update statefulsets c-worker")
+	w.wantWrites("scaled", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 3 {
 		t.Errorf("it has %d workers", got)
 	}
@@ -229,7 +229,7 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 
 // Who waits for UpToDate with the generation of an edit is not told of what was before it.
 func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	away := true
 	w.kube.PrependReactor("update", "statefulsets", func(clienttesting.Action) (bool, runtime.Object, error) { return away, nil, errAway })
@@ -250,7 +250,7 @@ func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
 
 // What keeps a Service from being headless, or makes it so, cannot be edited.
 func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) {
 		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{
@@ -258,9 +258,9 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 		}}
 	})
 	w.reconcile()
-	w.wantAsked("another type", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
+	w.wantWrites("another type", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete services c-master-svc", "create services c-master-svc")
-	w.seen()
+	w.waitForCaches()
 	w.reconcile()
 	if w.masters.followed.Port != 80 {
 		t.Errorf("asks %+v", w.masters.followed)
@@ -273,31 +273,31 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 }
 
 func TestWhatSomebodyDeletesComesBack(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see that it is gone, or its label", func() bool { return len(w.r.estate.inDoubt("uid")) > 0 })
-	w.forgetAsked()
+	w.waitUntil("see that it is gone, or its label", func() bool { return len(w.r.owned.uncertainKeys("uid")) > 0 })
+	w.forgetWrites()
 	w.reconcile()
-	w.wantAsked("without its Service", "create services c-master-svc")
+	w.wantWrites("without its Service", "create services c-master-svc")
 }
 
 func TestALabelThatWasChangedIsPutBack(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
 	set.Labels[resources.LabelCluster] = "other"
 	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see the label", func() bool { return w.r.estate.cached(placeOf(set)).GetLabels()[resources.LabelCluster] == "other" })
-	w.forgetAsked()
+	w.waitUntil("see the label", func() bool { return w.r.owned.cached(objectKeyOf(set)).GetLabels()[resources.LabelCluster] == "other" })
+	w.forgetWrites()
 	w.reconcile()
-	w.wantAsked("with another label", "update statefulsets c-worker")
+	w.wantWrites("with another label", "update statefulsets c-worker")
 	w.reconcile()
-	w.wantAsked("with its own")
+	w.wantWrites("with its own")
 	if label := w.set("c-worker").Labels[resources.LabelCluster]; label != "c" {
 		t.Errorf("its label is %q", label)
 	}
@@ -305,7 +305,7 @@ func TestALabelThatWasChangedIsPutBack(t *testing.T) {
 
 // A webhook may insist on another label.
 func TestALabelThatIsChangedOnItsWayIsNotWrittenAgainAndAgain(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		made := action.(clienttesting.CreateAction).GetObject().(*corev1.Service)
 		made.Labels[resources.LabelCluster] = "theirs"
@@ -321,7 +321,7 @@ func TestALabelThatIsChangedOnItsWayIsNotWrittenAgainAndAgain(t *testing.T) {
 func TestAnAutoscalersNumberStays(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5
-	w := newWorld(t, c)
+	w := newEnv(t, c)
 	w.runs()
 	set := w.set("c-worker")
 	four := int32(4)
@@ -334,10 +334,10 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	if got := *w.set("c-worker").Spec.Replicas; got != 4 {
 		t.Errorf("it has %d workers", got)
 	}
-	w.seen()
+	w.waitForCaches()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 2 })
 	w.reconcile()
-	w.wantAsked("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
+	w.wantWrites("without an autoscaler", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"delete horizontalpodautoscalers c-worker-hpa", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
@@ -345,17 +345,17 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 }
 
 func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
 	set.Spec.Replicas = new(int32)
 	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see it", func() bool { return *w.r.statefulSet(w.now(), "c-worker").Spec.Replicas == 0 })
-	w.forgetAsked()
+	w.waitUntil("see it", func() bool { return *w.r.statefulSet(w.now(), "c-worker").Spec.Replicas == 0 })
+	w.forgetWrites()
 	w.reconcile()
-	w.wantAsked("scaled past the spec", "update statefulsets c-worker")
+	w.wantWrites("scaled past the spec", "update statefulsets c-worker")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
 	}
@@ -363,7 +363,7 @@ func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
 
 // What another operator made runs on as it is, and is not taken for what the spec asks for.
 func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}
 	four := int32(4)
 	err := w.kube.Tracker().Add(&appsv1.StatefulSet{
@@ -383,7 +383,7 @@ func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
 	w.reconcile()
-	w.seen()
+	w.waitForCaches()
 	if c := w.reconcile(); !meta.IsStatusConditionTrue(c.Status.Conditions, "UpToDate") || *w.set("c-worker").Spec.Replicas != 2 {
 		t.Errorf("after an edit it is told %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
 	}
@@ -393,14 +393,14 @@ func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
 func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 0
-	w := newWorld(t, c)
+	w := newEnv(t, c)
 	w.runs()
 	if got := *w.set("c-worker").Spec.Replicas; got != 0 {
 		t.Fatalf("it has %d workers", got)
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5 })
 	w.reconcile()
-	w.wantAsked("a range", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
+	w.wantWrites("a range", "update sparkclusters c", "update sparkclusters/status c", "update sparkclusters/status c",
 		"update statefulsets c-worker", "create horizontalpodautoscalers c-worker-hpa")
 	if got := *w.set("c-worker").Spec.Replicas; got != 2 {
 		t.Errorf("it has %d workers", got)
@@ -408,23 +408,23 @@ func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 }
 
 func TestNumbersOfWorkersAreGathered(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.masters.seen = &cluster.Master{Alive: true, Workers: 7}
 	w.reconcile()
-	if len(w.again) == 0 || w.again[len(w.again)-1] != 10*time.Second {
-		t.Errorf("looks again after %v", w.again)
+	if len(w.requeues) == 0 || w.requeues[len(w.requeues)-1] != 10*time.Second {
+		t.Errorf("looks again after %v", w.requeues)
 	}
-	w.wantAsked("at once")
+	w.wantWrites("at once")
 	w.clock.SetTime(began.Add(10 * time.Second))
 	if c := w.reconcile(); c.Status.Workers.Registered != 7 {
 		t.Errorf("workers are %+v", c.Status.Workers)
 	}
-	w.wantAsked("after ten seconds", "update sparkclusters/status c")
+	w.wantWrites("after ten seconds", "update sparkclusters/status c")
 }
 
 func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.clock.SetTime(began.Add(workersAfter))
 	w.reconcile()
@@ -442,24 +442,24 @@ func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
 }
 
 func TestTheCursorIsWrittenAtRest(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.relay.progress.Acknowledged = 2
 	w.reconcile()
-	if w.again[len(w.again)-1] != 30*time.Second {
-		t.Errorf("looks again after %v", w.again)
+	if w.requeues[len(w.requeues)-1] != 30*time.Second {
+		t.Errorf("looks again after %v", w.requeues)
 	}
-	w.wantAsked("at once")
+	w.wantWrites("at once")
 	w.clock.SetTime(began.Add(30 * time.Second))
 	if c := w.reconcile(); c.Status.Firesteel.Acknowledged != 2 || !meta.IsStatusConditionTrue(c.Status.Conditions, "EventsDelivered") {
 		t.Errorf("the record is %+v", c.Status.Firesteel)
 	}
-	w.wantAsked("at rest", "update sparkclusters/status c")
+	w.wantWrites("at rest", "update sparkclusters/status c")
 }
 
 // A sink that takes nothing is told of once, and stays told until it takes something.
 func TestASinkThatTakesNothingIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	expect := func(when string, progress events.Progress, reason string, writes ...string) {
 		t.Helper()
@@ -468,10 +468,10 @@ func TestASinkThatTakesNothingIsTold(t *testing.T) {
 		if c.Reason != reason {
 			t.Errorf("%s the condition is %+v", when, c)
 		}
-		w.wantAsked(when, writes...)
+		w.wantWrites(when, writes...)
 	}
 	const write = "update sparkclusters/status c"
-	w.wantAsked("at first")
+	w.wantWrites("at first")
 	expect("while it takes nothing", events.Progress{Pending: 2, SinkFailure: "it is down"}, "SinkUnavailable", write)
 	expect("with another reason", events.Progress{Pending: 2, SinkFailure: "it is away"}, "SinkUnavailable")
 	expect("after a restart", events.Progress{Pending: 2}, "SinkUnavailable")
@@ -479,13 +479,13 @@ func TestASinkThatTakesNothingIsTold(t *testing.T) {
 }
 
 func TestADeletedClusterIsReleased(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.DeletionTimestamp = &metav1.Time{Time: began}
 	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
 		t.Error("it goes with events undelivered")
 	}
-	asked := w.asked()
+	asked := w.writes()
 	if len(asked) != 7 || asked[0] != "update sparkclusters/status c" {
 		t.Errorf("asked to %q", asked)
 	}
@@ -496,8 +496,8 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	if err := w.r.FinalizeKind(w.ctx, c); err != nil || w.relay.gone == 0 || w.masters.gone == 0 {
 		t.Errorf("%v: forgotten %d and %d times", err, w.relay.gone, w.masters.gone)
 	}
-	told := len(w.relay.told)
-	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.told) > told {
+	told := len(w.relay.published)
+	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.published) > told {
 		t.Error("it is told of once more, since the cache does not know that it is gone")
 	}
 }
@@ -515,7 +515,7 @@ func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 		"changed, and not let go of yet": {"8", finalizer, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainCluster())
+			w := newEnv(t, plainCluster())
 			c := w.runs()
 			c.DeletionTimestamp, c.ResourceVersion = &metav1.Time{Time: began}, "7"
 			c.Finalizers = []string{finalizer, metav1.FinalizerOrphanDependents}
@@ -532,9 +532,9 @@ func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 }
 
 func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.reconcile()
-	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
+	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
 	c := w.runs()
 	c.DeletionTimestamp = &metav1.Time{Time: began}
 	for range 3 {
@@ -548,7 +548,7 @@ func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
 		t.Errorf("it is told %+v", ready)
 	}
 	var writes []string
-	for _, asked := range w.asked() {
+	for _, asked := range w.writes() {
 		if strings.Contains(asked, "sparkclusters") {
 			writes = append(writes, asked)
 		}
@@ -559,14 +559,14 @@ func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
 }
 
 func TestWhatIsToBeOrphanedStays(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: began}, []string{metav1.FinalizerOrphanDependents}
 	w.relay.progress.Acknowledged = 3
 	if err := w.r.FinalizeKind(w.ctx, c); err != nil {
 		t.Error(err)
 	}
-	w.wantAsked("orphaned", "update sparkclusters/status c")
+	w.wantWrites("orphaned", "update sparkclusters/status c")
 }
 
 func TestSomebodyElsesObjectIsLeft(t *testing.T) {
@@ -587,7 +587,7 @@ func TestSomebodyElsesObjectIsLeft(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainCluster())
+			w := newEnv(t, plainCluster())
 			test.metadata.Namespace, test.metadata.Name = "spark", "c-worker-svc"
 			if err := w.kube.Tracker().Add(&corev1.Service{ObjectMeta: test.metadata}); err != nil {
 				t.Fatal(err)
@@ -608,7 +608,7 @@ func TestSomebodyElsesObjectIsLeft(t *testing.T) {
 // The caches of a cluster and of its objects are not of the same instant: its objects may be seen orphaned, or not orphaned yet,
 // when it is not.
 func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	before := w.runs()
 	service, err := w.kube.CoreV1().Services("spark").Get(w.ctx, "c-worker-svc", metav1.GetOptions{})
 	if err != nil {
@@ -618,26 +618,26 @@ func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
 	if _, err := w.kube.CoreV1().Services("spark").Update(w.ctx, service, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see it orphaned", func() bool { return !owns("uid", w.r.estate.get("uid", placeOf(service))) })
+	w.waitUntil("see it orphaned", func() bool { return !owns("uid", w.r.owned.get("uid", objectKeyOf(service))) })
 	deleted := w.now()
 	deleted.DeletionTimestamp = &metav1.Time{Time: began}
 	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, deleted, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.forgetAsked()
+	w.forgetWrites()
 	if err := w.r.ReconcileKind(w.ctx, before); !apierrors.IsConflict(err) {
 		t.Errorf("it ends with %v", err)
 	}
-	w.wantAsked("of an orphan")
+	w.wantWrites("of an orphan")
 }
 
 func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	c := w.runs()
 	set := w.set("c-worker")
 	set.ResourceVersion = "7"
 	w.cached(set)
-	w.r.estate.wrote(set)
+	w.r.owned.written(set)
 	stale := apierrors.NewConflict(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("it was changed"))
 	w.kube.PrependReactor("delete", "statefulsets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		asked := action.(clienttesting.DeleteActionImpl)
@@ -660,7 +660,7 @@ func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
 
 // The garbage collector is about to delete what an earlier cluster of the same name had.
 func TestANamesakesObjectIsWaitedFor(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1beta1", Kind: "SparkCluster", Name: "c", UID: "earlier"}
 	err := w.kube.Tracker().Add(&corev1.Service{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "spark", Name: "c-master-svc", OwnerReferences: []metav1.OwnerReference{owner},
@@ -668,44 +668,44 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := place{kind: "Service", namespace: "spark", name: "c-master-svc"}
-	w.until("see that it is there", func() bool { return w.r.estate.get("uid", at) != nil })
+	at := objectKey{kind: "Service", namespace: "spark", name: "c-master-svc"}
+	w.waitUntil("see that it is there", func() bool { return w.r.owned.get("uid", at) != nil })
 	if c := w.reconcile(); c.Status.CurrentState.CurrentStateSummary != "Submitted" {
 		t.Errorf("it is %+v", c.Status.CurrentState)
 	}
-	if len(w.again) != 1 || w.again[0] != time.Second {
-		t.Errorf("looks again after %v", w.again)
+	if len(w.requeues) != 1 || w.requeues[0] != time.Second {
+		t.Errorf("looks again after %v", w.requeues)
 	}
 	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
 	if ready.Reason != "NameNotFree" || !strings.Contains(ready.Message, "Service spark/c-master-svc is not there yet") {
 		t.Errorf("it is told %+v", ready)
 	}
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
 	w.clock.SetTime(began.Add(time.Second))
 	w.reconcile()
-	w.wantAsked("while it is there")
+	w.wantWrites("while it is there")
 	w.clock.SetTime(began.Add(2 * time.Second))
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see that it is gone", func() bool { return w.r.estate.cached(at) == nil })
-	w.forgetAsked()
+	w.waitUntil("see that it is gone", func() bool { return w.r.owned.cached(at) == nil })
+	w.forgetWrites()
 	c := w.reconcile()
-	w.wantAsked("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)
+	w.wantWrites("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)
 	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready.Reason != "Submitted" {
 		t.Errorf("then it is told %+v", ready)
 	}
 }
 
 func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.reconcile()
 	waiting := corev1.ContainerStatus{
 		Name: "master", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
 	}
-	w.has(&corev1.Pod{ObjectMeta: podOf("c-master", ""), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}}})
+	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-master", ""), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}}})
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
 		t.Errorf("it is told %+v", ready)
@@ -726,9 +726,9 @@ func podOf(set string, uid types.UID) metav1.ObjectMeta {
 
 // Drivers carry the label of the cluster that they use, and a StatefulSet that was orphaned keeps its Pods.
 func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	c := w.reconcile()
-	w.seen() // a late event would replace what is added to the cache
+	w.waitForCaches() // a late event would replace what is added to the cache
 	orphaned := &appsv1.StatefulSet{ObjectMeta: podOf("", "")}
 	orphaned.Name, orphaned.UID = "c-worker", "orphaned"
 	w.cached(orphaned)
@@ -742,7 +742,7 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 		"of another's":              {podOf("another", ""), 0},
 		"of nobody, as a driver is": {podOf("", ""), 0},
 	} {
-		store := w.r.estate.pods.GetStore()
+		store := w.r.owned.pods.GetStore()
 		if err := store.Replace([]any{&corev1.Pod{ObjectMeta: test.pod}}, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -753,16 +753,16 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 }
 
 func TestWhyPodsAreMissingIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.reconcile()
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
 	w.lacks("c-worker", message)
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
 	if asked := len(w.kube.Actions()); asked > 0 {
 		t.Errorf("%d requests of a cluster that has just begun", asked)
 	}
-	w.clock.SetTime(began.Add(missedAfter))
+	w.clock.SetTime(began.Add(explainAfter))
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, message+"; raise the quota") {
 		t.Errorf("it is told %+v", ready)
@@ -770,7 +770,7 @@ func TestWhyPodsAreMissingIsTold(t *testing.T) {
 }
 
 // lacks has a StatefulSet be looked at by its controller, and lack one Pod.
-func (w *world) lacks(name string, why string) {
+func (w *env) lacks(name string, why string) {
 	w.Helper()
 	set := w.set(name)
 	set.ResourceVersion, set.Generation = "7", 1
@@ -778,7 +778,7 @@ func (w *world) lacks(name string, why string) {
 	if _, err := w.kube.AppsV1().StatefulSets("spark").Update(w.ctx, set, metav1.UpdateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.until("see it", func() bool { return lacksPods(w.r.statefulSet(w.now(), name)) })
+	w.waitUntil("see it", func() bool { return lacksPods(w.r.statefulSet(w.now(), name)) })
 	_, err := w.kube.CoreV1().Events("spark").Create(w.ctx, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedCreate", Message: why,
 	}, metav1.CreateOptions{})
@@ -789,31 +789,31 @@ func (w *world) lacks(name string, why string) {
 
 // A cluster that runs well may all the same not come to have the Pods that its spec asks for.
 func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
 	w.reconcile()
-	w.seen()
+	w.waitForCaches()
 	w.lacks("c-worker", "exceeded quota: small")
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
 	w.clock.SetTime(began.Add(workersAfter))
 	w.reconcile() // numbers of workers are written
-	if last := w.again[len(w.again)-1]; last != missedAfter-workersAfter {
-		t.Errorf("looks again after %v", w.again)
+	if last := w.requeues[len(w.requeues)-1]; last != explainAfter-workersAfter {
+		t.Errorf("looks again after %v", w.requeues)
 	}
-	w.clock.SetTime(began.Add(missedAfter))
+	w.clock.SetTime(began.Add(explainAfter))
 	c := w.reconcile()
 	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
 	if condition.Reason != "QuotaExceeded" || !strings.Contains(condition.Message, "exceeded quota: small; raise the quota") ||
 		!meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
 		t.Errorf("it is told %+v", condition)
 	}
-	w.forgetAsked()
+	w.forgetWrites()
 	w.clock.SetTime(began.Add(time.Hour))
 	w.reconcile()
-	if asked := len(w.kube.Actions()); asked > 0 || len(w.again) > 0 {
-		t.Errorf("%d requests later, looks again after %v", asked, w.again)
+	if asked := len(w.kube.Actions()); asked > 0 || len(w.requeues) > 0 {
+		t.Errorf("%d requests later, looks again after %v", asked, w.requeues)
 	}
 	w.masters.seen = &cluster.Master{Alive: true, Workers: 1}
 	for _, kind := range []string{"Ready", "Degraded"} {
@@ -825,26 +825,26 @@ func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
 }
 
 func TestWhoDoesNotAnswerWhyPodsAreMissingIsAskedAgainAfterAWhile(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	w.refuse("list", "events", errAway)
 	w.lacks("c-worker", "exceeded quota: small")
 	w.reconcile()
-	w.clock.SetTime(began.Add(missedAfter))
+	w.clock.SetTime(began.Add(explainAfter))
 	w.reconcile()
-	w.forgetAsked()
+	w.forgetWrites()
 	w.reconcile()
-	if asked := len(w.kube.Actions()); asked > 0 || len(w.again) != 1 || w.again[0] != missedAfter {
-		t.Errorf("%d requests at once, looks again after %v", asked, w.again)
+	if asked := len(w.kube.Actions()); asked > 0 || len(w.requeues) != 1 || w.requeues[0] != explainAfter {
+		t.Errorf("%d requests at once, looks again after %v", asked, w.requeues)
 	}
 }
 
 // An image that was mistyped in an edit keeps a worker from coming back.
 func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
-	w.has(&corev1.Pod{ObjectMeta: podOf("c-worker", ""), Status: corev1.PodStatus{
+	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-worker", ""), Status: corev1.PodStatus{
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "worker", Image: "mistyped", State: waiting}},
 	}})
 	condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate")
@@ -854,21 +854,21 @@ func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
 }
 
 func TestARolloutIsTold(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
 	set.Status = appsv1.StatefulSetStatus{Replicas: 2, CurrentRevision: "1", UpdateRevision: "2"}
 	if _, err := w.kube.AppsV1().StatefulSets("spark").UpdateStatus(w.ctx, set, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.until("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
+	w.waitUntil("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
 	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Reason != "RollingOut" {
 		t.Errorf("it is told %+v", condition)
 	}
 }
 
 func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
 	away := true
 	w.spark.PrependReactor("patch", "sparkclusters", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -888,15 +888,15 @@ func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
 }
 
 func TestAClusterThatCannotBeDecodedIsSetAside(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list in https://user:hunter2@example.org"}
 	for range 2 {
 		if err := w.r.ReconcileKind(w.ctx, odd.DeepCopy()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.wantAsked("set aside", "patch sparkclusters/status c")
-	if said := <-w.said.Events; !strings.Contains(said, "Undecodable") || !strings.Contains(said, "containers is no list") {
+	w.wantWrites("set aside", "patch sparkclusters/status c")
+	if said := <-w.events.Events; !strings.Contains(said, "Undecodable") || !strings.Contains(said, "containers is no list") {
 		t.Errorf("it is said %q", said)
 	}
 	if ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready"); ready == nil || strings.Contains(ready.Message, "hunter2") {

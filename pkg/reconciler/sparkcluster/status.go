@@ -21,39 +21,39 @@ import (
 // workersAfter is the time after a write from which on numbers of workers are written for their own sake.
 const workersAfter = 10 * time.Second
 
-// persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes nothing where
-// nothing is new, a cursor alone only at rest, and numbers of workers alone not all the time.
+// persist writes the record and the status that it results in, with the resourceVersion that was read. Without news nothing is
+// written. A cursor alone is written when it is due, numbers of workers alone not more often than workersAfter.
 func (r *Reconciler) persist(
 	ctx context.Context, c *sparkv1.SparkCluster, record *v1alpha1.Record, decision cluster.Decision,
 ) (*sparkv1.SparkCluster, error) {
 	if !r.relay.HasSink() {
 		record.Acknowledged = record.Sequence
 	}
-	facts := r.facts(c, decision)
+	facts := r.statusFacts(c, decision)
 	if !r.worthWriting(c, record, facts) {
 		return c, nil
 	}
-	desired := projected(c, record, facts)
+	desired := withStatus(c, record, facts)
 	stored, err := r.client.SparkV1().SparkClusters(c.Namespace).UpdateStatus(ctx, desired, metav1.UpdateOptions{})
 	refused := blocked.IsRefused(err, c.Status.Firesteel == nil)
 	if err != nil && !refused {
 		return c, fmt.Errorf("write status: %w", err)
 	}
 	if refused || blocked.IsPruned(desired.Status.Firesteel, stored.Status.Firesteel) {
-		return c, r.memory.pruned.Report(ctx, c, status.Definition, status.Manifest, r.clock.Now(), err)
+		return c, r.state.pruned.Report(ctx, c, status.Definition, status.Manifest, r.clock.Now(), err)
 	}
-	r.memory.remember(stored, r.clock.Now())
+	r.state.statusWritten(stored, r.clock.Now())
 	var told int64
 	if c.Status.Firesteel != nil {
 		told = c.Status.Firesteel.Sequence
 	}
 	r.instruments.moved(stored.Status.Firesteel, told)
-	announce(ctx, stored, told)
+	emitEvents(ctx, stored, told)
 	return stored, nil
 }
 
-// projected is a cluster with the status that a record stands for.
-func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) *sparkv1.SparkCluster {
+// withStatus returns a cluster with the status that a record results in.
+func withStatus(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) *sparkv1.SparkCluster {
 	desired := c.DeepCopy()
 	status.Project(desired, record.DeepCopy(), facts)
 	return desired
@@ -61,9 +61,9 @@ func projected(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Fa
 
 func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts status.Facts) bool {
 	return delivery.WorthWriting(c.Status.Firesteel, record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		desired := projected(c, unmoved, facts)
+		desired := withStatus(c, unmoved, facts)
 		same := status.SameButWorkers(c.Status, desired.Status)
-		if c.DeletionTimestamp == nil && r.clock.Since(r.memory.wroteAt(c.UID)) >= workersAfter {
+		if c.DeletionTimestamp == nil && r.clock.Since(r.state.writtenAt(c.UID)) >= workersAfter {
 			same = equality.Semantic.DeepEqual(c.Status, desired.Status)
 		}
 		if same {
@@ -76,21 +76,21 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 // restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
 // cluster is requeued.
 func (r *Reconciler) restoresLater(c, desired *sparkv1.SparkCluster) bool {
-	wait := r.memory.restorations.Wait(c, desired, r.clock.Now())
+	wait := r.state.restorations.Wait(c, desired, r.clock.Now())
 	if wait > 0 {
 		r.enqueueAfter(c, wait)
 	}
 	return wait > 0
 }
 
-// workersMoved says that the status has other numbers of workers than there are.
-func (r *Reconciler) workersMoved(c *sparkv1.SparkCluster, decision cluster.Decision) bool {
-	facts, shown := r.facts(c, decision), c.Status.Workers
+// workersChanged reports whether the numbers of workers in the status are outdated.
+func (r *Reconciler) workersChanged(c *sparkv1.SparkCluster, decision cluster.Decision) bool {
+	facts, shown := r.statusFacts(c, decision), c.Status.Workers
 	return c.DeletionTimestamp == nil && facts.Exists && (shown == nil || shown.Replicas != facts.Workers || shown.Registered != facts.Registered)
 }
 
-// announce makes Kubernetes Events of the transitions after a sequence that people look for.
-func announce(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
+// emitEvents records a Kubernetes Event for each transition after a sequence that users look for.
+func emitEvents(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
 	for _, t := range c.Status.Firesteel.Transitions {
 		state := cluster.State(t.State)
 		if t.Sequence <= told || !state.Running() && !state.Stopping() {

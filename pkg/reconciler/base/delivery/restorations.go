@@ -16,9 +16,9 @@ const (
 	restoreLast  = 10 * time.Minute
 )
 
-// Restorations bounds how often a status is restored that another writer has changed. The first time it is restored at once.
-// Another version of Firesteel that runs beside this one may word a condition otherwise, and restore its own words each time:
-// then the time between two writes doubles. News are not held back. The zero value is ready for use.
+// Restorations limits how often a status is restored that another writer has changed. The first time it is restored at once.
+// Another version of Firesteel that runs beside this one may word a condition otherwise, and restore its own words each time: then
+// the time between two writes doubles. A status with news is never delayed. The zero value is ready for use.
 type Restorations struct {
 	mutex sync.Mutex
 	of    map[types.UID]restoration
@@ -35,7 +35,7 @@ type restoration struct {
 	after time.Duration
 }
 
-// Wrote remembers an object as this process wrote it.
+// Wrote stores an object as this process wrote it.
 func (r *Restorations) Wrote(stored metav1.Object) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -44,8 +44,8 @@ func (r *Restorations) Wrote(stored metav1.Object) {
 	r.setLocked(stored.GetUID(), known)
 }
 
-// Wait is for how long a write of an object waits that moves nothing in its record; zero if it may be made now. read is the
-// object as it was read, desired as it would be written.
+// Wait returns how long to wait before a write that changes nothing in the record, zero if it may be made now. read is the object
+// as it was read, desired as it would be written.
 func (r *Restorations) Wait(read, desired metav1.Object, now time.Time) time.Duration {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -81,8 +81,7 @@ func (r *Restorations) setLocked(uid types.UID, known restoration) {
 	r.of[uid] = known
 }
 
-// shownBy is a hash of what the status of an object shows beside its record. The times of conditions are not part of it: each
-// change of a condition's status is a new one.
+// shownBy returns a hash of the status without the record and without the times of conditions.
 func shownBy(object any) [sha256.Size]byte {
 	var decoded struct {
 		Status map[string]any `json:"status"`

@@ -9,8 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Tracker remembers the generations of each object over which the fields that matter stayed the same. A hash cannot tell
-// that if another version of a library, or a new default of a CustomResourceDefinition, has changed it meanwhile.
+// Tracker remembers the generations of each object over which the fields that matter stayed the same. A hash alone cannot know
+// that: another version of a library, or a new default of a CustomResourceDefinition, may have changed the hash.
 type Tracker struct {
 	mutex sync.Mutex
 	spans map[types.UID]span
@@ -22,7 +22,7 @@ type span struct{ from, to int64 }
 // NewTracker returns a tracker that knows no edits.
 func NewTracker() *Tracker { return &Tracker{spans: map[types.UID]span{}} }
 
-// Observe takes a change of an object that an informer saw.
+// Observe stores a change of an object that an informer saw.
 func (h *Tracker) Observe(uid types.UID, before, after spec.Spec) {
 	if before.Generation == after.Generation {
 		return
@@ -52,7 +52,7 @@ func (h *Tracker) SameSince(uid types.UID, generation int64) int64 {
 	return 0
 }
 
-// Forget drops what is remembered of an object that is gone.
+// Forget forgets an object.
 func (h *Tracker) Forget(uid types.UID) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -88,8 +88,8 @@ func verbsFor(kube kubernetes.Interface, o object) (verbs, error) {
 	}
 }
 
-// emptyAt is an object without content at a place.
-func emptyAt(at place) object {
+// emptyObject returns an object with only a name and a namespace.
+func emptyObject(at objectKey) object {
 	meta := metav1.ObjectMeta{Namespace: at.namespace, Name: at.name}
 	for _, empty := range []object{
 		&corev1.Service{ObjectMeta: meta}, &appsv1.StatefulSet{ObjectMeta: meta}, &networkingv1.NetworkPolicy{ObjectMeta: meta},

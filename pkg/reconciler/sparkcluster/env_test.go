@@ -32,41 +32,41 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 )
 
-// world is a reconciler, and what it talks to.
-type world struct {
+// env is a reconciler with fakes around it.
+type env struct {
 	*testing.T
-	ctx     context.Context
-	kube    *kubefake.Clientset
-	spark   *sparkfake.Clientset
-	masters *fakeMasters
-	relay   *fakeTeller
-	clock   *clocktesting.FakePassiveClock
-	r       *Reconciler
-	again   []time.Duration
-	said    *record.FakeRecorder
+	ctx      context.Context
+	kube     *kubefake.Clientset
+	spark    *sparkfake.Clientset
+	masters  *fakeMasters
+	relay    *fakePublisher
+	clock    *clocktesting.FakePassiveClock
+	r        *Reconciler
+	requeues []time.Duration
+	events   *record.FakeRecorder
 }
 
 var began = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
-// newWorld has one cluster.
-func newWorld(t *testing.T, c *sparkv1.SparkCluster) *world {
+// newEnv returns an env with one cluster.
+func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 	t.Helper()
-	w := &world{
+	w := &env{
 		T: t, kube: kubefake.NewClientset(), spark: sparkfake.NewSimpleClientset(c),
-		masters: &fakeMasters{}, relay: &fakeTeller{}, clock: clocktesting.NewFakePassiveClock(began), said: record.NewFakeRecorder(32),
+		masters: &fakeMasters{}, relay: &fakePublisher{}, clock: clocktesting.NewFakePassiveClock(began), events: record.NewFakeRecorder(32),
 	}
 	w.kube.PrependReactor("*", "*", identities())
-	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.said)
+	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.events)
 	instruments, err := NewInstruments(noop.NewMeterProvider(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.r = &Reconciler{
-		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, memory: newMemory(),
-		enqueueAfter: func(_ any, after time.Duration) { w.again = append(w.again, after) }, instruments: instruments,
+		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(),
+		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, instruments: instruments,
 	}
-	w.r.estate = newEstate(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
-	w.until("know what there is", w.r.estate.synced)
+	w.r.owned = newOwnedObjects(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
+	w.waitUntil("know what there is", w.r.owned.synced)
 	w.kube.ClearActions()
 	return w
 }
@@ -101,7 +101,7 @@ func plainCluster() *sparkv1.SparkCluster {
 	}
 }
 
-func (w *world) until(what string, holds func() bool) {
+func (w *env) waitUntil(what string, holds func() bool) {
 	w.Helper()
 	err := wait.PollUntilContextTimeout(w.ctx, time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *world) until(what string, holds func() bool) {
 }
 
 // now is the cluster as the API server has it.
-func (w *world) now() *sparkv1.SparkCluster {
+func (w *env) now() *sparkv1.SparkCluster {
 	w.Helper()
 	c, err := w.spark.SparkV1().SparkClusters("spark").Get(w.ctx, "c", metav1.GetOptions{})
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *world) now() *sparkv1.SparkCluster {
 }
 
 // reconcile reconciles the cluster as it is, and returns it as it is then.
-func (w *world) reconcile() *sparkv1.SparkCluster {
+func (w *env) reconcile() *sparkv1.SparkCluster {
 	w.Helper()
 	if err := w.r.ReconcileKind(w.ctx, w.now()); err != nil {
 		w.Fatal(err)
@@ -129,7 +129,7 @@ func (w *world) reconcile() *sparkv1.SparkCluster {
 }
 
 // edit changes the cluster, as users do.
-func (w *world) edit(change func(*sparkv1.SparkCluster)) {
+func (w *env) edit(change func(*sparkv1.SparkCluster)) {
 	w.Helper()
 	c := w.now()
 	change(c)
@@ -137,11 +137,11 @@ func (w *world) edit(change func(*sparkv1.SparkCluster)) {
 	if _, err := w.spark.SparkV1().SparkClusters("spark").Update(w.ctx, c, metav1.UpdateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.r.memory.written.Forget(c)
+	w.r.state.written.Forget(c)
 }
 
 // runs brings the cluster to run.
-func (w *world) runs() *sparkv1.SparkCluster {
+func (w *env) runs() *sparkv1.SparkCluster {
 	w.Helper()
 	w.reconcile()
 	w.masters.seen = &cluster.Master{Alive: true, Workers: 2}
@@ -149,43 +149,43 @@ func (w *world) runs() *sparkv1.SparkCluster {
 	if state := c.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {
 		w.Fatalf("the cluster is %s", state)
 	}
-	w.seen()
+	w.waitForCaches()
 	return c
 }
 
-// seen waits until the caches have what was written, and forgets what was asked.
-func (w *world) seen() {
+// waitForCaches waits until the caches have what was written, and forgets the writes.
+func (w *env) waitForCaches() {
 	w.Helper()
 	objects, err := resources.Build(w.now(), resources.Defaults{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.until("see what was written", func() bool {
+	w.waitUntil("see what was written", func() bool {
 		return !slices.ContainsFunc(objects.All(), func(wanted object) bool {
-			found, known, _ := w.r.estate.objects[kindOf(wanted)].GetStore().GetByKey("spark/" + wanted.GetName())
+			found, known, _ := w.r.owned.informers[kindOf(wanted)].GetStore().GetByKey("spark/" + wanted.GetName())
 			return !known || hashOf(found.(object)) != hashOf(wanted)
 		})
 	})
-	w.forgetAsked()
+	w.forgetWrites()
 }
 
-// has has a Pod be there, and waits until the cache has it.
-func (w *world) has(pod *corev1.Pod) {
+// createPod creates a Pod and waits until the cache has it.
+func (w *env) createPod(pod *corev1.Pod) {
 	w.Helper()
 	if _, err := w.kube.CoreV1().Pods(pod.Namespace).Create(w.ctx, pod, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.until("see the Pod", func() bool { return len(w.r.estate.podsOf("spark", "c")) > 0 })
+	w.waitUntil("see the Pod", func() bool { return len(w.r.owned.podsOf("spark", "c")) > 0 })
 }
 
-func (w *world) forgetAsked() {
+func (w *env) forgetWrites() {
 	w.kube.ClearActions()
 	w.spark.ClearActions()
-	w.again = nil
+	w.requeues = nil
 }
 
-// asked are the writes since they were last forgotten: of the cluster, then of its objects.
-func (w *world) asked() []string {
+// writes are the writes since they were last forgotten: of the cluster, then of its objects.
+func (w *env) writes() []string {
 	var asked []string
 	for _, action := range slices.Concat(w.spark.Actions(), w.kube.Actions()) {
 		if slices.Contains([]string{"get", "list", "watch"}, action.GetVerb()) {
@@ -206,15 +206,15 @@ func (w *world) asked() []string {
 	return asked
 }
 
-func (w *world) wantAsked(what string, want ...string) {
+func (w *env) wantWrites(what string, want ...string) {
 	w.Helper()
-	if got := w.asked(); !slices.Equal(got, want) {
+	if got := w.writes(); !slices.Equal(got, want) {
 		w.Errorf("%s: asked to %s, want %s", what, strings.Join(got, ", "), strings.Join(want, ", "))
 	}
-	w.forgetAsked()
+	w.forgetWrites()
 }
 
-func (w *world) set(name string) *appsv1.StatefulSet {
+func (w *env) set(name string) *appsv1.StatefulSet {
 	w.Helper()
 	set, err := w.kube.AppsV1().StatefulSets("spark").Get(w.ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -223,8 +223,8 @@ func (w *world) set(name string) *appsv1.StatefulSet {
 	return set
 }
 
-// refuse has the API server refuse a verb for a resource.
-func (w *world) refuse(verb, resource string, err error) {
+// setRefusal has the API server refuse a verb for a resource.
+func (w *env) refuse(verb, resource string, err error) {
 	w.kube.PrependReactor(verb, resource, func(clienttesting.Action) (bool, kubeObject, error) { return true, nil, err })
 }
 
@@ -244,17 +244,17 @@ func (m *fakeMasters) Forget(types.UID)               { m.gone++ }
 
 func (m *fakeMasters) ForgetWhere(func(types.NamespacedName) bool) {}
 
-type fakeTeller struct {
-	told     []events.Snapshot
-	progress events.Progress
-	gone     int
+type fakePublisher struct {
+	published []events.Snapshot
+	progress  events.Progress
+	gone      int
 }
 
-func (r *fakeTeller) Publish(story events.Snapshot)           { r.told = append(r.told, story) }
-func (r *fakeTeller) Progress(types.UID) events.Progress      { return r.progress }
-func (r *fakeTeller) Forget(types.UID)                        { r.gone++ }
-func (r *fakeTeller) ForgetMatching(func(events.Object) bool) {}
-func (r *fakeTeller) HandlerSettingsChanged()                 {}
-func (r *fakeTeller) HasSink() bool                           { return true }
+func (r *fakePublisher) Publish(story events.Snapshot)           { r.published = append(r.published, story) }
+func (r *fakePublisher) Progress(types.UID) events.Progress      { return r.progress }
+func (r *fakePublisher) Forget(types.UID)                        { r.gone++ }
+func (r *fakePublisher) ForgetMatching(func(events.Object) bool) {}
+func (r *fakePublisher) HandlerSettingsChanged()                 {}
+func (r *fakePublisher) HasSink() bool                           { return true }
 
 var errAway = errors.New("connection refused")

@@ -18,42 +18,42 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// missedAfter is how long a StatefulSet may lack Pods before it is asked why: who creates them may be at it.
-const missedAfter = 20 * time.Second
+// explainAfter is how long a StatefulSet may lack Pods before Firesteel asks why. Until then its controller may be creating them.
+const explainAfter = 20 * time.Second
 
-// failedCreate is the reason of the Kubernetes Events by which the controller of StatefulSets tells that a Pod was refused. It
-// tells it nowhere else.
+// failedCreate is the reason of the Kubernetes Events by which the StatefulSet controller reports that a Pod was refused. Nothing
+// else reports it.
 const failedCreate = "FailedCreate"
 
-// missing is a StatefulSet that lacks Pods.
-type missing struct {
+// missingPods is what is known about a StatefulSet that lacks Pods.
+type missingPods struct {
 	since time.Time
-	// version is that of the StatefulSet when it was last asked why, and cause the answer; empty where nobody asked.
-	version string
+	// askedAt is the resourceVersion of the StatefulSet when the API server was asked, empty if it was not. cause is the answer.
+	askedAt string
 	cause   *lifecycle.Cause
 }
 
-// missingPods says why Pods of a cluster are not even created; nil where they are, or where nobody says why. It asks the API
-// server, of a StatefulSet that has lacked Pods for long: once, and again when it has changed.
-func (r *Reconciler) missingPods(ctx context.Context, c *sparkv1.SparkCluster) *lifecycle.Cause {
+// whyPodsAreMissing returns why Pods of a cluster are not created, nil if all are, or if the reason is unknown. It asks the API
+// server about a StatefulSet that has lacked Pods for long: once, and again when the StatefulSet has changed.
+func (r *Reconciler) whyPodsAreMissing(ctx context.Context, c *sparkv1.SparkCluster) *lifecycle.Cause {
 	var cause *lifecycle.Cause
 	for _, set := range r.statefulSets(c) {
 		if !lacksPods(set) {
-			r.memory.found(c.UID, set.Name)
+			r.state.podsFound(c.UID, set.Name)
 			continue
 		}
-		known := r.memory.miss(c.UID, set.Name, r.clock.Now())
-		if known.version != set.ResourceVersion && r.clock.Since(known.since) >= missedAfter {
-			known = r.ask(ctx, set, known)
-			r.memory.keepMissing(c.UID, set.Name, known)
+		known := r.state.lackingSince(c.UID, set.Name, r.clock.Now())
+		if known.askedAt != set.ResourceVersion && r.clock.Since(known.since) >= explainAfter {
+			known = r.listFailedCreates(ctx, set, known)
+			r.state.setMissing(c.UID, set.Name, known)
 		}
 		cause = cmp.Or(cause, known.cause)
 	}
 	return cause
 }
 
-// ask asks why Pods of a StatefulSet are missing. Where there is no answer it is asked again after a while.
-func (r *Reconciler) ask(ctx context.Context, set *appsv1.StatefulSet, known missing) missing {
+// listFailedCreates asks the API server why Pods of a StatefulSet are missing. If that fails it is tried again later.
+func (r *Reconciler) listFailedCreates(ctx context.Context, set *appsv1.StatefulSet, known missingPods) missingPods {
 	selector := fields.Set{"involvedObject.uid": string(set.UID), "reason": failedCreate}.AsSelector().String()
 	events, err := r.kube.CoreV1().Events(set.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: 50})
 	if err != nil {
@@ -61,23 +61,23 @@ func (r *Reconciler) ask(ctx context.Context, set *appsv1.StatefulSet, known mis
 		known.since = r.clock.Now()
 		return known
 	}
-	known.version, known.cause = set.ResourceVersion, nil
+	known.askedAt, known.cause = set.ResourceVersion, nil
 	if len(events.Items) > 0 {
-		known.cause = refusedPod(latestOf(events.Items))
+		known.cause = podRefusal(latestEvent(events.Items))
 	}
 	return known
 }
 
-// lacksPods says that the controller of StatefulSets has looked at one, and that there are fewer Pods than it is to have.
+// lacksPods reports whether a StatefulSet, which its controller has observed, has fewer Pods than replicas.
 func lacksPods(set *appsv1.StatefulSet) bool {
 	return set.Spec.Replicas != nil && set.Status.ObservedGeneration > 0 && set.Status.ObservedGeneration == set.Generation && set.Status.Replicas < *set.Spec.Replicas
 }
 
-func latestOf(events []corev1.Event) corev1.Event {
+func latestEvent(events []corev1.Event) corev1.Event {
 	return slices.MaxFunc(events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
 }
 
-func refusedPod(event corev1.Event) *lifecycle.Cause {
+func podRefusal(event corev1.Event) *lifecycle.Cause {
 	cause := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: failedCreate, Message: "A Pod was refused: " + event.Message}
 	if strings.Contains(event.Message, "exceeded quota") {
 		cause.Reason = apierror.QuotaExceeded

@@ -23,40 +23,40 @@ func budgetOf(uid types.UID, version, hash string) *policyv1.PodDisruptionBudget
 }
 
 // cached puts an object into the cache, as its watch does.
-func (w *world) cached(o object) {
+func (w *env) cached(o object) {
 	w.Helper()
-	if err := w.r.estate.objects[kindOf(o)].GetStore().Add(o); err != nil {
+	if err := w.r.owned.informers[kindOf(o)].GetStore().Add(o); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) wantBudget(what, hash string) {
+func (w *env) wantBudget(what, hash string) {
 	w.Helper()
 	got := ""
-	if found := w.r.estate.get("uid", placeOf(budgetOf("1", "", ""))); found != nil {
+	if found := w.r.owned.get("uid", objectKeyOf(budgetOf("1", "", ""))); found != nil {
 		got = hashOf(found)
 	}
 	if got != hash {
 		w.Errorf("%s: there is %q, want %q", what, got, hash)
 	}
-	if owned := w.r.estate.of("uid"); len(owned) > 0 != (hash != "") {
+	if owned := w.r.owned.ownedBy("uid"); len(owned) > 0 != (hash != "") {
 		w.Errorf("%s: it owns %v", what, owned)
 	}
-	if owned := w.r.estate.of("another"); len(owned) > 0 {
+	if owned := w.r.owned.ownedBy("another"); len(owned) > 0 {
 		w.Errorf("%s: another owns %v", what, owned)
 	}
 }
 
 func TestOwnDeedsAreKnownBeforeTheCacheHasThem(t *testing.T) {
-	w := newWorld(t, plainCluster())
+	w := newEnv(t, plainCluster())
 	w.wantBudget("at first", "")
-	w.r.estate.wrote(budgetOf("1", "5", "new"))
+	w.r.owned.written(budgetOf("1", "5", "new"))
 	w.wantBudget("created", "new")
 	w.cached(budgetOf("1", "4", "old"))
 	w.wantBudget("an older one is cached", "new")
 	w.cached(budgetOf("1", "6", "newer"))
 	w.wantBudget("a newer one is cached", "newer")
-	w.r.estate.deleted(budgetOf("1", "6", "newer"))
+	w.r.owned.deleted(budgetOf("1", "6", "newer"))
 	w.wantBudget("deleted", "")
 	w.cached(budgetOf("2", "7", "another"))
 	w.wantBudget("created by somebody else", "another")
@@ -83,21 +83,21 @@ func TestWhatIsReportedAsDeletedIsReadOnce(t *testing.T) {
 		"deleted by Firesteel, and held by a finalizer": {ours: true, finalizer: "example.com/held", reads: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, plainCluster())
+			w := newEnv(t, plainCluster())
 			last := budgetOf("1", "5", "last")
 			if test.finalizer != "" {
 				last.Finalizers = []string{test.finalizer}
 			}
 			if test.ours {
-				w.r.estate.deleted(last)
+				w.r.owned.deleted(last)
 			}
 			if test.reported == nil {
 				test.reported = func(o object) any { return o }
 			}
-			w.r.estate.gone(test.reported(last))
+			w.r.owned.reportedDeleted(test.reported(last))
 			reads := 0
 			for range 2 {
-				err := w.r.estate.settle("uid", func(place) (object, error) {
+				err := w.r.owned.resolve("uid", func(objectKey) (object, error) {
 					reads++
 					if test.live == nil {
 						return nil, nil
@@ -117,7 +117,7 @@ func TestWhatIsReportedAsDeletedIsReadOnce(t *testing.T) {
 			w.wantBudget("then", test.want)
 			if test.want != "" {
 				w.cached(budgetOf("1", "7", "labelled"))
-				if err := w.r.estate.settle("uid", nil); err != nil {
+				if err := w.r.owned.resolve("uid", nil); err != nil {
 					t.Fatal(err)
 				}
 				w.wantBudget("with its label", "labelled")
@@ -132,13 +132,13 @@ func foreign(o *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
 }
 
 func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {
-	w := newWorld(t, plainCluster())
-	w.r.estate.wrote(budgetOf("1", "5", "new"))
-	w.clock.SetTime(began.Add(seenWithin + time.Second))
+	w := newEnv(t, plainCluster())
+	w.r.owned.written(budgetOf("1", "5", "new"))
+	w.clock.SetTime(began.Add(cacheDelay + time.Second))
 	w.wantBudget("never seen", "")
 	w.cached(budgetOf("1", "4", "old"))
-	w.r.estate.deleted(budgetOf("1", "4", "old"))
-	w.clock.SetTime(began.Add(2*seenWithin + 2*time.Second))
+	w.r.owned.deleted(budgetOf("1", "4", "old"))
+	w.clock.SetTime(began.Add(2*cacheDelay + 2*time.Second))
 	w.wantBudget("never gone", "old")
 }
 
@@ -168,13 +168,13 @@ func TestOnlyWhatIsReadIsKept(t *testing.T) {
 func TestTheStatusOfWhatIsNotReadIsNoNews(t *testing.T) {
 	before, after := budgetOf("1", "5", "h"), budgetOf("1", "6", "h")
 	after.Status.CurrentHealthy = 2
-	if worthLooking(before, after) {
+	if concernsCluster(before, after) {
 		t.Error("a budget's status is news")
 	}
-	if !worthLooking(before, budgetOf("1", "6", "other")) {
+	if !concernsCluster(before, budgetOf("1", "6", "other")) {
 		t.Error("another budget is none")
 	}
-	if !worthLooking(&appsv1.StatefulSet{}, &appsv1.StatefulSet{Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}}) {
+	if !concernsCluster(&appsv1.StatefulSet{}, &appsv1.StatefulSet{Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}}) {
 		t.Error("a StatefulSet's status is none")
 	}
 }
