@@ -82,6 +82,6 @@ func TestStoreThatCannotReadEndsWithItsContext(t *testing.T) {
 	cancel()
 	store := config.NewStore(logtesting.TestLogger(t), func(*config.Config, *config.Config) {}, func(*corev1.ConfigMap, error) {})
 	if err := store.Follow(ctx, cluster(t, config.InProcess), "firesteel-system"); err == nil {
-		t.Error("it says that it has read what there is")
+		t.Error("Follow reports that it has read the config maps")
 	}
 }

@@ -78,7 +78,7 @@ func TestRelayReportsASinkThatFailsForLong(t *testing.T) {
 		r := newTestRelay(t, RelayConfig{Sink: sink})
 		r.Publish(Snapshot{Object: pi, Record: recordOf(2, 0)})
 		advance(time.Minute)
-		r.expect("progress within Patience", r.takeProgress(), "")
+		r.expect("progress within ReportAfter", r.takeProgress(), "")
 		advance(2 * time.Minute)
 		why := r.Progress(pi.UID).SinkFailure
 		if !strings.HasPrefix(why, "sink is down since") {

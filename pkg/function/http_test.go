@@ -38,8 +38,8 @@ func TestReceiverGetsTheEventsOfARelay(t *testing.T) {
 	defer server.Close()
 	sink, err := events.NewHTTPSink(server.URL)
 	must(t, err)
-	told := make(chan struct{})
-	relay, err := events.NewRelay(events.RelayConfig{Sink: sink, OnProgress: func(types.NamespacedName) { close(told) }})
+	delivered := make(chan struct{})
+	relay, err := events.NewRelay(events.RelayConfig{Sink: sink, OnProgress: func(types.NamespacedName) { close(delivered) }})
 	must(t, err)
 	defer relay.Shutdown()
 
@@ -47,7 +47,7 @@ func TestReceiverGetsTheEventsOfARelay(t *testing.T) {
 		transition(1, "Submitted"), transition(2, "DriverRequested"), transition(3, "DriverStarted"),
 	}}
 	relay.Publish(events.Snapshot{Object: pi, Record: record})
-	<-told
+	<-delivered
 
 	want := []string{
 		"pi dev.firesteel.application.submitted.v1",

@@ -135,8 +135,8 @@ func TestValidSettingsOfKnative(t *testing.T) {
 		"metrics of default": named("config-observability", data("metrics-protocol", "prometheus")),
 		"traces": named("config-observability", data(
 			"tracing-protocol", "grpc", "tracing-endpoint", "http://c:4317", "tracing-sampling-rate", "0.1")),
-		"traces in the log":   named("config-observability", data("tracing-protocol", "stdout", "runtime-profiling", "enabled")),
-		"what nobody sets up": named("another", data("a", "b")),
+		"traces in the log":                       named("config-observability", data("tracing-protocol", "stdout", "runtime-profiling", "enabled")),
+		"settings that Firesteel does not change": named("another", data("a", "b")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(configMap)

@@ -26,7 +26,7 @@ const (
 	audience = "handler-restart"
 )
 
-// apiServer publishes the keys of its tokens as a real one does.
+// apiServer publishes the keys of its tokens like a real one.
 type apiServer struct {
 	*httptest.Server
 	t *testing.T
@@ -55,7 +55,7 @@ func (s *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	var answer any
 	switch r.URL.Path {
 	case discoveryPath:
-		// Wherever it says that its keys are, the verifier asks the API server.
+		// The verifier ignores jwks_uri, and reads the keys from the API server.
 		answer = map[string]any{"issuer": issuer, "jwks_uri": "https://elsewhere.example/keys", "id_token_signing_alg_values_supported": []string{"ES256"}}
 	case keysPath:
 		var set jose.JSONWebKeySet
@@ -95,7 +95,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// token is one that is right, with a change.
+// token returns a valid token with a change.
 func token(t *testing.T, key jose.JSONWebKey, change func(*jwt.Claims)) string {
 	t.Helper()
 	claims := jwt.Claims{
@@ -136,36 +136,36 @@ func TestVerifierChecksTokens(t *testing.T) {
 	unsigned := strings.Join([]string{"eyJhbGciOiJub25lIn0", strings.Split(right, ".")[1], ""}, ".")
 	for name, test := range map[string]struct {
 		authorization string
-		passes        bool
+		accepted      bool
 	}{
-		"the right one":             {"Bearer " + right, true},
-		"one for several audiences": {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = jwt.Audience{"other", audience} }), true},
-		"none":                      {"", false},
-		"an empty one":              {"Bearer ", false},
-		"a password":                {"Basic " + right, false},
-		"for another audience":      {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = jwt.Audience{"handler-ttl"} }), false},
-		"for no audience":           {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = nil }), false},
-		"one that has expired":      {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), false},
-		"one that does not count yet": {"Bearer " + token(t, key, func(c *jwt.Claims) {
+		"a valid token":                 {"Bearer " + right, true},
+		"a token for several audiences": {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = jwt.Audience{"other", audience} }), true},
+		"no token":                      {"", false},
+		"an empty token":                {"Bearer ", false},
+		"a password":                    {"Basic " + right, false},
+		"for another audience":          {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = jwt.Audience{"handler-ttl"} }), false},
+		"for no audience":               {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Audience = nil }), false},
+		"an expired token":              {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), false},
+		"a token that is not valid yet": {"Bearer " + token(t, key, func(c *jwt.Claims) {
 			c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour))
 		}), false},
-		"another issuer's":  {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Issuer = "https://elsewhere.example" }), false},
-		"another's key":     {"Bearer " + token(t, stranger, nil), false},
-		"without signature": {"Bearer " + unsigned, false},
-		"no token at all":   {"Bearer " + strings.Repeat("x", 100_000), false},
+		"another issuer's":           {"Bearer " + token(t, key, func(c *jwt.Claims) { c.Issuer = "https://elsewhere.example" }), false},
+		"another's key":              {"Bearer " + token(t, stranger, nil), false},
+		"without signature":          {"Bearer " + unsigned, false},
+		"a text that is not a token": {"Bearer " + strings.Repeat("x", 100_000), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := v.check(t, test.authorization)
-			if test.passes != (err == nil) || err != nil && !errors.Is(err, function.ErrUnauthenticated) {
-				t.Errorf("passes is %t: %v", err == nil, err)
+			if test.accepted != (err == nil) || err != nil && !errors.Is(err, function.ErrUnauthenticated) {
+				t.Errorf("accepted is %t: %v", err == nil, err)
 			}
 			if err != nil && strings.Contains(err.Error(), right) {
-				t.Errorf("the error holds the token: %v", err)
+				t.Errorf("the error shows the token: %v", err)
 			}
 		})
 	}
 	if got := s.requests(); got != 2 {
-		t.Errorf("the API server was asked %d times for all of them, want twice", got)
+		t.Errorf("%d requests to the API server, want 2", got)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestVerifierReadsNewKeys(t *testing.T) {
 	v.keys.readAt = v.keys.readAt.Add(-refreshAfter)
 	must(t, v.check(t, "Bearer "+token(t, after, nil)))
 	if err := v.check(t, "Bearer "+token(t, newKey(t, "c"), nil)); !errors.Is(err, function.ErrUnauthenticated) {
-		t.Errorf("a stranger passes while the API server is away: %v", err)
+		t.Errorf("a token of an unknown key is not refused while the API server is unreachable: %v", err)
 	}
 }
 
@@ -214,6 +214,6 @@ func ended(t *testing.T) context.Context {
 
 func TestVerifierNeedsAnAudience(t *testing.T) {
 	if _, err := NewVerifier(&rest.Config{}, ""); err == nil {
-		t.Error("there is one without")
+		t.Error("NewVerifier accepted an empty audience")
 	}
 }

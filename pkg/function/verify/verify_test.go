@@ -55,7 +55,7 @@ func cluster(t *testing.T, answer int) *verify.Verifier {
 }
 
 func TestHolds(t *testing.T) {
-	told := func(o events.Object, change func(*v1alpha1.Transition)) cloudevents.Event {
+	eventOf := func(o events.Object, change func(*v1alpha1.Transition)) cloudevents.Event {
 		transition := *failure.DeepCopy()
 		change(&transition)
 		event, err := events.NewTransitionEvent(o, transition)
@@ -83,22 +83,22 @@ func TestHolds(t *testing.T) {
 		event cloudevents.Event
 		want  bool
 	}{
-		"the truth":                        {told(pi, same), true},
-		"the truth, with a broker's mark":  {as(told(pi, same), func(e *cloudevents.Event) { e.SetExtension("knativearrivaltime", "now") }), true},
-		"another incarnation":              {told(earlier, same), false},
-		"an application that is not there": {told(other, same), false},
-		"another API":                      {told(elsewhere, same), false},
-		"a transition that is not there":   {told(pi, func(t *v1alpha1.Transition) { t.Sequence = 3 }), false},
-		"another state":                    {told(pi, func(t *v1alpha1.Transition) { t.State = "DriverEvicted" }), false},
-		"another attempt":                  {told(pi, func(t *v1alpha1.Transition) { t.Attempt = 1 }), false},
-		"another end":                      {told(pi, func(t *v1alpha1.Transition) { t.End.RestartAllowed = false }), false},
-		"other data":                       {told(pi, func(t *v1alpha1.Transition) { t.Message = "pay here" }), false},
-		"another id":                       {as(told(pi, same), func(e *cloudevents.Event) { e.SetID("x") }), false},
-		"that it is the last":              {told(pi, func(t *v1alpha1.Transition) { t.Outcome = v1alpha1.OutcomeFailed }), false},
-		"a type that is not Firesteel's":   {as(told(pi, same), func(e *cloudevents.Event) { e.SetType("dev.other") }), false},
-		"an instant that was":              {expired(pi, time.Now().Add(-time.Minute)), true},
-		"an instant that is to come":       {expired(pi, time.Now().Add(time.Hour)), false},
-		"an instant of another":            {expired(earlier, time.Now().Add(-time.Minute)), false},
+		"a true event":                           {eventOf(pi, same), true},
+		"a true event with a broker's extension": {as(eventOf(pi, same), func(e *cloudevents.Event) { e.SetExtension("knativearrivaltime", "now") }), true},
+		"an earlier uid":                         {eventOf(earlier, same), false},
+		"an application that does not exist":     {eventOf(other, same), false},
+		"another API":                            {eventOf(elsewhere, same), false},
+		"a transition that is not recorded":      {eventOf(pi, func(t *v1alpha1.Transition) { t.Sequence = 3 }), false},
+		"another state":                          {eventOf(pi, func(t *v1alpha1.Transition) { t.State = "DriverEvicted" }), false},
+		"another attempt":                        {eventOf(pi, func(t *v1alpha1.Transition) { t.Attempt = 1 }), false},
+		"another end":                            {eventOf(pi, func(t *v1alpha1.Transition) { t.End.RestartAllowed = false }), false},
+		"other data":                             {eventOf(pi, func(t *v1alpha1.Transition) { t.Message = "pay here" }), false},
+		"another id":                             {as(eventOf(pi, same), func(e *cloudevents.Event) { e.SetID("x") }), false},
+		"a transition that is falsely final":     {eventOf(pi, func(t *v1alpha1.Transition) { t.Outcome = v1alpha1.OutcomeFailed }), false},
+		"a type that is not Firesteel's":         {as(eventOf(pi, same), func(e *cloudevents.Event) { e.SetType("dev.other") }), false},
+		"an instant that was":                    {expired(pi, time.Now().Add(-time.Minute)), true},
+		"an instant that is to come":             {expired(pi, time.Now().Add(time.Hour)), false},
+		"an instant of another":                  {expired(earlier, time.Now().Add(-time.Minute)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := v.Holds(t.Context(), test.event); err != nil || got != test.want {

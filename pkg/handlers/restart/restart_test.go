@@ -63,8 +63,8 @@ var pi = events.Object{
 	Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
 }
 
-// told returns the event that requests the verdict.
-func told(t *testing.T, object events.Object) cloudevents.Event {
+// endEvent returns the event that requests the verdict.
+func endEvent(t *testing.T, object events.Object) cloudevents.Event {
 	t.Helper()
 	event, err := events.NewTransitionEvent(object, failed().app.Status.Firesteel.Transitions[1])
 	if err != nil {
@@ -126,7 +126,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			var want patch
@@ -154,7 +154,7 @@ func TestNothingIsDone(t *testing.T) {
 	}{
 		"for an event of another API":            {failed(), others, 0},
 		"for an event of another kind":           {failed(), cluster, 0},
-		"for an application that is gone":        {failed(), elsewhere, 1},
+		"for a deleted application":              {failed(), elsewhere, 1},
 		"for an earlier one of the same name":    {failed(), reborn, 1},
 		"for one that is being deleted":          {failed().With(deleting), pi, 1},
 		"for one that cannot be decoded":         {failed().With(func(a *sparkv1.SparkApplication) { a.Undecodable = "no" }), pi, 1},
@@ -165,7 +165,7 @@ func TestNothingIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(test.app.Obj())
-			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, test.about)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, test.about)); err != nil {
 				t.Fatal(err)
 			}
 			if sent := writes(t, client); len(sent) > 0 || len(client.Actions()) != test.calls {
@@ -195,7 +195,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 			store.OnConfigChanged(&corev1.ConfigMap{
 				ObjectMeta: metav1.ObjectMeta{Name: test.configMap}, Data: map[string]string{test.key: test.value},
 			})
-			if err := restart.NewHandler(client, store.Load, nil)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, store.Load, nil)(context.Background(), endEvent(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			sent, restarts := writes(t, client), 0
@@ -230,7 +230,7 @@ func TestDuplicatesDoNothing(t *testing.T) {
 	client := fake.NewSimpleClientset(failed().Obj())
 	handle := restart.NewHandler(client, config.Default, nil)
 	for range 3 {
-		if err := handle(context.Background(), told(t, pi)); err != nil {
+		if err := handle(context.Background(), endEvent(t, pi)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -241,13 +241,13 @@ func TestDuplicatesDoNothing(t *testing.T) {
 
 func TestForgedEventsArePermanentErrors(t *testing.T) {
 	for name, forge := range map[string]func(*cloudevents.Event){
-		"without a source of ours":      func(event *cloudevents.Event) { event.SetSource("/somebody/else") },
+		"without a source of ours":      func(event *cloudevents.Event) { event.SetSource("/another/system") },
 		"that contradicts its source":   func(event *cloudevents.Event) { event.SetSubject("team-a/another") },
 		"that contradicts its own name": func(event *cloudevents.Event) { event.SetExtension(events.ExtensionName, "another") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewSimpleClientset(failed().Obj())
-			event := told(t, pi)
+			event := endEvent(t, pi)
 			forge(&event)
 			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), event); !events.IsPermanent(err) {
 				t.Errorf("error is %v, and an event that can never work would be sent again", err)
@@ -283,7 +283,7 @@ func TestConflictsAreRetriedWithAFreshRead(t *testing.T) {
 				}
 				return true, nil, apierrors.NewConflict(resource.GroupResource(), "pi", errors.New("changed"))
 			})
-			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
+			if err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, pi)); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -304,7 +304,7 @@ func TestErrorsOfTheAPIServerAreReturned(t *testing.T) {
 			client.PrependReactor(verb, "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewTooManyRequests("later", 1)
 			})
-			err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi))
+			err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, pi))
 			if !apierrors.IsTooManyRequests(err) || events.IsPermanent(err) {
 				t.Errorf("error is %v, want one that has the event sent again", err)
 			}
@@ -322,7 +322,7 @@ func TestVerdictReplacesOnlyTheOldVerdict(t *testing.T) {
 		record.Verdict = &v1alpha1.Verdict{Attempt: -1, Restart: true, NotBefore: &metav1.MicroTime{Time: start}, Unknown: `{"newer":3}`}
 	}).Obj()
 	client := fake.NewSimpleClientset(app)
-	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil {
+	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, pi)); err != nil {
 		t.Fatal(err)
 	}
 	want := app.DeepCopy()
@@ -341,7 +341,7 @@ func TestVerdictIsNotGivenOnARecordOfANewerFormat(t *testing.T) {
 	app := failed().With(func(app *sparkv1.SparkApplication) { app.Status.Firesteel.Format = v1alpha1.Format + 1 }).Obj()
 	app.Status.Firesteel.Unknown = `{"format":2}`
 	client := fake.NewSimpleClientset(app)
-	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), told(t, pi)); err != nil || len(writes(t, client)) > 0 {
+	if err := restart.NewHandler(client, config.Default, nil)(context.Background(), endEvent(t, pi)); err != nil || len(writes(t, client)) > 0 {
 		t.Errorf("%v: the API server was asked %v", err, client.Actions())
 	}
 }

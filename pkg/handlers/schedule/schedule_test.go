@@ -174,7 +174,7 @@ func TestDecisions(t *testing.T) {
 		"after an active one if that is forbidden":   {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, noted},
 		"after one whose driver is being released":   {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.Succeeded)}, due, noted},
 		"at once after one that has ended":           {hourly().Running("Forbid", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
-		"at once after one that is gone":             {hourly().Running("Forbid", "pi-1"), nil, due, fenced},
+		"at once after a deleted one":                {hourly().Running("Forbid", "pi-1"), nil, due, fenced},
 		"it does not wait for itself":                {hourly().Running("Forbid", name), []*sparkv1.SparkApplication{run(name, lifecycle.Submitted)}, due, fenced},
 		"in place of a running one":                  {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.RunningHealthy)}, due, "delete sparkapplications pi-1, " + noted},
 		"in place of one that has ended":             {hourly().Running("Replace", "pi-1"), []*sparkv1.SparkApplication{run("pi-1", lifecycle.ResourceReleased)}, due, fenced},
@@ -306,7 +306,7 @@ func TestOtherObjectsAreIgnored(t *testing.T) {
 	reborn, elsewhere, application := pi, pi, pi
 	reborn.UID, elsewhere.Name = "uid-of-another", "another"
 	application.Resource, application.Kind = "sparkapplications", "SparkApplication"
-	for name, about := range map[string]events.Object{"reborn": reborn, "gone": elsewhere, "of another kind": application} {
+	for name, about := range map[string]events.Object{"created again": reborn, "deleted": elsewhere, "of another kind": application} {
 		s := newServer(t, hourly())
 		if err := s.handle(t, about); err != nil || s.writes() != "" {
 			t.Errorf("%s: the writes are %q, and the error is %v", name, s.writes(), err)
@@ -333,12 +333,12 @@ func TestErrorsOfTheAPIServer(t *testing.T) {
 		err     error
 		refused bool
 	}{
-		"a quota":               {apierrors.NewForbidden(resource, "pi", errors.New("exceeded quota")), true},
-		"a new kind of owner":   {apierrors.NewForbidden(resource, "pi", errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion firesteel.dev/v1alpha1")), false},
-		"an invalid field":      {apierrors.NewInvalid(variant.Apache.Runs.GroupKind(), "pi", nil), true},
-		"a server that is busy": {apierrors.NewTooManyRequests("later", 1), false},
-		"a server that is gone": {errors.New("connection refused"), false},
-		"a broken server":       {apierrors.NewInternalError(errors.New("etcd")), false},
+		"a quota":                      {apierrors.NewForbidden(resource, "pi", errors.New("exceeded quota")), true},
+		"a new kind of owner":          {apierrors.NewForbidden(resource, "pi", errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion firesteel.dev/v1alpha1")), false},
+		"an invalid field":             {apierrors.NewInvalid(variant.Apache.Runs.GroupKind(), "pi", nil), true},
+		"a server that is busy":        {apierrors.NewTooManyRequests("later", 1), false},
+		"a server that is unreachable": {errors.New("connection refused"), false},
+		"a broken server":              {apierrors.NewInternalError(errors.New("etcd")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, hourly())

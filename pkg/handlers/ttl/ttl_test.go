@@ -63,7 +63,7 @@ var pi = events.Object{
 	Namespace: "team-a", Name: "pi", UID: "uid-of-pi",
 }
 
-func told(t *testing.T, object events.Object) cloudevents.Event {
+func expiredEvent(t *testing.T, object events.Object) cloudevents.Event {
 	t.Helper()
 	event, err := events.NewExpiredEvent(object, due)
 	if err != nil {
@@ -75,7 +75,7 @@ func told(t *testing.T, object events.Object) cloudevents.Event {
 // handle calls the handler at an instant.
 func handle(t *testing.T, client *fake.Clientset, now time.Time, about events.Object) error {
 	t.Helper()
-	return ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(now))(context.Background(), told(t, about))
+	return ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(now))(context.Background(), expiredEvent(t, about))
 }
 
 // deletions returns the preconditions of all deletes.
@@ -154,7 +154,7 @@ func TestOtherObjectsAreIgnored(t *testing.T) {
 	}{
 		"of another API":           {others, 0},
 		"of another kind":          {cluster, 0},
-		"that is gone":             {elsewhere, 1},
+		"that is deleted":          {elsewhere, 1},
 		"that had the name before": {reborn, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +205,7 @@ func expires(t *testing.T, client *fake.Clientset, configMap, key, value string)
 		ObjectMeta: metav1.ObjectMeta{Name: configMap}, Data: map[string]string{key: value},
 	})
 	handler := ttl.NewHandler(client, store.Load, nil, clocktesting.NewFakePassiveClock(due))
-	if err := handler(context.Background(), told(t, pi)); err != nil {
+	if err := handler(context.Background(), expiredEvent(t, pi)); err != nil {
 		t.Fatal(err)
 	}
 	return len(deletions(client)) > 0
@@ -225,7 +225,7 @@ func TestDuplicatesDoNothing(t *testing.T) {
 
 func TestForgedEventsArePermanentErrors(t *testing.T) {
 	client := fake.NewSimpleClientset(released().Obj())
-	event := told(t, pi)
+	event := expiredEvent(t, pi)
 	event.SetSubject("team-a/another")
 	err := ttl.NewHandler(client, config.Default, nil, clocktesting.NewFakePassiveClock(due))(context.Background(), event)
 	if !events.IsPermanent(err) || len(client.Actions()) > 0 {
