@@ -93,7 +93,7 @@ func main() {
 		constructors[last] = env.withProbes(constructors[last])
 	}
 	for i, constructor := range constructors {
-		constructors[i] = redactingLogs(constructor)
+		constructors[i] = withLogger(constructor)
 	}
 	// The port of sharedmain's own probes cannot be chosen.
 	sharedmain.MainWithConfig(sharedmain.WithHealthProbesDisabled(ctx), "controller", config, constructors...)
@@ -107,10 +107,10 @@ func controllers(process *base.Process, read masterui.Read, fetch podtemplate.Fe
 		kubeflowapplication.NewController(process, fetch, schedule.KeepKubeflowRuns))
 }
 
-// redactingLogs gives a controller a logger that redacts secrets.
-func redactingLogs(constructor injection.ControllerConstructor) injection.ControllerConstructor {
+// withLogger gives a controller a logger that redacts secrets and writes nothing at info for each reconcile.
+func withLogger(constructor injection.ControllerConstructor) injection.ControllerConstructor {
 	return func(ctx context.Context, watcher configmap.Watcher) *controller.Impl {
-		logger := logging.FromContext(ctx).WithOptions(redactlog.Option())
+		logger := logging.FromContext(ctx).WithOptions(redactlog.Option(), base.QuietReconciles())
 		return constructor(logging.WithLogger(ctx, logger), watcher)
 	}
 }

@@ -4,9 +4,11 @@ package applications
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -74,6 +76,19 @@ func PodSelectors() (drivers, executors []string) {
 // Get reads an application.
 func (a *API) Get(ctx context.Context, name types.NamespacedName) (dialect.Application, error) {
 	return a.client(name.Namespace).Get(ctx, name.Name)
+}
+
+// CheckUnchanged reads an application live. It fails with a conflict if the application changed since it was read: another replica
+// may have moved on.
+func (a *API) CheckUnchanged(ctx context.Context, app dialect.Application) error {
+	live, err := a.Get(ctx, types.NamespacedName{Namespace: app.GetNamespace(), Name: app.GetName()})
+	if err != nil {
+		return fmt.Errorf("read application again: %w", err)
+	}
+	if live.GetUID() != app.GetUID() || live.GetResourceVersion() != app.GetResourceVersion() {
+		return apierrors.NewConflict(a.GroupResource(), app.GetName(), errors.New("the application changed since it was read"))
+	}
+	return nil
 }
 
 // UpdateStatus writes the status of an application as it is read with its resourceVersion. It returns what the API

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -23,14 +24,14 @@ const otherOperatorQuiet = 5 * time.Minute
 
 // ensureRecord sees that an application has its record, or is new and gets it with its first transition. It says no
 // where nothing is to be done for the application, or not yet.
-func (r *Reconciler) ensureRecord(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
-	d := r.dialect(ctx)
+func (r *Reconciler) ensureRecord(ctx context.Context, v *view) (bool, error) {
+	app, d := v.app, v.dialect
 	record, deleted := app.GetRecord(), app.GetDeletionTimestamp() != nil
 	switch {
-	case record.Foreign(), record != nil && !deleted && !lifecycle.Understands(record, d.Policy(app)):
-		return app, false, r.skipUnknownRecord(ctx, app)
+	case record.Foreign(), record != nil && !deleted && !lifecycle.Understands(record, v.policy):
+		return false, r.skipUnknownRecord(ctx, v)
 	case record != nil && app.GetUndecodable() == "", record != nil && deleted:
-		return app, true, nil // to stop the driver of a deleted one takes its record only
+		return true, nil // to stop the driver of a deleted one takes its record only
 	}
 	begun := d.HasForeignStatus(app)
 	loss := r.recordGuard.lostRecordOf(app)
@@ -38,29 +39,29 @@ func (r *Reconciler) ensureRecord(ctx context.Context, app dialect.Application) 
 	contested := lost && begun && !loss.pruned && !d.SameVisibleStatus(app, loss.last)
 	switch {
 	case app.GetUndecodable() != "":
-		return app, false, r.markBlocked(ctx, app, "Undecodable", "Correct the field and apply the application again: "+app.GetUndecodable())
+		return false, r.markBlocked(ctx, v, "Undecodable", "Correct the field and apply the application again: "+app.GetUndecodable())
 	case r.recordGuard.lossPending(app):
-		return app, false, controller.NewRequeueAfter(retryAfter)
+		return false, controller.NewRequeueAfter(retryAfter)
 	case deleted && (loss.pruned || contested):
-		return app, false, r.releaseUndecodable(ctx, app)
+		return false, r.releaseUndecodable(ctx, v)
 	case r.recordGuard.pruned.Wait(app.GetUID(), r.clock.Now()) > 0:
-		return app, false, controller.NewRequeueAfter(r.recordGuard.pruned.Wait(app.GetUID(), r.clock.Now()))
+		return false, controller.NewRequeueAfter(r.recordGuard.pruned.Wait(app.GetUID(), r.clock.Now()))
 	case contested && r.clock.Since(loss.at) < otherOperatorQuiet:
-		return app, false, r.waitForOtherOperator(ctx, app, loss)
+		return false, r.waitForOtherOperator(ctx, v, loss)
 	case lost && !contested:
-		return r.restoreStatus(ctx, app, loss)
+		return r.restoreStatus(ctx, v, loss)
 	case !begun && r.expectations.isNew(app.GetUID()):
-		return app, !deleted, nil
+		return !deleted, nil
 	case d.FinishedElsewhere(app):
-		return app, false, nil
+		return false, nil
 	default:
-		return r.adopt(ctx, app)
+		return r.adopt(ctx, v)
 	}
 }
 
 // waitForOtherOperator leaves an application to the operator that writes its status beside Firesteel.
-func (r *Reconciler) waitForOtherOperator(ctx context.Context, app dialect.Application, loss lostRecord) error {
-	if err := r.reportBlocked(ctx, app, "AnotherOperatorActive", fmt.Sprintf("Another operator runs this application too: it wrote the "+
+func (r *Reconciler) waitForOtherOperator(ctx context.Context, v *view, loss lostRecord) error {
+	if err := r.reportBlocked(ctx, v, "AnotherOperatorActive", fmt.Sprintf("Another operator runs this application too: it wrote the "+
 		"status and dropped status.firesteel. Stop it, or remove Firesteel; Firesteel leaves the application alone until nobody else "+
 		"has written its status for %s.", otherOperatorQuiet)); err != nil {
 		return err
@@ -69,62 +70,62 @@ func (r *Reconciler) waitForOtherOperator(ctx context.Context, app dialect.Appli
 }
 
 // restoreStatus gives a status back that somebody removed. Without it a second driver might be launched.
-func (r *Reconciler) restoreStatus(ctx context.Context, app dialect.Application, loss lostRecord) (dialect.Application, bool, error) {
-	stored, err := r.write(ctx, app, r.dialect(ctx).Restore(app, loss.last))
-	if err != nil {
-		return app, false, err
+func (r *Reconciler) restoreStatus(ctx context.Context, v *view, loss lostRecord) (bool, error) {
+	if err := r.write(ctx, v, v.dialect.Restore(v.app, loss.last)); err != nil {
+		return false, err
 	}
-	controller.GetEventRecorder(ctx).Event(stored, corev1.EventTypeWarning, "StatusRestored",
+	controller.GetEventRecorder(ctx).Event(v.app, corev1.EventTypeWarning, "StatusRestored",
 		"status.firesteel was removed, which is the record of what runs; it is restored. Delete the application to begin anew.")
-	return stored, true, nil
+	return true, nil
 }
 
 // adopt takes an application over from another operator, with the driver that there is.
-func (r *Reconciler) adopt(ctx context.Context, app dialect.Application) (dialect.Application, bool, error) {
-	d := r.dialect(ctx)
+func (r *Reconciler) adopt(ctx context.Context, v *view) (bool, error) {
+	app, d := v.app, v.dialect
 	record, err := d.Inherit(app)
 	if err != nil {
-		return app, false, r.markBlocked(ctx, app, "NotAdopted", fmt.Sprintf("The status is another operator's and cannot be understood: "+
+		return false, r.markBlocked(ctx, v, "NotAdopted", fmt.Sprintf("The status is another operator's and cannot be understood: "+
 			"status.%s. What runs is left alone; delete the application and apply it again to have it run by Firesteel.", err))
 	}
-	drivers, err := r.listDrivers(ctx, app)
+	drivers, err := r.listDrivers(ctx, v)
 	if err != nil {
-		return app, false, err
+		return false, err
 	}
-	if drivers, err = r.addRelabelled(ctx, d, app, record, drivers); err != nil {
-		return app, false, err
+	if drivers, err = r.addRelabelled(ctx, v, record, drivers); err != nil {
+		return false, err
 	}
 	driver, others := d.PickDriver(app, record, drivers)
-	if cleared, err := r.deleteOtherDrivers(ctx, app, others); err != nil || !cleared {
-		return app, false, err
+	if cleared, err := r.deleteOtherDrivers(ctx, v, others); err != nil || !cleared {
+		return false, err
 	}
 	if driver == nil && dialect.JustCreated(record) {
-		return app, app.GetDeletionTimestamp() == nil, nil
+		return !v.deleted(), nil
 	}
 	if record, err = d.Adopt(app, record, driver); err != nil {
-		return app, false, err
+		return false, err
 	}
-	stored, err := r.write(ctx, app, withStatus(d, app, record, r.facts(d, app, record, lifecycle.Decision{}, nil)))
-	if err != nil {
-		return app, false, err
+	if err := r.write(ctx, v, v.withStatus(record, r.facts(v, record, lifecycle.Decision{}, nil))); err != nil {
+		return false, err
 	}
 	if r.onStatusWrite != nil {
-		r.onStatusWrite(app, stored)
+		r.onStatusWrite(app, v.app)
 	}
-	controller.GetEventRecorder(ctx).Eventf(stored, corev1.EventTypeNormal, "Adopted",
+	logging.FromContext(ctx).Infow("adopted application", v.logKeys()...)
+	controller.GetEventRecorder(ctx).Eventf(v.app, corev1.EventTypeNormal, "Adopted",
 		"Taken over as it was left: attempt %d, %s.", record.Attempt.ID, outbox.Current(record).State)
-	return stored, true, nil
+	return true, nil
 }
 
 // addRelabelled adds the driver Pod that has the name which the status says, or which it would have, if none was found by
 // its labels: somebody may have changed those.
 func (r *Reconciler) addRelabelled(
-	ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, found []corev1.Pod,
+	ctx context.Context, v *view, record *v1alpha1.Record, found []corev1.Pod,
 ) ([]corev1.Pod, error) {
+	app := v.app
 	if len(found) > 0 || dialect.JustCreated(record) {
 		return found, nil
 	}
-	without, err := d.Adopt(app, record.DeepCopy(), nil)
+	without, err := v.dialect.Adopt(app, record.DeepCopy(), nil)
 	if err != nil || without.Launch == nil || lifecycle.CurrentState(without).Terminated() {
 		return nil, err
 	}
@@ -142,8 +143,9 @@ func (r *Reconciler) addRelabelled(
 
 // listDrivers are the driver Pods of an application, read live: this is about what another operator made, or what
 // nobody remembers.
-func (r *Reconciler) listDrivers(ctx context.Context, app dialect.Application) ([]corev1.Pod, error) {
-	pods, err := r.kube.CoreV1().Pods(app.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: r.dialect(ctx).DriverLabels(app)})
+func (r *Reconciler) listDrivers(ctx context.Context, v *view) ([]corev1.Pod, error) {
+	app := v.app
+	pods, err := r.kube.CoreV1().Pods(app.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: v.dialect.DriverLabels(app)})
 	if err != nil {
 		return nil, fmt.Errorf("look for drivers of %s/%s: %w", app.GetNamespace(), app.GetName(), err)
 	}
@@ -152,39 +154,25 @@ func (r *Reconciler) listDrivers(ctx context.Context, app dialect.Application) (
 
 // deleteOtherDrivers deletes drivers that are not the current attempt's, and says whether none of them can be alive. The deleted
 // application need not wait for that.
-func (r *Reconciler) deleteOtherDrivers(ctx context.Context, app dialect.Application, others []corev1.Pod) (bool, error) {
+func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view, others []corev1.Pod) (bool, error) {
+	app := v.app
 	if len(others) == 0 {
 		return true, nil
 	}
-	if err := r.checkUnchanged(ctx, app); err != nil {
+	if err := r.api.CheckUnchanged(ctx, app); err != nil {
 		return false, err // they may be another replica's
 	}
 	for i := range others {
 		pod := &others[i]
-		gone, err := r.deleteDueDriver(ctx, app, pod)
+		gone, err := r.deleteDueDriver(ctx, v, pod, deletedEarlier)
 		if err != nil {
 			return false, err
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
 			r.enqueueAfter(app, delivery.CursorDelay) // should its end not be seen
-			return false, r.reportBlocked(ctx, app, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
+			return false, r.reportBlocked(ctx, v, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
 				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").Remains()))
 		}
 	}
 	return true, nil
-}
-
-// deleteDueDriver deletes a driver, by force where it is late, and says whether it can be alive no more.
-func (r *Reconciler) deleteDueDriver(ctx context.Context, app dialect.Application, pod *corev1.Pod) (bool, error) {
-	policy := r.dialect(ctx).Policy(app)
-	seen := lifecycle.ObserveDriver(pod, policy.MainContainer)
-	if !r.dueForDeletion(app, pod, policy) {
-		return seen.Stopped, nil
-	}
-	if !seen.Terminating {
-		accepted, err := r.deleteDriver(ctx, pod.Namespace, pod.Name, pod.UID, nil)
-		return seen.Stopped || !accepted, err
-	}
-	accepted, err := r.deleteAgain(ctx, app, pod.Namespace, seen)
-	return !accepted, err
 }

@@ -87,12 +87,12 @@ func TestClear(t *testing.T) {
 			}
 			var again []string
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
+				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
 				clock: clocktesting.NewFakePassiveClock(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			cleared, err := r.deleteOtherDrivers(ctx, app, []corev1.Pod{seen})
+			cleared, err := r.deleteOtherDrivers(ctx, viewed(app), []corev1.Pod{seen})
 			if err != nil || cleared != test.cleared {
 				t.Errorf("cleared %t (%v), want %t", cleared, err, test.cleared)
 			}
@@ -109,8 +109,8 @@ func TestClear(t *testing.T) {
 // A cache that is behind shows another replica's drivers as those of other attempts.
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
-	r := &Reconciler{kube: kube, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
-	cleared, err := r.deleteOtherDrivers(t.Context(), pi().Version("17").Obj(), []corev1.Pod{earlierDriver().pod})
+	r := &Reconciler{kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
+	cleared, err := r.deleteOtherDrivers(t.Context(), viewed(pi().Version("17").Obj()), []corev1.Pod{earlierDriver().pod})
 	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
 	}
@@ -196,12 +196,13 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(start.Add(test.at))
-			r := &Reconciler{kube: kube, api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: newExpectations(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
+			r := &Reconciler{kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: newExpectations(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			got, ready, err := r.ensureRecord(ctx, app)
+			v := viewed(app)
+			ready, err := r.ensureRecord(ctx, v)
 			if requeue, wait := controller.IsRequeueKey(err); wait != test.wait || err != nil && !requeue {
 				t.Errorf("error %v, wait %s, want %s", err, wait, test.wait)
 			}
@@ -211,8 +212,8 @@ func TestWithRecord(t *testing.T) {
 			if asked := requestsOn(kube.Actions(), spark.Actions()); asked != test.asks {
 				t.Errorf("asked to %q, want %q", asked, test.asks)
 			}
-			if written := strings.Contains(test.asks, "update"); written && (got.GetRecord() == nil || r.recordGuard.lostRecordOf(app).last != nil) {
-				t.Errorf("the application has no record, or is still known to have lost it:\n%+v", got)
+			if written := strings.Contains(test.asks, "update"); written && (v.app.GetRecord() == nil || r.recordGuard.lostRecordOf(app).last != nil) {
+				t.Errorf("the application has no record, or is still known to have lost it:\n%+v", v.app)
 			}
 		})
 	}

@@ -15,7 +15,6 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -39,6 +38,7 @@ type Reconciler struct {
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
 	drivers drivers
+	deleter driverDeleter
 	relay   delivery.Publisher
 	clock   clock.PassiveClock
 	// enqueueAfter has an application looked at again, by then at the latest.
@@ -74,199 +74,187 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	app.SetManagedFields(nil) // it is what the patch of the finalizer was answered with, where it was patched just now
-	_, err := r.advance(ctx, app)
-	return r.redactors.Error(app, err)
+	app.SetManagedFields(nil) // the response to the patch of the finalizer has them
+	return r.redactors.Error(app, r.advance(ctx, r.viewOf(ctx, r.recordGuard.Newest(app))))
 }
 
-// Finalize stops the driver of a deleted application, then lets go of it once its story is told. It returns the
-// application as it is then: its finalizer is patched next, with that resourceVersion.
+// Finalize stops the driver of a deleted application. It returns nil when the finalizer can be removed: the driver is stopped and
+// the events are delivered, or the time for that is over. The generated reconciler then removes the finalizer from the returned
+// application, with its resourceVersion.
 func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	if r.expectations.finalizerJustRemoved(app) {
-		return app, controller.NewRequeueAfter(retryAfter) // the cache does not know yet that it is gone
+		return app, controller.NewRequeueAfter(retryAfter) // stale cache: the application is gone
 	}
-	app, err := r.advance(ctx, app)
-	if err != nil {
-		return app, r.redactors.Error(app, err)
+	v := r.viewOf(ctx, r.recordGuard.Newest(app))
+	if err := r.advance(ctx, v); err != nil {
+		return v.app, r.redactors.Error(app, err)
 	}
-	if app.GetRecord().Foreign() {
-		r.forgetFinalized(app)
-		return app, nil
+	if err := r.waitForRelease(ctx, v); err != nil {
+		return v.app, err
 	}
-	if app.GetRecord() != nil && lifecycle.CurrentState(app.GetRecord()) != lifecycle.ResourceReleased {
-		return app, controller.NewRequeueAfter(delivery.CursorDelay) // the driver Pod's end is watched
-	}
-	if len(r.orphanDrivers(app, app.GetRecord())) > 0 && r.withinDeletionGrace(ctx, app) {
-		return app, controller.NewRequeueAfter(delivery.CursorDelay) // as is theirs
-	}
-	if err := r.deleteLateOrphan(ctx, app); err != nil {
-		return app, err
-	}
-	if wait := delivery.DeletionGrace(ctx, app, app.GetRecord(), r.relay.Progress(app.GetUID()), r.clock.Now()); wait > 0 {
-		return app, controller.NewRequeueAfter(wait) // progress of the delivery is reported
-	}
-	if r.keepFinalizer(app) {
-		return app, controller.NewRequeueAfter(delivery.CursorDelay) // its schedule's record is watched
-	}
-	r.forgetFinalized(app)
-	return app, nil
+	r.relay.Forget(v.app.GetUID())
+	r.recordGuard.forget(v.app)
+	r.expectations.finalizerRemoved(v.app)
+	logging.FromContext(ctx).Debugw("removing finalizer", v.logKeys()...)
+	return v.app, nil
 }
 
-// forgetFinalized forgets an application whose finalizer is removed next.
-func (r *Reconciler) forgetFinalized(app dialect.Application) {
-	r.relay.Forget(app.GetUID())
-	r.recordGuard.forget(app)
-	r.expectations.finalizerRemoved(app)
+// waitForRelease returns nil when nothing holds up the removal of the finalizer of a deleted application, else an error that
+// requeues the application.
+func (r *Reconciler) waitForRelease(ctx context.Context, v *view) error {
+	record := v.app.GetRecord()
+	switch {
+	case record.Foreign():
+		return nil
+	case record != nil && lifecycle.CurrentState(record) != lifecycle.ResourceReleased:
+		return requeueHeld(ctx, v, "driver Pod not released", delivery.CursorDelay) // the informer reports its deletion
+	case len(r.orphanDrivers(v.app, record)) > 0 && r.withinDeletionGrace(ctx, v.app):
+		return requeueHeld(ctx, v, "orphan driver Pods not deleted", delivery.CursorDelay) // the informer reports their deletion
+	}
+	if err := r.deleteLateOrphan(ctx, v); err != nil {
+		return err
+	}
+	if wait := delivery.DeletionGrace(ctx, v.app, record, v.progress, r.clock.Now()); wait > 0 {
+		return requeueHeld(ctx, v, "events not delivered", wait) // the relay reports its progress
+	}
+	if r.keepFinalizer(v.app) {
+		return requeueHeld(ctx, v, "run not recorded by its schedule", delivery.CursorDelay) // changes of the schedule enqueue the application
+	}
+	return nil
 }
 
-// withinDeletionGrace reports whether the deletion of an application may yet wait for driver Pods that do not go.
+// requeueHeld logs what holds up the removal of the finalizer, and returns an error that requeues the application.
+func requeueHeld(ctx context.Context, v *view, heldBy string, wait time.Duration) error {
+	logging.FromContext(ctx).Debugw("finalizer kept", append(v.logKeys(), "heldBy", heldBy, "requeueAfter", wait)...)
+	return controller.NewRequeueAfter(wait)
+}
+
+// withinDeletionGrace reports whether the deletion of an application may still wait for driver Pods that are not deleted.
 func (r *Reconciler) withinDeletionGrace(ctx context.Context, app dialect.Application) bool {
 	return r.clock.Since(app.GetDeletionTimestamp().Time) < config.FromContext(ctx).Events.DeletionGrace
 }
 
-// advance decides, persists, acts, and does so again with what came of it.
-func (r *Reconciler) advance(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	app, ready, err := r.ensureRecord(ctx, r.recordGuard.Newest(app))
+// advance decides, persists and acts. It repeats this with the result until there is nothing more to do now.
+func (r *Reconciler) advance(ctx context.Context, v *view) error {
+	ready, err := r.ensureRecord(ctx, v)
 	if err != nil || !ready {
-		return app, err
+		return err
 	}
-	dialect := r.dialect(ctx)
-	policy := r.policy(dialect, app)
-	policy.Refused = r.redactCause(app, policy.Refused)
-	policy.Timeouts.Deletion = max(config.FromContext(ctx).Events.DeletionGrace, 1) // zero would be none
-	record := r.recordWithProgress(app)
-	seen, err := r.observe(ctx, app, record, policy)
+	record := v.record()
+	seen, err := r.observe(ctx, v, record)
 	switch {
 	case errors.Is(err, errIncomplete):
-		return app, nil
+		return nil
 	case err != nil:
-		return app, err
+		return err
 	}
-	if err = r.deleteOrphans(ctx, app, record, &seen); err != nil {
-		return app, err
+	if err = r.deleteOrphans(ctx, v, record, &seen); err != nil {
+		return err
 	}
 	var created []submission.Object
 	for range maxEffects {
 		var decision lifecycle.Decision
-		record, decision = lifecycle.Decide(record, policy, seen, r.clock.Now())
+		record, decision = lifecycle.Decide(record, v.policy, seen, r.clock.Now())
 		seen = decision.Seen
 		var prepared *preparedLaunch
 		if decision.Effect == lifecycle.Launch {
-			prepared, err = r.prepare(ctx, app, record, &seen)
+			prepared, err = r.prepare(ctx, v, record, &seen)
 			if errors.As(err, new(*templateUnavailable)) {
-				return app, nil // its arrival is told
+				logging.FromContext(ctx).Debugw("waiting for a pod template", logKeys(record)...)
+				return nil // the template's arrival enqueues the application
 			}
 			if err != nil {
-				return app, err
+				return err
 			}
 			if prepared == nil {
 				continue
 			}
 		}
-		if err = r.deleteObsolete(ctx, dialect, app, record); err != nil {
-			return app, err
+		logDecision(ctx, record, decision)
+		if err = r.deleteObsolete(ctx, v, record); err != nil {
+			return err
 		}
-		if app, err = r.persist(ctx, dialect, app, record, r.facts(dialect, app, record, decision, created)); err != nil {
-			return app, err
+		if err = r.persist(ctx, v, record, r.facts(v, record, decision, created)); err != nil {
+			return err
 		}
-		record = app.GetRecord().DeepCopy()
+		record = v.app.GetRecord().DeepCopy()
 		if decision.SpecAdopted {
-			blocked.SpecAdopted(ctx, app, record)
+			blocked.SpecAdopted(ctx, v.app, record)
 		}
-		r.publish(ctx, app, decision)
+		r.publish(ctx, v, decision)
 		if decision.Effect == lifecycle.NoEffect {
-			r.deadlines.clear(keyOf(app))
-			r.requeueAt(app, decision)
-			return app, r.removeFinalizer(ctx, app, policy)
+			r.deadlines.clear(keyOf(v.app))
+			r.requeueAt(ctx, v, decision)
+			return r.removeFinalizer(ctx, v)
 		}
-		proceed, err := r.perform(ctx, app, decision, prepared, &seen)
+		proceed, err := r.perform(ctx, v, decision, prepared, &seen)
 		if prepared != nil {
 			created = prepared.created
 		}
 		if err != nil || !proceed {
-			r.requeueAt(app, decision)
-			return app, err
+			r.requeueAt(ctx, v, decision)
+			return err
 		}
 	}
-	r.enqueueAfter(app, retryAfter)
-	return app, nil
+	r.enqueueAfter(v.app, retryAfter)
+	return nil
 }
 
-// policy is what an application asks for, with what is known of edits of its spec.
-func (r *Reconciler) policy(d dialect.Dialect, app dialect.Application) lifecycle.Policy {
-	policy := d.Policy(app)
-	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
-	return policy
-}
-
-// perform carries out an effect. It says no where the effect has to wait for something that is watched.
+// perform carries out an effect. It returns false if the result is not known yet: an informer or a timer enqueues the application.
 func (r *Reconciler) perform(
-	ctx context.Context, app dialect.Application, decision lifecycle.Decision, prepared *preparedLaunch, seen *lifecycle.Observation,
+	ctx context.Context, v *view, decision lifecycle.Decision, prepared *preparedLaunch, seen *lifecycle.Observation,
 ) (bool, error) {
 	switch decision.Effect {
 	case lifecycle.Persist:
 		return true, nil
 	case lifecycle.Launch:
-		return r.createLaunch(ctx, app, prepared, seen)
+		return r.createLaunch(ctx, v, prepared, seen)
 	case lifecycle.Release:
-		return true, r.release(ctx, app, seen, false)
+		return true, r.release(ctx, v.app, seen, false)
 	case lifecycle.ForceRelease:
-		return true, r.release(ctx, app, seen, true)
+		return true, r.release(ctx, v.app, seen, true)
 	default:
 		return false, fmt.Errorf("unknown effect %q", decision.Effect)
 	}
 }
 
-// recordWithProgress is the record with what the sink has taken since it was written.
-func (r *Reconciler) recordWithProgress(app dialect.Application) *v1alpha1.Record {
-	if app.GetRecord() == nil {
-		return nil
-	}
-	return delivery.CatchUp(app.GetRecord(), r.relay.Progress(app.GetUID()))
-}
-
-// publish hands the persisted record to the relay, with what awaits a handler.
-func (r *Reconciler) publish(ctx context.Context, app dialect.Application, decision lifecycle.Decision) {
-	snapshot := events.Snapshot{Object: r.objectOf(app), Record: app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
+// publish hands the persisted record to the relay, with the request to a handler if the decision waits for one.
+func (r *Reconciler) publish(ctx context.Context, v *view, decision lifecycle.Decision) {
+	snapshot := events.Snapshot{Object: r.objectOf(v.app), Record: v.app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
 	var err error
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:
 		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(app.GetRecord()))
+		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(v.app.GetRecord()))
 	case lifecycle.AwaitsDeletion:
 		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
 		snapshot.Request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
 	}
 	if err != nil {
-		logging.FromContext(ctx).Errorw("An event cannot be made, so its handler is not asked", zap.Error(err))
+		logging.FromContext(ctx).Errorw("event cannot be made, so its handler is not requested", append(v.logKeys(), zap.Error(err))...)
 		snapshot.Request = nil
 	}
 	r.relay.Publish(snapshot)
 }
 
-// requeueAt has the application looked at when its next deadline is due, or its cursor, or when the event of its driver is
-// late.
-func (r *Reconciler) requeueAt(app dialect.Application, decision lifecycle.Decision) {
+// requeueAt sets the deadline of an application to the earliest of these: the deadline of the decision, the write of the cursor, and
+// the time when the event of a new driver Pod is late.
+func (r *Reconciler) requeueAt(ctx context.Context, v *view, decision lifecycle.Decision) {
 	due := decision.LookAgain
-	record := app.GetRecord()
-	if record != nil {
-		if rests := delivery.CursorDueAt(record, r.relay.Progress(app.GetUID())); due.IsZero() || !rests.IsZero() && rests.Before(due) {
-			due = rests
+	if record := v.app.GetRecord(); record != nil {
+		if cursor := delivery.CursorDueAt(record, v.progress); due.IsZero() || !cursor.IsZero() && cursor.Before(due) {
+			due = cursor
 		}
 	}
-	if late := r.podEventLateAt(app); due.IsZero() || !late.IsZero() && late.Before(due) {
+	if late := r.podEventLateAt(v.app); due.IsZero() || !late.IsZero() && late.Before(due) {
 		due = late
 	}
 	if !due.IsZero() {
-		r.deadlines.set(keyOf(app), due.Sub(r.clock.Now()))
+		logging.FromContext(ctx).Debugw("requeued", append(v.logKeys(), "until", due)...)
+		r.deadlines.set(keyOf(v.app), due.Sub(r.clock.Now()))
 	}
-}
-
-// dialect is the API's with the settings of this reconcile.
-func (r *Reconciler) dialect(ctx context.Context) dialect.Dialect {
-	return r.api.Dialect(config.FromContext(ctx))
 }
 
 func (r *Reconciler) objectOf(app dialect.Application) events.Object {

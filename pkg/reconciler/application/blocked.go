@@ -11,23 +11,23 @@ import (
 )
 
 // markBlocked does nothing for an application but say why, or, where it is deleted, let it go.
-func (r *Reconciler) markBlocked(ctx context.Context, app dialect.Application, reason, message string) error {
-	if app.GetDeletionTimestamp() != nil {
-		return r.releaseUndecodable(ctx, app)
+func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message string) error {
+	if v.deleted() {
+		return r.releaseUndecodable(ctx, v)
 	}
-	return r.reportBlocked(ctx, app, reason, message)
+	return r.reportBlocked(ctx, v, reason, message)
 }
 
 // releaseUndecodable deletes the drivers of an application without a record, which nothing else would do where its dependents are
 // orphaned.
-func (r *Reconciler) releaseUndecodable(ctx context.Context, app dialect.Application) error {
-	drivers, err := r.listDrivers(ctx, app)
+func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view) error {
+	drivers, err := r.listDrivers(ctx, v)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, driver := range drivers {
-		_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+		_, err := r.deleter.delete(ctx, v.app, podRef(&driver), deletedBlocked, false)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -36,20 +36,22 @@ func (r *Reconciler) releaseUndecodable(ctx context.Context, app dialect.Applica
 // skipUnknownRecord does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
 // a newer version may run beside this one. A Kubernetes Event says so. If the user deletes the application its drivers are
 // deleted. The version that wrote the record is given time to conclude it.
-func (r *Reconciler) skipUnknownRecord(ctx context.Context, app dialect.Application) error {
+func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view) error {
+	app := v.app
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
 		r.recordGuard.reports.NotUnderstood(ctx, app, blocked.NotUnderstood(app.GetRecord()))
 		return nil
 	}
-	if err := r.releaseUndecodable(ctx, app); err != nil {
+	if err := r.releaseUndecodable(ctx, v); err != nil {
 		return err
 	}
 	return blocked.AwaitNewerVersion(ctx, app, app.GetRecord(), r.clock.Now())
 }
 
 // reportBlocked reports why nothing is done for an application. Other fields of the status stay as they are.
-func (r *Reconciler) reportBlocked(ctx context.Context, app dialect.Application, reason, message string) error {
+func (r *Reconciler) reportBlocked(ctx context.Context, v *view, reason, message string) error {
+	app := v.app
 	message = r.redactors.For(app).Text(message)
 	return r.recordGuard.reports.Report(ctx, app, reason, message, func() error {
 		patch, err := dialect.BlockedPatch(app, metav1.Condition{

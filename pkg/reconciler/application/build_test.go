@@ -38,7 +38,7 @@ func routed() *sparkv1.SparkApplication {
 }
 
 func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
-	objects, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.New(apache.Defaults{}), routed(), v1alpha1.Attempt{}, nil)
+	objects, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(viewed(routed()), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflow.Defaults{}), theirs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, launch, err := (&Reconciler{api: test.api}).build(test.d, test.app, v1alpha1.Attempt{}, nil)
+			objects, launch, err := (&Reconciler{api: test.api}).build(viewIn(test.d, test.app), v1alpha1.Attempt{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
 func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {
-		_, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(apache.New(apache.Defaults{}), app, v1alpha1.Attempt{}, nil)
+		_, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(viewed(app), v1alpha1.Attempt{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 // which may make them from the canonical encoding.
 func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
 	app, r := routed(), &Reconciler{api: applications.Apache(nil)}
-	_, now, err := r.build(apache.New(apache.Defaults{}), app, v1alpha1.Attempt{}, nil)
+	_, now, err := r.build(viewed(app), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
 		t.Errorf("the launch is %s, which the previous version, that makes %s of it, would delete", now.ID, previous)
 	}
 	for fenced, want := range map[string]string{previous: previous, next: next, "another": previous} {
-		objects, launch, err := r.build(apache.New(apache.Defaults{}), app, v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
+		objects, launch, err := r.build(viewed(app), v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
 		if err != nil {
 			t.Fatal(err)
 		}

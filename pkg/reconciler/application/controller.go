@@ -129,6 +129,7 @@ func newReconciler(
 		kube:         kube,
 		dynamic:      dynamicclient.Get(ctx),
 		drivers:      drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
+		deleter:      driverDeleter{kube},
 		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
 		clock:        realClock,
 		enqueueAfter: impl.EnqueueAfter,

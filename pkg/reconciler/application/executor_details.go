@@ -55,6 +55,14 @@ type collection struct {
 	at        time.Time
 }
 
+// executorDetailsOf returns the details for an API whose status shows each executor, else nil.
+func executorDetailsOf(api *dialect.API, clock clock.PassiveClock) *executorDetails {
+	if !api.ShowsExecutors {
+		return nil
+	}
+	return newExecutorDetails(clock)
+}
+
 func newExecutorDetails(clock clock.PassiveClock) *executorDetails {
 	return &executorDetails{clock: clock, executors: map[applicationID]map[string]executor{}, collections: map[types.UID]collection{},
 		changed: map[applicationID]time.Time{}}

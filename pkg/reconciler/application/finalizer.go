@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"knative.dev/pkg/logging"
+
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -21,28 +23,30 @@ func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.
 // hasUnknownRecord reports whether not even a finalizer is added, since the record is not understood.
 func (r *Reconciler) hasUnknownRecord(ctx context.Context, app dialect.Application) bool {
 	record := app.GetRecord()
-	return record != nil && app.GetDeletionTimestamp() == nil && !lifecycle.Understands(record, r.dialect(ctx).Policy(app))
+	return record != nil && app.GetDeletionTimestamp() == nil && !r.hasFinalizer(app) &&
+		!lifecycle.Understands(record, r.viewOf(ctx, app).policy)
 }
 
 func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Application) bool {
 	if !r.api.ReleasesFinished || r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
 		return false
 	}
-	d, record := r.dialect(ctx), app.GetRecord()
+	v, record := r.viewOf(ctx, app), app.GetRecord()
 	if record == nil {
-		return app.GetUndecodable() == "" && d.FinishedElsewhere(app)
+		return app.GetUndecodable() == "" && v.dialect.FinishedElsewhere(app)
 	}
-	return lifecycle.Over(record, r.policy(d, app))
+	return lifecycle.Over(record, v.policy)
 }
 
 // removeFinalizer takes the finalizer from an application that is over and told of, where its API has it so. One that is about to
 // be deleted keeps it: the deletion holds for the application as it was read, and would fail.
-func (r *Reconciler) removeFinalizer(ctx context.Context, app dialect.Application, policy lifecycle.Policy) error {
+func (r *Reconciler) removeFinalizer(ctx context.Context, v *view) error {
+	app := v.app
 	if !r.api.ReleasesFinished || !r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	record := r.recordWithProgress(app)
-	if !lifecycle.AtRest(record, policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
+	record := v.record()
+	if !lifecycle.AtRest(record, v.policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
 		return nil
 	}
 	if r.keepFinalizer(app) {
@@ -52,6 +56,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, app dialect.Applicatio
 	if err != nil {
 		return err
 	}
+	logging.FromContext(ctx).Debugw("removed finalizer", v.logKeys()...)
 	r.recordGuard.written(released)
 	return nil
 }

@@ -40,7 +40,7 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 			})
 			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
 			recorder := record.NewFakeRecorder(1)
-			_, err := r.write(controller.WithEventRecorder(t.Context(), recorder), app, app.DeepCopy())
+			err := r.write(controller.WithEventRecorder(t.Context(), recorder), viewed(app), app.DeepCopy())
 			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != blocked.PrunedRetryAfter {
 				t.Errorf("the error is %v, and the wait %s", err, wait)
 			}

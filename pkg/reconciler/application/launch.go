@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -38,21 +39,21 @@ type preparedLaunch struct {
 // prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
 // in the observation why: the submission cannot do it, it has to wait, or the driver is there.
 func (r *Reconciler) prepare(
-	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*preparedLaunch, error) {
-	d := r.dialect(ctx)
+	app, d := v.app, v.dialect
 	fenced := fencedLaunch(app, record)
-	objects, fence, err := r.build(d, app, record.Attempt, fenced)
+	objects, fence, err := r.build(v, record.Attempt, fenced)
 	var absent *templateUnavailable
 	if errors.As(err, &absent) && absent.pending {
-		if seen.LaunchHeld = r.redactCause(app, absent.cause(d, app)); seen.LaunchHeld == nil {
+		if seen.LaunchHeld = r.redactCause(app, absent.cause(v)); seen.LaunchHeld == nil {
 			return nil, absent
 		}
 		return nil, nil
 	}
-	refused := r.redactCause(app, causeOf(err, d, app))
+	refused := r.redactCause(app, causeOf(err, v))
 	if refused == nil {
-		if held, err := r.waitForNames(ctx, app, objects.Driver, seen); held || err != nil {
+		if held, err := r.waitForNames(ctx, v, objects.Driver, seen); held || err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +76,7 @@ func (r *Reconciler) prepare(
 		}
 		if begun != nil {
 			seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(begun, "")
-			return nil, r.deleteOrphan(ctx, app, begun)
+			return nil, r.deleteOrphan(ctx, v, begun)
 		}
 	}
 	if seen.LaunchRefused = refused; refused != nil {
@@ -98,16 +99,16 @@ func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.La
 }
 
 // causeOf is what an error of the submission ends the attempt with; nil where there is none.
-func causeOf(err error, d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
+func causeOf(err error, v *view) *lifecycle.Cause {
 	var absent *templateUnavailable
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &absent):
-		return absent.cause(d, app)
+		return absent.cause(v)
 	default:
 		return &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: d.Refusal(app, err),
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.dialect.Refusal(v.app, err),
 		}
 	}
 }
@@ -146,13 +147,14 @@ func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch
 // build makes the objects of an attempt. If a launch was fenced for the same objects, they have its id, whichever of the two
 // encodings it was made from.
 func (r *Reconciler) build(
-	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
+	v *view, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
+	app, d := v.app, v.dialect
 	plan, err := d.Plan(app, attempt)
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings, err := r.addTemplates(d, app, attempt, &plan)
+	warnings, err := r.addTemplates(v, attempt, &plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -253,17 +255,18 @@ func (r *Reconciler) setOwners(app dialect.Application, objects *submission.Obje
 // createLaunch creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
 // observation.
 func (r *Reconciler) createLaunch(
-	ctx context.Context, app dialect.Application, launch *preparedLaunch, seen *lifecycle.Observation,
+	ctx context.Context, v *view, prepared *preparedLaunch, seen *lifecycle.Observation,
 ) (bool, error) {
-	if launch.resumed {
-		if err := r.checkUnchanged(ctx, app); err != nil {
+	app := v.app
+	if prepared.resumed {
+		if err := r.api.CheckUnchanged(ctx, app); err != nil {
 			return false, err
 		}
 	}
-	result, err := r.createWithinFence(ctx, launch.objects)
+	result, err := r.createWithinFence(ctx, prepared.objects)
 	driver := result.driver
 	if driver != nil {
-		seen.LaunchWarnings = r.dialect(ctx).NotInstalled(result.missing)
+		seen.LaunchWarnings = v.dialect.NotInstalled(result.missing)
 		seen.Launched = driver.UID
 		r.expectations.podCreated(driver.UID)
 	}
@@ -272,7 +275,9 @@ func (r *Reconciler) createLaunch(
 	switch {
 	case err == nil:
 		r.nameWaits.forget(app.GetUID())
-		launch.created = result.objects
+		prepared.created = result.objects
+		logging.FromContext(ctx).Debugw("created objects", append(v.logKeys(), "launch", app.GetRecord().Launch.ID, "objects",
+			len(result.objects), "pod", driver.Name, "uid", driver.UID)...)
 		r.templates.Forget(app.GetUID())
 		return true, nil
 	case errors.As(err, &refused) && r.accountMayFollow(app, refused):
@@ -290,10 +295,10 @@ func (r *Reconciler) createLaunch(
 			}
 		}
 		seen.LaunchRefused = r.redactCause(app, refused.cause(r.api.Fields))
-		return true, r.deleteIncompleteDriver(ctx, driver)
+		return true, r.deleteIncompleteDriver(ctx, app, driver)
 	case errors.As(err, &notFree):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
-		if err := r.deleteIncompleteDriver(ctx, driver); err != nil {
+		if err := r.deleteIncompleteDriver(ctx, app, driver); err != nil {
 			return false, err
 		}
 		seen.Launched, seen.LaunchWarnings = "", nil
@@ -311,19 +316,6 @@ const accountDelay = 10 * time.Second
 // accountMayFollow says that a refusal may yet turn out well.
 func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedError) bool {
 	return refused.reason() == apierror.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
-}
-
-// checkUnchanged reads the application live: since it was written as it is known here, another replica may have moved on.
-func (r *Reconciler) checkUnchanged(ctx context.Context, app dialect.Application) error {
-	live, err := r.api.Get(ctx, keyOf(app))
-	if err != nil {
-		return fmt.Errorf("read application again: %w", err)
-	}
-	if live.GetUID() != app.GetUID() || live.GetResourceVersion() != app.GetResourceVersion() {
-		return apierrors.NewConflict(r.api.GroupResource(), app.GetName(),
-			errors.New("the application changed since it was read"))
-	}
-	return nil
 }
 
 // createResult is what came of creating the objects of an attempt.
@@ -383,10 +375,10 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 }
 
 // deleteIncompleteDriver deletes the driver of a launch that cannot be completed.
-func (r *Reconciler) deleteIncompleteDriver(ctx context.Context, driver *corev1.Pod) error {
+func (r *Reconciler) deleteIncompleteDriver(ctx context.Context, app dialect.Application, driver *corev1.Pod) error {
 	if driver == nil {
 		return nil
 	}
-	_, err := r.deleteDriver(ctx, driver.Namespace, driver.Name, driver.UID, nil)
+	_, err := r.deleter.delete(ctx, app, podRef(driver), deletedIncomplete, false)
 	return err
 }

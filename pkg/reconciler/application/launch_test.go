@@ -148,14 +148,14 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 			app := pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := clockAt(start)
-			r := &Reconciler{kube: client, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), nameWaits: newNameWaits(clock)}
+			r := &Reconciler{kube: client, deleter: driverDeleter{client}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), nameWaits: newNameWaits(clock)}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			objects := &submission.Objects{
 				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
 				Driver: driverOf("this", "").Obj(),
 			}
-			_, err := r.createLaunch(ctx, app, &preparedLaunch{objects: objects}, &seen)
+			_, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: objects}, &seen)
 			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
 				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
 			}
@@ -187,13 +187,13 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := clockAt(start)
 			r := &Reconciler{
-				kube: client, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
+				kube: client, deleter: driverDeleter{client}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
 				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
 				templates: podtemplate.NewKeeper(t.Context(), nil, nil), nameWaits: newNameWaits(clock),
 			}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
-			proceeds, err := r.createLaunch(ctx, app, &preparedLaunch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
+			proceeds, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
 			if err != nil || !proceeds || !seen.LaunchAgain.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
@@ -233,7 +233,7 @@ func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
 		drivers: cachedDrivers(t), nameWaits: newNameWaits(clock), redactors: base.NewRedactors(),
 	}
 	var seen lifecycle.Observation
-	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), app, record, &seen)
+	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), viewed(app), record, &seen)
 	if err != nil || launch == nil || launch.resumed || record.Launch.ID == "before the edit" || record.Launch.Unknown != `{"newer":1}` {
 		t.Errorf("the launch %+v of %+v, seen %+v, %v", launch, record.Launch, seen, err)
 	}

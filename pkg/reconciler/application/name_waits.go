@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -109,11 +108,12 @@ func (e *nameNotFreeError) cause() *lifecycle.Cause {
 
 // waitForNames reports whether a launch has to wait since a name that it needs is not free, and says so in the observation.
 func (r *Reconciler) waitForNames(
-	ctx context.Context, app dialect.Application, next *corev1.Pod, seen *lifecycle.Observation,
+	ctx context.Context, v *view, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
+	app := v.app
 	pod := r.drivers.get(next.Namespace, next.Name)
 	if pod != nil && pod.DeletionTimestamp != nil && r.ofEarlierLaunch(pod, next) {
-		return true, r.waitForEarlierDriver(ctx, app, pod, seen)
+		return true, r.waitForEarlierDriver(ctx, v, pod, seen)
 	}
 	known, ok := r.nameWaits.of(app.GetUID())
 	if !ok || known.wanted.GetLabels()[labelLaunch] != next.Labels[labelLaunch] { // an edit may have changed the names
@@ -157,13 +157,13 @@ func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object)
 
 // waitForEarlierDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
 // deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
-func (r *Reconciler) waitForEarlierDriver(ctx context.Context, app dialect.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
-	driver, limit, now := lifecycle.ObserveDriver(pod, ""), r.dialect(ctx).Policy(app).Timeouts.ForceTermination, r.clock.Now()
+func (r *Reconciler) waitForEarlierDriver(ctx context.Context, v *view, pod *corev1.Pod, seen *lifecycle.Observation) error {
+	driver, limit, now := lifecycle.ObserveDriver(pod, ""), v.policy.Timeouts.ForceTermination, r.clock.Now()
 	if due, again := driver.DeletedAgainFrom(limit); again && now.Before(due) {
 		seen.LaunchAgain = due
 	} else if again {
 		seen.LaunchAgain = now.Add(reportWaitAfter) // should its end not be seen
-		if _, err := r.deleteAgain(ctx, app, pod.Namespace, driver); err != nil {
+		if _, err := r.deleter.delete(ctx, v.app, podRef(pod), deletedForName, !driver.Forced); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,7 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	wait := func() (bool, lifecycle.Observation) {
 		t.Helper()
 		var seen lifecycle.Observation
-		waits, err := r.waitForNames(ctx, app, next, &seen)
+		waits, err := r.waitForNames(ctx, viewed(app), next, &seen)
 		if err != nil {
 			t.Fatal(err)
 		}

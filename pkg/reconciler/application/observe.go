@@ -28,8 +28,9 @@ var errIncomplete = errors.New("the observation is not complete yet")
 
 // observe looks at the driver of the record's launch, and at its executors.
 func (r *Reconciler) observe(
-	ctx context.Context, app dialect.Application, record *v1alpha1.Record, policy lifecycle.Policy,
+	ctx context.Context, v *view, record *v1alpha1.Record,
 ) (lifecycle.Observation, error) {
+	app, policy := v.app, v.policy
 	var seen lifecycle.Observation
 	if app.GetDeletionTimestamp() != nil {
 		seen.Deleted = app.GetDeletionTimestamp().Time
@@ -58,24 +59,25 @@ func (r *Reconciler) observe(
 		}
 		seen.ReadyExecutors = r.executorCounter.count(app.GetNamespace(), record.Launch, pod)
 	}
-	if policy.ExecutorsWithin > 0 && r.executorDetails != nil && r.executorsSynced() && !r.dialect(ctx).ShowsExecutors(app) {
+	if policy.ExecutorsWithin > 0 && r.executorDetails != nil && r.executorsSynced() && !v.dialect.ShowsExecutors(app) {
 		seen.Alone = !r.executorDetails.has(app, record.Launch, record.Attempt.Since.Time)
 	}
-	return seen, r.addLog(ctx, app, record, policy, &seen)
+	return seen, r.addLog(ctx, v, record, &seen)
 }
 
 // addLog adds the last lines of its log to the end of a driver that is about to be recorded, where that is asked for.
 func (r *Reconciler) addLog(
-	ctx context.Context, app dialect.Application, record *v1alpha1.Record, policy lifecycle.Policy, seen *lifecycle.Observation,
+	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
-	lines, state := r.dialect(ctx).Settings().DriverLogLines, lifecycle.CurrentState(record)
+	app := v.app
+	lines, state := v.dialect.Settings().DriverLogLines, lifecycle.CurrentState(record)
 	driver := seen.Driver
 	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
 		!state.Starting() && !state.Running() {
 		return nil
 	}
 	pod := types.NamespacedName{Namespace: app.GetNamespace(), Name: record.Launch.DriverPod}
-	text, done := r.logs.tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, policy.MainContainer), lines, func() {
+	text, done := r.logs.tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, v.policy.MainContainer), lines, func() {
 		r.enqueueAfter(app, 0)
 	})
 	if !done {

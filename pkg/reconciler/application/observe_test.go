@@ -47,7 +47,7 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 				r.executorDetails.update(nil, e.Obj())
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
-			seen, err := r.observe(ctx, app, record, lifecycle.Policy{ExecutorsWithin: test.within})
+			seen, err := r.observe(ctx, &view{app: app, dialect: api.Dialect(config.Default()), policy: lifecycle.Policy{ExecutorsWithin: test.within}}, record)
 			if err != nil || seen.Alone != test.want || seen.Driver == nil {
 				t.Errorf("alone: %t, want %t; driver %v, error %v", seen.Alone, test.want, seen.Driver, err)
 			}

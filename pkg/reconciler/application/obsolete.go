@@ -8,7 +8,6 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -17,12 +16,13 @@ import (
 
 // deleteObsolete deletes what a launch made ready for Pods that will not come any more. It acts before the record says that the
 // attempt is over, so that it acts again where the controller dies in between.
-func (r *Reconciler) deleteObsolete(ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record) error {
+func (r *Reconciler) deleteObsolete(ctx context.Context, v *view, record *v1alpha1.Record) error {
+	app := v.app
 	before := app.GetRecord()
 	if !expectsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || expectsNoPods(before) {
 		return nil
 	}
-	for _, object := range d.ObsoleteObjects(app) {
+	for _, object := range v.dialect.ObsoleteObjects(app) {
 		object.SetNamespace(app.GetNamespace())
 		if err := r.deleteOfLaunch(ctx, record.Launch.ID, object); err != nil {
 			return err

@@ -67,7 +67,7 @@ func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
 				last.End = &v1alpha1.AttemptEnd{}
 			}
 			record.Transitions = append(record.Transitions, last)
-			err := (&Reconciler{api: applications.Apache(nil), kube: client}).deleteObsolete(t.Context(), spending{}, app, record)
+			err := (&Reconciler{api: applications.Apache(nil), kube: client}).deleteObsolete(t.Context(), &view{app: app, dialect: spending{}}, record)
 			if asks := verbsOn(client); asks != test.asks || (err != nil) != test.fails {
 				t.Errorf("asked the API server to %q, want %q; %v", asks, test.asks, err)
 			}

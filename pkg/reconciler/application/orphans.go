@@ -43,23 +43,23 @@ func isOrphan(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 // deleteOrphans deletes them, and says in the observation that there are any. Since the record may be old, and they the
 // drivers of a later launch, the application is read live before one is deleted.
 func (r *Reconciler) deleteOrphans(
-	ctx context.Context, app dialect.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
+	app := v.app
 	orphans := r.orphanDrivers(app, record)
 	if len(orphans) == 0 {
 		return nil
 	}
-	policy := r.dialect(ctx).Policy(app)
-	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(orphans[0], policy.MainContainer)
-	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.dueForDeletion(app, pod, policy) })
+	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(orphans[0], v.policy.MainContainer)
+	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.dueForDeletion(app, pod, v.policy) })
 	if len(orphans) == 0 {
 		return nil // their ends are watched
 	}
-	if err := r.checkUnchanged(ctx, app); err != nil {
+	if err := r.api.CheckUnchanged(ctx, app); err != nil {
 		return ignoreNotFound(err) // with the application they go by themselves
 	}
 	for _, pod := range orphans {
-		if err := r.deleteOrphan(ctx, app, pod); err != nil {
+		if err := r.deleteOrphan(ctx, v, pod); err != nil {
 			return err
 		}
 	}
@@ -85,16 +85,17 @@ func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, po
 }
 
 // deleteOrphan deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
-func (r *Reconciler) deleteOrphan(ctx context.Context, app dialect.Application, pod *corev1.Pod) error {
-	logging.FromContext(ctx).Warnw("A driver is deleted that no launch knows of", "pod", pod.Name, "uid", pod.UID)
-	_, err := r.deleteDueDriver(ctx, app, pod)
+func (r *Reconciler) deleteOrphan(ctx context.Context, v *view, pod *corev1.Pod) error {
+	logging.FromContext(ctx).Warnw("deleting an orphan driver Pod", append(v.logKeys(), "pod", pod.Name, "uid", pod.UID)...)
+	_, err := r.deleteDueDriver(ctx, v, pod, deletedOrphan)
 	return err
 }
 
 // deleteLateOrphan deletes the driver of a launch that was refused, where it was created all the same and the cache does not
 // know of it yet. It is asked for live, once, when the application is about to go: nobody watches over it then. The error
 // says that it was there.
-func (r *Reconciler) deleteLateOrphan(ctx context.Context, app dialect.Application) error {
+func (r *Reconciler) deleteLateOrphan(ctx context.Context, v *view) error {
+	app := v.app
 	record := app.GetRecord()
 	if record == nil || record.Launch == nil || record.Launch.ID == "" || record.Launch.DriverUID != "" {
 		return nil
@@ -103,7 +104,7 @@ func (r *Reconciler) deleteLateOrphan(ctx context.Context, app dialect.Applicati
 	if late == nil || err != nil || late.DeletionTimestamp != nil && !r.withinDeletionGrace(ctx, app) {
 		return err
 	}
-	if err := r.deleteOrphan(ctx, app, late); err != nil {
+	if err := r.deleteOrphan(ctx, v, late); err != nil {
 		return err
 	}
 	return controller.NewRequeueAfter(retryAfter)

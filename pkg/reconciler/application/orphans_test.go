@@ -165,7 +165,7 @@ func TestDismissStrays(t *testing.T) {
 			var again time.Duration
 			clock := clockAt(start.Add(test.now))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(spark), drivers: cached, clock: clock, expectations: newExpectations(apache.API, clock),
+				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(spark), drivers: cached, clock: clock, expectations: newExpectations(apache.API, clock),
 				enqueueAfter: func(_ any, after time.Duration) { again = after },
 			}
 			for _, uid := range test.restarted {
@@ -175,7 +175,7 @@ func TestDismissStrays(t *testing.T) {
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), toolsrecord.NewFakeRecorder(9))
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
-			err := r.deleteOrphans(ctx, pi().Obj(), record, &seen)
+			err := r.deleteOrphans(ctx, viewed(pi().Obj()), record, &seen)
 			if strays := seen.Stray; strays != test.strays || strays != (seen.StrayDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
 				t.Errorf("strays: %t, error %v", seen.Stray, err)
 			}
@@ -230,13 +230,13 @@ func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing
 			kube := fake.NewClientset(test.driver.Obj())
 			clock := clockAt(start.Add(test.after))
 			r := &Reconciler{
-				kube: kube, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
+				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
 			}
 			app := pi().Obj()
 			app.DeletionTimestamp = &metav1.Time{Time: start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
-			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), app)
+			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), viewed(app))
 			if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
 				t.Errorf("waits: %t, error %v", waits, err)
 			}

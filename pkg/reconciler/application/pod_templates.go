@@ -23,12 +23,12 @@ type templateUnavailable struct {
 
 func (a *templateUnavailable) Error() string { return "a pod template is absent" }
 
-func (a *templateUnavailable) cause(d dialect.Dialect, app dialect.Application) *lifecycle.Cause {
+func (a *templateUnavailable) cause(v *view) *lifecycle.Cause {
 	if a.problem == nil {
 		return nil
 	}
 	return &lifecycle.Cause{
-		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: d.Refusal(app, a.problem),
+		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.dialect.Refusal(v.app, a.problem),
 	}
 }
 
@@ -57,14 +57,14 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *templateUnav
 
 // addTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
 func (r *Reconciler) addTemplates(
-	d dialect.Dialect, app dialect.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
+	v *view, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) ([]string, error) {
-	request := podtemplate.Attempt{NamespacedName: keyOf(app), UID: app.GetUID(), Number: attempt.ID}
+	request := podtemplate.Attempt{NamespacedName: keyOf(v.app), UID: v.app.GetUID(), Number: attempt.ID}
 	var warnings []string
 	var refused []error
 	var absent *templateUnavailable
 	for _, remote := range dialect.RemoteTemplates(*plan, r.api.Fields) {
-		template, dropped, err := r.template(request, d.Settings().PodTemplates, remote.URL)
+		template, dropped, err := r.template(request, v.dialect.Settings().PodTemplates, remote.URL)
 		var refusal *podtemplate.Refusal
 		switch {
 		case err == nil:

@@ -77,11 +77,11 @@ func TestGiveTemplates(t *testing.T) {
 						driver: "https://example.com" + test.driver, executor: "https://example.com" + test.executor,
 					}}
 				}
-				_, _ = r.addTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, plan())
+				_, _ = r.addTemplates(viewIn(allowing, pi().Obj()), v1alpha1.Attempt{}, plan())
 				<-time.After(test.after)
 				synctest.Wait()
 				complete := plan()
-				warnings, err := r.addTemplates(allowing, pi().Obj(), v1alpha1.Attempt{}, complete)
+				warnings, err := r.addTemplates(viewIn(allowing, pi().Obj()), v1alpha1.Attempt{}, complete)
 				var absent *templateUnavailable
 				got, said := "", ""
 				switch {

@@ -44,7 +44,7 @@ func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
 			app := pi().In(lifecycle.Submitted, 1, 1).Obj()
 			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}
 			var seen lifecycle.Observation
-			if err := (&Reconciler{api: applications.Apache(nil), kube: client}).release(t.Context(), app, &seen, false); err != nil {
+			if err := (&Reconciler{api: applications.Apache(nil), kube: client, deleter: driverDeleter{client}}).release(t.Context(), app, &seen, false); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, seen); diff != "" {
@@ -87,8 +87,8 @@ func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
 			client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return test.refusal != nil, nil, test.refusal
 			})
-			r := &Reconciler{api: applications.Apache(nil), kube: client}
-			accepted, err := r.deleteDriver(t.Context(), "team-a", "pi-0-driver", "driver", nil)
+			driver := podReference{Namespace: "team-a", Name: "pi-0-driver", UID: "driver"}
+			accepted, err := driverDeleter{client}.delete(t.Context(), pi().Obj(), driver, deletedReleased, false)
 			if accepted != test.accepted || (err != nil) != test.failed {
 				t.Errorf("accepted %t, error %v; want accepted %t, an error %t", accepted, err, test.accepted, test.failed)
 			}
@@ -143,7 +143,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client, clock := fake.NewClientset(test.pod), clocktesting.NewFakePassiveClock(start.Add(test.after))
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t, test.pod), clock: clock, nameWaits: newNameWaits(clock),
+				api: applications.Apache(nil), kube: client, deleter: driverDeleter{client}, drivers: cachedDrivers(t, test.pod), clock: clock, nameWaits: newNameWaits(clock),
 			}
 			app := with(pi(), func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
@@ -153,7 +153,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 			next := inTheWay(func(p *corev1.Pod) { p.Labels[labelLaunch] = "next" })
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
 			var seen lifecycle.Observation
-			waits, err := r.waitForNames(ctx, app, next, &seen)
+			waits, err := r.waitForNames(ctx, viewed(app), next, &seen)
 			if err != nil || waits != test.waits {
 				t.Fatalf("it waits: %t (%v), want %t", waits, err, test.waits)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -19,51 +20,56 @@ import (
 // persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes
 // nothing where nothing is new, and a cursor alone only at rest. It returns the object as written.
 func (r *Reconciler) persist(
-	ctx context.Context, d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts,
-) (dialect.Application, error) {
+	ctx context.Context, v *view, record *v1alpha1.Record, facts dialect.Facts,
+) error {
 	if !r.relay.HasSink() {
 		record.Acknowledged = record.Sequence
 	}
-	if !r.worthWriting(d, app, record, facts) {
-		return app, nil
+	if !r.worthWriting(v, record, facts) {
+		return nil
 	}
-	stored, err := r.write(ctx, app, withStatus(d, app, record, facts))
-	if err != nil {
-		return app, err
+	before := v.app
+	if err := r.write(ctx, v, v.withStatus(record, facts)); err != nil {
+		return err
 	}
-	r.countTransitions(ctx, app, stored)
-	emitEvents(ctx, d, app, stored)
-	emitObstacle(ctx, app, stored, facts.Obstacle)
-	emitDriverLeft(ctx, app, stored)
-	return stored, nil
+	logTransitions(ctx, before.GetRecord(), v.app.GetRecord())
+	r.countTransitions(ctx, before, v.app)
+	emitEvents(ctx, v.dialect, before, v.app)
+	emitObstacle(ctx, before, v.app, facts.Obstacle)
+	emitDriverLeft(ctx, before, v.app)
+	return nil
 }
 
 // write writes a status, and checks that the record was kept.
-func (r *Reconciler) write(ctx context.Context, app, desired dialect.Application) (dialect.Application, error) {
+func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Application) error {
+	app := v.app
 	stored, err := r.api.UpdateStatus(ctx, desired)
 	refused := blocked.IsRefused(err, app.GetRecord() == nil)
 	if err != nil && !refused {
-		return nil, fmt.Errorf("write status: %w", err)
+		return fmt.Errorf("write status: %w", err)
 	}
 	if refused || blocked.IsPruned(desired.GetRecord(), stored.GetRecord()) {
-		return nil, r.recordGuard.pruned.Report(ctx, app, r.api.CustomResourceDefinition(), r.api.Manifest, r.clock.Now(), err)
+		return r.recordGuard.pruned.Report(ctx, app, r.api.CustomResourceDefinition(), r.api.Manifest, r.clock.Now(), err)
 	}
 	r.recordGuard.written(stored)
 	r.expectations.statusWritten(app.GetUID())
 	r.expectations.driverReleased(app.GetRecord(), stored.GetRecord())
-	return stored, nil
+	v.app = stored
+	logging.FromContext(ctx).Debugw("wrote status", append(v.logKeys(), "resourceVersion", stored.GetResourceVersion())...)
+	return nil
 }
 
 // withStatus is an application with the status that a record stands for.
-func withStatus(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
-	desired := dialect.Copy(app)
-	d.Project(desired, record, facts)
+func (v *view) withStatus(record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
+	desired := dialect.Copy(v.app)
+	v.dialect.Project(desired, record, facts)
 	return desired
 }
 
-func (r *Reconciler) worthWriting(d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
+func (r *Reconciler) worthWriting(v *view, record *v1alpha1.Record, facts dialect.Facts) bool {
+	app := v.app
 	return delivery.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		desired := withStatus(d, app, unmoved, facts)
+		desired := v.withStatus(unmoved, facts)
 		if equality.Semantic.DeepEqual(app, desired) {
 			return false
 		}
@@ -106,11 +112,12 @@ const handlerOverdueAfter = 2 * time.Minute
 // facts are what is said of an application beside its new record. created are the objects of the launch, where they were
 // just made.
 func (r *Reconciler) facts(
-	d dialect.Dialect, app dialect.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+	v *view, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
 ) dialect.Facts {
+	app, progress := v.app, v.progress
 	facts := dialect.Facts{
-		Now: r.clock.Now(), Policy: d.Policy(app), Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
-		Warnings: r.redactTexts(app, d.Warnings(app)),
+		Now: r.clock.Now(), Policy: v.policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
+		Warnings: r.redactTexts(app, v.dialect.Warnings(app)),
 	}
 	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()
@@ -120,21 +127,21 @@ func (r *Reconciler) facts(
 			r.enqueueAfter(app, again) // the work queue merged the look that the news asked for with an earlier one
 		}
 	}
-	progress := r.relay.Progress(app.GetUID())
 	if decision.Awaits != lifecycle.AwaitsNothing && !progress.RequestedAt.IsZero() &&
 		r.clock.Since(progress.RequestedAt) >= handlerOverdueAfter {
 		facts.SilentHandler = progress.OverdueHandler
 	}
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
 	if hasDriver(record) {
-		facts.ChangedLabels = r.changedLabels(d, app, record.Launch)
+		facts.ChangedLabels = r.changedLabels(v, record.Launch)
 	}
 	return facts
 }
 
 // changedLabels says how the labels and the owner of the launch's driver Pod were changed; empty if they were not, or if
 // that is not known.
-func (r *Reconciler) changedLabels(d dialect.Dialect, app dialect.Application, launch *v1alpha1.Launch) string {
+func (r *Reconciler) changedLabels(v *view, launch *v1alpha1.Launch) string {
+	app := v.app
 	pod := r.drivers.get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
 		pod = r.relabelledDrivers.lastSeen(keyOf(app), launch.DriverUID)
@@ -142,5 +149,5 @@ func (r *Reconciler) changedLabels(d dialect.Dialect, app dialect.Application, l
 	if pod == nil {
 		return ""
 	}
-	return r.api.ChangedLabels(app, d.DriverLabels(app), launch, pod)
+	return r.api.ChangedLabels(app, v.dialect.DriverLabels(app), launch, pod)
 }

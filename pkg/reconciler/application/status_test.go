@@ -135,7 +135,7 @@ func TestWorthWriting(t *testing.T) {
 			r := &Reconciler{
 				clock: clocktesting.NewFakePassiveClock(start.Add(test.after)), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 			}
-			if got := r.worthWriting(apache.New(apache.Defaults{}), after, record, facts); got != test.want {
+			if got := r.worthWriting(viewed(after), record, facts); got != test.want {
 				t.Errorf("worth writing: %t, want %t", got, test.want)
 			}
 		})
@@ -148,7 +148,7 @@ func acknowledge(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialec
 
 func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 	r := &Reconciler{clock: clocktesting.NewFakePassiveClock(start)}
-	if !r.worthWriting(apache.New(apache.Defaults{}), pi().Obj(), pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: start}) {
+	if !r.worthWriting(viewed(pi().Obj()), pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: start}) {
 		t.Error("an application gets no record")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 )
 
@@ -68,9 +69,11 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 	if !admitted || !g.IsLeaderFor(namespaced) {
 		return controller.NewSkipKey(key)
 	}
+	ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With("namespace", namespace, "name", name))
 	var none O
 	if object != none && g.Defer != nil {
 		if wait := g.Defer(object); wait > 0 {
+			logging.FromContext(ctx).Debugw("lets others go first", "requeueAfter", wait)
 			return controller.NewRequeueAfter(wait)
 		}
 	}

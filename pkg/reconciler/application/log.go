@@ -1,0 +1,70 @@
+package application
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// The log of a reconcile is the story of its application. The logger in the context has the keys namespace and name. Each line
+// about an attempt adds attempt and state. A decision adds effect, heldBy, reason, awaits and until, as far as they are known.
+
+// logKeys returns the attempt and the state of a record as keys and values of a log line.
+func logKeys(record *v1alpha1.Record) []any {
+	if record == nil {
+		return nil
+	}
+	return []any{"attempt", record.Attempt.ID, "state", outbox.Current(record).State}
+}
+
+// logKeys returns the attempt and the state of the stored record.
+func (v *view) logKeys() []any { return logKeys(v.app.GetRecord()) }
+
+// logDecision writes one debug line for a decision: the effect that follows, what holds it up, and until when.
+func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycle.Decision) {
+	logger := logging.FromContext(ctx)
+	if !logger.Desugar().Core().Enabled(zap.DebugLevel) {
+		return
+	}
+	keys := append(logKeys(record), "effect", decision.Effect)
+	if decision.Held != "" {
+		keys = append(keys, "held", decision.Held)
+	}
+	if decision.HeldBy != "" {
+		keys = append(keys, "heldBy", decision.HeldBy)
+	}
+	if decision.Obstacle != nil {
+		keys = append(keys, "reason", decision.Obstacle.Reason)
+	}
+	if decision.Awaits != lifecycle.AwaitsNothing {
+		keys = append(keys, "awaits", decision.Awaits)
+	}
+	if !decision.LookAgain.IsZero() {
+		keys = append(keys, "until", decision.LookAgain)
+	}
+	logger.Debugw("decided", keys...)
+}
+
+// logTransitions writes one info line for each transition of a written record that the record before it does not have.
+func logTransitions(ctx context.Context, before, after *v1alpha1.Record) {
+	var logged int64
+	if before != nil {
+		logged = before.Sequence
+	}
+	from := ""
+	for _, t := range after.Transitions {
+		if t.Sequence > logged {
+			keys := []any{"attempt", t.Attempt, "from", from, "to", t.State, "sequence", t.Sequence}
+			if t.End != nil && t.End.Reason != "" {
+				keys = append(keys, "reason", t.End.Reason)
+			}
+			logging.FromContext(ctx).Infow("transition", keys...)
+		}
+		from = t.State
+	}
+}

@@ -1,0 +1,185 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
+
+	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
+)
+
+// noSink is a relay without a sink.
+type noSink struct{ silent }
+
+func (noSink) Publish(events.Snapshot) {}
+func (noSink) Forget(types.UID)        {}
+func (noSink) HasSink() bool           { return false }
+
+// life runs one application through a gate with an observed log.
+type life struct {
+	*env
+	r     *Reconciler
+	kube  *fake.Clientset
+	spark *sparkfake.Clientset
+	clock *clocktesting.FakePassiveClock
+	logs  *observer.ObservedLogs
+	ctx   context.Context
+}
+
+func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
+	t.Helper()
+	core, logs := observer.New(zap.DebugLevel)
+	l := &life{
+		env: newGateEnv(t, pi()), kube: fake.NewClientset(), spark: sparkfake.NewSimpleClientset(app), clock: clocktesting.NewFakePassiveClock(start),
+		logs: logs,
+	}
+	l.kube.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		action.(clienttesting.CreateAction).GetObject().(*corev1.Pod).UID = "uid-of-driver"
+		return false, nil, nil // the tracker stores it
+	})
+	instruments, err := NewInstruments(noop.NewMeterProvider(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.r = &Reconciler{
+		api: applications.Apache(l.spark), kube: l.kube, deleter: driverDeleter{l.kube}, drivers: cachedDrivers(t), relay: noSink{}, clock: l.clock,
+		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),
+		expectations: newExpectations(apache.API, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
+		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
+		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), instruments: instruments,
+		executorCounter: newExecutorCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
+		templates:     podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}),
+		keepFinalizer: func(dialect.Application) bool { return false },
+	}
+	l.r.expectations.applicationAdded(app, false)
+	l.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(99))
+	l.ctx = logging.WithLogger(l.ctx, zap.New(core).Sugar())
+	l.behind.act = func(ctx context.Context) error {
+		app, err := l.spark.SparkV1().SparkApplications("team-a").Get(ctx, "pi", metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return err
+		case app.DeletionTimestamp == nil:
+			return l.r.Reconcile(ctx, app)
+		default:
+			_, err = l.r.Finalize(ctx, app)
+			return err
+		}
+	}
+	return l
+}
+
+func (l *life) reconcile(t *testing.T) {
+	t.Helper()
+	if err := l.Reconcile(l.ctx, "team-a/pi"); err != nil {
+		if requeue, _ := controller.IsRequeueKey(err); !requeue {
+			t.Fatal(err)
+		}
+	}
+}
+
+// driverIs has the informer show the driver Pod in another status.
+func (l *life) driverIs(t *testing.T, change func(*corev1.Pod)) {
+	t.Helper()
+	pods, err := l.kube.CoreV1().Pods("team-a").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) != 1 {
+		t.Fatalf("%d Pods (%v)", len(pods.Items), err)
+	}
+	change(&pods.Items[0])
+	l.r.drivers.add(t, &pods.Items[0])
+}
+
+func TestLogIsTheStoryOfAnApplication(t *testing.T) {
+	app := pi().Obj()
+	app.Spec.MainClass, app.Spec.Jars = "Main", "local:///app.jar"
+	l := newLife(t, app)
+	l.reconcile(t)
+	l.driverIs(t, func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	})
+	l.reconcile(t)
+	l.driverIs(t, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodSucceeded })
+	l.reconcile(t)
+	deleted, err := l.spark.SparkV1().SparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deleted.DeletionTimestamp = &metav1.Time{Time: start}
+	if err := l.spark.Tracker().Update(sparkv1.SchemeGroupVersion.WithResource("sparkapplications"), deleted, "team-a"); err != nil {
+		t.Fatal(err)
+	}
+	l.reconcile(t)
+
+	var transitions, debug []string
+	for _, entry := range l.logs.All() {
+		fields := entry.ContextMap()
+		if fields["namespace"] != "team-a" || fields["name"] != "pi" {
+			t.Errorf("%q does not name the application: %v", entry.Message, fields)
+		}
+		switch entry.Level {
+		case zapcore.InfoLevel:
+			transitions = append(transitions, fmt.Sprintf("%s %v: %v -> %v", entry.Message, fields["attempt"], fields["from"], fields["to"]))
+		case zapcore.DebugLevel:
+			var keys []string
+			for _, field := range entry.Context {
+				if field.Key != "namespace" && field.Key != "name" {
+					keys = append(keys, field.Key)
+				}
+			}
+			if line := fmt.Sprint(entry.Message, " ", keys); !slices.Contains(debug, line) {
+				debug = append(debug, line)
+			}
+		default:
+			t.Errorf("%s: %s %v", entry.Level, entry.Message, fields)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"transition 0:  -> Submitted",
+		"transition 0: Submitted -> DriverRequested",
+		"transition 0: DriverRequested -> DriverReady",
+		"transition 0: DriverReady -> RunningHealthy",
+		"transition 0: RunningHealthy -> Succeeded",
+		"transition 0: Succeeded -> ResourceReleased",
+	}, transitions); diff != "" {
+		t.Errorf("info lines (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		"decided [attempt state effect]",
+		"wrote status [attempt state resourceVersion]",
+		"created objects [attempt state launch objects pod uid]",
+		"decided [attempt state effect until]",
+		"requeued [attempt state until]",
+		"deleted driver Pod [attempt state pod uid reason force]",
+		"removing finalizer [attempt state]",
+	}, debug); diff != "" {
+		t.Errorf("debug lines (-want +got):\n%s", diff)
+	}
+}
