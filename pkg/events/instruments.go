@@ -38,11 +38,11 @@ func newInstruments(provider metric.MeterProvider) (*instruments, error) {
 		metric.WithUnit("{event}"), metric.WithDescription("Sends that the sink did not acknowledge, by "+string(attributeType)+"."))
 	i.rejectedEvents, errs[2] = meter.Int64Counter("firesteel.events.rejected",
 		metric.WithUnit("{event}"),
-		metric.WithDescription("Events that were passed over since the sink refused them for good, by "+string(attributeType)+"."))
+		metric.WithDescription("Events that were skipped since the sink rejected them, by "+string(attributeType)+"."))
 	i.pendingEvents, errs[3] = meter.Int64UpDownCounter("firesteel.events.pending",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that the sink has yet to acknowledge."))
+		metric.WithUnit("{event}"), metric.WithDescription("Events that the sink has not acknowledged yet."))
 	i.awaitedHandlers, errs[4] = meter.Int64UpDownCounter("firesteel.handlers.awaited",
-		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has yet to act on, by "+string(attributeHandler)+"."))
+		metric.WithUnit("{event}"), metric.WithDescription("Events that a handler has not acted on yet, by "+string(attributeHandler)+"."))
 	i.overdueHandlers, errs[5] = meter.Int64Counter("firesteel.handlers.overdue",
 		metric.WithUnit("{event}"),
 		metric.WithDescription("Events that a handler has not acted on for minutes, by "+string(attributeHandler)+"."))

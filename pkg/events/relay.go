@@ -81,8 +81,8 @@ type RelayConfig struct {
 	MaxRejections int
 	// ReportAfter is how long a sink may fail, or a handler not act, until Progress reports it: by default 2 min.
 	ReportAfter time.Duration
-	// OnProgress is called when an object's queue is empty, when an event is skipped, and when Progress starts to report a
-	// failing sink or an overdue handler. No lock is held. OnProgress must not block.
+	// OnProgress is called when an object's queue is empty, and when an event is skipped. It is also called when Progress starts to
+	// report a failing sink or an overdue handler. No lock is held. OnProgress must not block.
 	OnProgress func(key types.NamespacedName)
 	// Jitter varies a back-off. By default it shortens the back-off by up to a quarter.
 	Jitter         func(time.Duration) time.Duration

@@ -151,7 +151,7 @@ func (r *Relay) recordAttempt(ctx context.Context, s *stream, q *handlerRequest,
 	q.lastError = text
 	r.mu.Unlock()
 	if changed && err != nil && ctx.Err() == nil {
-		r.config.Logger.Warnw("handler is asked again later",
+		r.config.Logger.Warnw("handler request failed and is repeated",
 			"object", s.object.Key(), "handler", q.handler, "event", q.event.ID(), "error", err)
 	}
 }

@@ -349,7 +349,7 @@ func TestRequestIsRepeatedAfterAPanicOfTheHandler(t *testing.T) {
 		if got := logs.FilterMessage("handler panicked").FilterFieldKey("stack").Len(); got != 8 {
 			t.Errorf("the log has %d stacks, want 8", got)
 		}
-		if got := logs.FilterMessage("handler is asked again later").Len(); got != 1 {
+		if got := logs.FilterMessage("handler request failed and is repeated").Len(); got != 1 {
 			t.Errorf("the same error is logged %d times, want once", got)
 		}
 		r.Shutdown()

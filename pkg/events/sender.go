@@ -120,7 +120,7 @@ func (r *Relay) reportRejection(s *stream, e *queuedEvent, event cloudevents.Eve
 		skipped = transitionData(s.object, *e.transition)
 	}
 	text, _ := json.Marshal(skipped)
-	r.config.Logger.Errorw("event was rejected and is passed over",
+	r.config.Logger.Errorw("event rejected by the sink and skipped",
 		"object", s.object.Key(), "error", err, "event", json.RawMessage(text))
 }
 
@@ -138,7 +138,7 @@ func (r *Relay) reportFailure(s *stream, event cloudevents.Event, err error) {
 	if warn {
 		log = r.config.Logger.Warnw
 	}
-	log("event is not taken by the sink and is sent again", "object", s.object.Key(), "id", event.ID(), "error", err)
+	log("sending an event failed and is retried", "object", s.object.Key(), "id", event.ID(), "error", err)
 	if report {
 		r.config.OnProgress(s.object.Key())
 	}

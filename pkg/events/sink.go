@@ -34,8 +34,8 @@ func IsRejected(err error) bool { return errors.Is(err, ErrRejected) }
 
 const (
 	// sendTimeout is longer than a broker may take to deliver an event to all of its Triggers. A broker with in-memory channels
-	// delivers while the request is open. If the request ended earlier, the broker would cancel its retries, would never reach
-	// the dead-letter sink, and would get the event again for all Triggers.
+	// delivers while the request is open. If the request ended earlier, the broker would cancel its retries and never
+	// reach the dead-letter sink. It would also get the event again for all Triggers.
 	sendTimeout = 60 * time.Second
 	// maxIdleConnections is the number of idle connections to the sink, so that a burst of sends reuses connections.
 	maxIdleConnections = 128

@@ -23,9 +23,9 @@ import (
 // sizeLimit is the exclusive upper bound of an event's size as JSON.
 const sizeLimit = 8 << 10
 
-// Check returns an error that names each violation of the contract. It checks that the event has the attributes that its type
-// requires and no others, and that the data matches the type's schema and the attributes. It ignores the extensions of a
-// Knative broker.
+// Check returns an error that names each violation of the contract. The event must have the attributes that its type
+// requires and no others. Its data must match the type's schema and the attributes. Check ignores the extensions of a Knative
+// broker.
 func Check(event cloudevents.Event) error {
 	if err := event.Validate(); err != nil {
 		return err

@@ -52,9 +52,13 @@ func Live(client metadata.Interface) Namespaces {
 	}
 }
 
-// Application reads the application that an event is about from the API server. It returns nil if there is nothing to do: the event is
-// not about an application, or the application does not exist, is being deleted, cannot be decoded, has a record of a newer
-// format, or belongs to another installation. apis holds the APIs by their groups.
+// Application reads the application that an event is about from the API server. It returns nil if there is nothing to do:
+//   - The event is not about an application.
+//   - The application does not exist or is being deleted.
+//   - It cannot be decoded, or its record has a newer format.
+//   - It belongs to another installation.
+//
+// apis holds the APIs by their groups.
 func Application(
 	ctx context.Context, apis map[string]*applications.API, settings *config.Config, namespaces Namespaces, event cloudevents.Event,
 ) (*Subject, error) {

@@ -83,8 +83,11 @@ func (h *handler) handle(ctx context.Context, k *variant.Kind, object events.Obj
 	return h.prune(ctx, t)
 }
 
-// read reads the schedule from the API server. It returns nil if there is nothing to do: the schedule does not exist, is being deleted,
-// cannot be decoded, belongs to another installation, has a record of a newer format, or has no record yet.
+// read reads the schedule from the API server. It returns nil if there is nothing to do:
+//   - The schedule does not exist or is being deleted.
+//   - It cannot be decoded, or its record has a newer format.
+//   - It has no record yet.
+//   - It belongs to another installation.
 func (h *handler) read(ctx context.Context, k *variant.Kind, object events.Object) (*task, error) {
 	now := h.clock.Now()
 	s, err := k.Schedules(h.client, object.Namespace).Get(ctx, object.Name)
