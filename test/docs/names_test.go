@@ -94,3 +94,36 @@ func TestPagesOnConditionsNameWhatTheCodeSays(t *testing.T) {
 		t.Errorf("found %d names only: do the pages still mark them as code?", names)
 	}
 }
+
+var (
+	testName     = regexp.MustCompile("`(Test[A-Z][A-Za-z]+)`")
+	testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+func TestTestsThatPagesNameExist(t *testing.T) {
+	tests := map[string]bool{}
+	for _, folder := range []string{"cmd", "hack", "pkg", "test"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, match := range testFunction.FindAllStringSubmatch(string(text), -1) {
+				tests[match[1]] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range pages(t) {
+		p.prose(func(number int, line string) {
+			for _, match := range testName.FindAllStringSubmatch(line, -1) {
+				if !tests[match[1]] {
+					t.Errorf("%s:%d names the test %s, which does not exist", p.path, number, match[1])
+				}
+			}
+		})
+	}
+}
