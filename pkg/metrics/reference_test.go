@@ -24,10 +24,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 )
 
 //go:generate go test -run TestReference -update .
@@ -45,9 +45,9 @@ func TestReference(t *testing.T) {
 	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})
 	_, applications := application.NewInstruments(provider, "", nil)
-	_, schedules := schedule.NewInstruments(provider)
-	_, clusters := sparkcluster.NewInstruments(provider, nil)
-	for _, err := range []error{requests, relay, applications, schedules, clusters} {
+	_, ofSchedules := schedules.New(provider)
+	_, ofClusters := clusters.New(provider, nil)
+	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ import (
 	kubeflowsreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -108,16 +109,16 @@ func newController(
 		impl.Concurrency = workers
 		generated := impl.Reconciler.(base.Generated)
 		owned := base.NewOwned(generated, parts.schedules.GetStore())
-		instruments, err := NewInstruments(otel.GetMeterProvider())
+		metrics, err := schedules.New(otel.GetMeterProvider())
 		base.Must(ctx, err)
 		*r = Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), owned: owned, enqueueAfter: impl.EnqueueKeyAfter,
 			written: writecache.New[variant.Schedule](), published: newPublished(), backlog: &process.StartBacklog,
-			redactors: base.NewRedactors(), instruments: instruments,
+			redactors: base.NewRedactors(), metrics: metrics,
 		}
 		impl.Reconciler = &base.Gate[variant.Schedule]{
-			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(scopeName), Retries: base.NewRetries(),
+			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(schedules.Scope), Retries: base.NewRetries(),
 			Lookup: func(key types.NamespacedName) (variant.Schedule, bool) {
 				s := base.Cached[variant.Schedule](parts.schedules.GetStore(), key)
 				return s, s != nil && store.Load().Scope.Serves(s, process.NamespaceLabels)

@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -55,7 +56,7 @@ type Reconciler struct {
 	reports      blocked.Reports
 	pruned       blocked.Pruned
 	redactors    base.Redactors
-	instruments  *Instruments
+	metrics      *schedules.Metrics
 }
 
 // reconcile reconciles a schedule.

@@ -25,6 +25,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -51,13 +52,13 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		impl.Concurrency = workers
 		generated := impl.Reconciler.(base.Generated)
 		owned := base.NewOwned(generated, informer.GetStore())
-		instruments, err := NewInstruments(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
+		metrics, err := clusters.New(otel.GetMeterProvider(), func() map[string]int64 { return count(informer, serves) })
 		base.Must(ctx, err)
 		masters := masterui.NewWatch(ctx, read, owned, impl.EnqueueKey)
 		*r = Reconciler{
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), masters: masters, enqueueAfter: impl.EnqueueAfter,
-			state: newClusterState(), redactors: base.NewRedactors(), instruments: instruments,
+			state: newClusterState(), redactors: base.NewRedactors(), metrics: metrics,
 			owned: newOwnedObjects(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
 				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && concernsMaster(changed) {
 					masters.Hasten(c.UID)
@@ -66,7 +67,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 			}),
 		}
 		impl.Reconciler = &base.Gate[*sparkv1.SparkCluster]{
-			Generated: generated, Kind: "cluster", Tracer: otel.Tracer(scopeName), Retries: base.NewRetries(),
+			Generated: generated, Kind: "cluster", Tracer: otel.Tracer(clusters.Scope), Retries: base.NewRetries(),
 			Lookup: func(key types.NamespacedName) (*sparkv1.SparkCluster, bool) {
 				c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key)
 				return c, c != nil && serves(c)

@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 )
 
 // env is a reconciler with fakes around it.
@@ -57,13 +58,13 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 	}
 	w.kube.PrependReactor("*", "*", identities())
 	w.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), w.events)
-	instruments, err := NewInstruments(noop.NewMeterProvider(), nil)
+	metrics, err := clusters.New(noop.NewMeterProvider(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.r = &Reconciler{
 		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(),
-		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, instruments: instruments,
+		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, metrics: metrics,
 	}
 	w.r.owned = newOwnedObjects(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})
 	w.waitUntil("know what there is", w.r.owned.synced)

@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -55,9 +56,9 @@ type Reconciler struct {
 	// enqueueAfter requeues a cluster.
 	enqueueAfter func(c any, after time.Duration)
 
-	state       *clusterState
-	redactors   base.Redactors
-	instruments *Instruments
+	state     *clusterState
+	redactors base.Redactors
+	metrics   *clusters.Metrics
 }
 
 var (

@@ -47,7 +47,7 @@ func (r *Reconciler) persist(
 	if c.Status.Firesteel != nil {
 		told = c.Status.Firesteel.Sequence
 	}
-	r.instruments.moved(stored.Status.Firesteel, told)
+	r.metrics.CountTransitions(stored.Status.Firesteel, told)
 	emitEvents(ctx, stored, told)
 	return stored, nil
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/controller"
@@ -23,16 +24,16 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 	missed := is.Firesteel.Missed - was.Firesteel.Missed
 	last := is.Firesteel.Last
 	if fresh := last != nil && (was.Firesteel.Last == nil || *was.Firesteel.Last != *last); fresh {
-		r.instruments.came(r.kind.GroupVersion.Group, last)
+		r.metrics.RecordRun(r.kind.GroupVersion.Group, last)
 		if last.UID == "" {
 			missed--
-			event(last.Reason, "The run due at %s was not started: %s", last.ScheduledTime.UTC().Format(instantLayout), last.Message)
+			event(last.Reason, "The run due at %s was not started: %s", last.ScheduledTime.UTC().Format(time.RFC3339), last.Message)
 		}
 	}
 	if missed > 0 {
 		event("RunsMissed", "%d run(s) were not started in time.", missed)
 	}
-	r.instruments.missed(r.kind.GroupVersion.Group, is.Firesteel.Missed-was.Firesteel.Missed)
+	r.metrics.CountMissed(r.kind.GroupVersion.Group, is.Firesteel.Missed-was.Firesteel.Missed)
 	if refused := v1alpha1.ScheduleStateFailedValidation; is.ScheduleState == refused && was.Reason != is.Reason {
 		event(string(refused), "%s", is.Reason)
 	}

@@ -1,4 +1,5 @@
-package sparkcluster
+// Package clusters has the metrics of SparkClusters.
+package clusters
 
 import (
 	"context"
@@ -11,20 +12,21 @@ import (
 )
 
 const (
-	scopeName = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
+	// Scope names the metrics and traces. Dashboards select by it, so it keeps the name of the package that first had them.
+	Scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 
 	attributeState = attribute.Key("firesteel.state")
 )
 
-// Instruments are the metrics of clusters.
-type Instruments struct {
+// Metrics are the metrics of clusters.
+type Metrics struct {
 	transitions metric.Int64Counter
 }
 
-// NewInstruments makes the metrics of clusters. counts are the served clusters by state.
-func NewInstruments(provider metric.MeterProvider, counts func() map[string]int64) (*Instruments, error) {
-	meter := provider.Meter(scopeName)
-	var i Instruments
+// New makes the metrics. counts returns the number of served clusters by state.
+func New(provider metric.MeterProvider, counts func() map[string]int64) (*Metrics, error) {
+	meter := provider.Meter(Scope)
+	var m Metrics
 	var errs [2]error
 	_, errs[0] = meter.Int64ObservableGauge("firesteel.clusters",
 		metric.WithUnit("{cluster}"),
@@ -35,17 +37,17 @@ func NewInstruments(provider metric.MeterProvider, counts func() map[string]int6
 			}
 			return nil
 		}))
-	i.transitions, errs[1] = meter.Int64Counter("firesteel.cluster.transitions",
+	m.transitions, errs[1] = meter.Int64Counter("firesteel.cluster.transitions",
 		metric.WithUnit("{transition}"),
 		metric.WithDescription("Transitions of clusters, by "+string(attributeState)+" that began."))
-	return &i, errors.Join(errs[:]...)
+	return &m, errors.Join(errs[:]...)
 }
 
-// moved counts the transitions of a record after a sequence.
-func (i *Instruments) moved(record *v1alpha1.Record, after int64) {
+// CountTransitions counts the transitions of a record after a sequence.
+func (m *Metrics) CountTransitions(record *v1alpha1.Record, after int64) {
 	for _, t := range record.Transitions {
 		if t.Sequence > after {
-			i.transitions.Add(context.Background(), 1, metric.WithAttributes(attributeState.String(t.State)))
+			m.transitions.Add(context.Background(), 1, metric.WithAttributes(attributeState.String(t.State)))
 		}
 	}
 }
