@@ -34,7 +34,7 @@ func (b SinkBinding) NewSink() (Sink, error) {
 	}
 	if b.Overrides != "" {
 		if err := json.Unmarshal([]byte(b.Overrides), &overrides); err != nil {
-			return nil, fmt.Errorf(`K_CE_OVERRIDES is not like {"extensions":{"name":"value"}}: %w`, err)
+			return nil, fmt.Errorf(`K_CE_OVERRIDES is not JSON like {"extensions":{"name":"value"}}: %w`, err)
 		}
 	}
 	return NewHTTPSink(b.Sink, WithCACerts(b.CACerts), WithExtensions(overrides.Extensions), WithToken(oidcTokenFile, b.Audience != ""))

@@ -107,7 +107,7 @@ func (h *handler) createRun(
 	runs := h.dynamic.Resource(t.kind.RunsResource()).Namespace(run.GetNamespace())
 	created, err = runs.Create(ctx, run, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	if unknownFields(err) {
-		warning = "Of the template was not taken: " + err.Error()
+		warning = "The API server dropped fields of the template: " + err.Error()
 		created, err = runs.Create(ctx, run, metav1.CreateOptions{FieldValidation: metav1.FieldValidationIgnore})
 	}
 	switch {
