@@ -19,11 +19,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// otherOperatorQuiet is for how long another operator has to have written nothing before an application is adopted again.
+// otherOperatorQuiet is how long another operator must not have written the status before Firesteel adopts the application again.
 const otherOperatorQuiet = 5 * time.Minute
 
-// ensureRecord sees that an application has its record, or is new and gets it with its first transition. It says no
-// where nothing is to be done for the application, or not yet.
+// ensureRecord returns true if the application has a usable record, or is new: a new one gets its record with its first transition.
+// It returns false if nothing can be done for the application now.
 func (r *Reconciler) ensureRecord(ctx context.Context, v *view) (bool, error) {
 	app, d := v.app, v.dialect
 	record, deleted := app.GetRecord(), app.GetDeletionTimestamp() != nil
@@ -69,7 +69,7 @@ func (r *Reconciler) waitForOtherOperator(ctx context.Context, v *view, loss los
 	return controller.NewRequeueAfter(otherOperatorQuiet - r.clock.Since(loss.at))
 }
 
-// restoreStatus gives a status back that somebody removed. Without it a second driver might be launched.
+// restoreStatus restores a status that another writer removed. Without the record a second driver could be launched.
 func (r *Reconciler) restoreStatus(ctx context.Context, v *view, loss lostRecord) (bool, error) {
 	if err := r.write(ctx, v, v.dialect.Restore(v.app, loss.last)); err != nil {
 		return false, err
@@ -79,7 +79,7 @@ func (r *Reconciler) restoreStatus(ctx context.Context, v *view, loss lostRecord
 	return true, nil
 }
 
-// adopt takes an application over from another operator, with the driver that there is.
+// adopt takes over an application of another operator, with its driver if there is one.
 func (r *Reconciler) adopt(ctx context.Context, v *view) (bool, error) {
 	app, d := v.app, v.dialect
 	record, err := d.Inherit(app)
@@ -116,8 +116,7 @@ func (r *Reconciler) adopt(ctx context.Context, v *view) (bool, error) {
 	return true, nil
 }
 
-// addRelabelled adds the driver Pod that has the name which the status says, or which it would have, if none was found by
-// its labels: somebody may have changed those.
+// addRelabelled looks for the driver Pod by its name if none was found by its labels: another writer may have changed the labels.
 func (r *Reconciler) addRelabelled(
 	ctx context.Context, v *view, record *v1alpha1.Record, found []corev1.Pod,
 ) ([]corev1.Pod, error) {
@@ -141,8 +140,7 @@ func (r *Reconciler) addRelabelled(
 	return []corev1.Pod{*pod}, nil
 }
 
-// listDrivers are the driver Pods of an application, read live: this is about what another operator made, or what
-// nobody remembers.
+// listDrivers lists the driver Pods of an application live: the cache proves nothing about Pods that another operator created.
 func (r *Reconciler) listDrivers(ctx context.Context, v *view) ([]corev1.Pod, error) {
 	app := v.app
 	pods, err := r.kube.CoreV1().Pods(app.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: v.dialect.DriverLabels(app)})
@@ -152,8 +150,8 @@ func (r *Reconciler) listDrivers(ctx context.Context, v *view) ([]corev1.Pod, er
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !dialect.Owns(app, &pod) }), nil
 }
 
-// deleteOtherDrivers deletes drivers that are not the current attempt's, and says whether none of them can be alive. The deleted
-// application need not wait for that.
+// deleteOtherDrivers deletes drivers that are not the current attempt's. It reports whether none of them can be running. A deleted
+// application does not wait for that.
 func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view, others []corev1.Pod) (bool, error) {
 	app := v.app
 	if len(others) == 0 {

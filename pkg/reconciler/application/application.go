@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -29,10 +30,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// maxEffects bounds the effects of one reconcile. No application needs more; one that does is taken up again.
+// maxEffects bounds the effects of one reconcile. No application needs more; if one does, it is requeued.
 const maxEffects = 8
 
-// Reconciler takes each application of one API as far as what is observed allows.
+// Reconciler reconciles the applications of one API.
 type Reconciler struct {
 	api     *applications.API
 	kube    kubernetes.Interface
@@ -41,12 +42,12 @@ type Reconciler struct {
 	deleter driverDeleter
 	relay   delivery.Publisher
 	clock   clock.PassiveClock
-	// enqueueAfter has an application looked at again, by then at the latest.
+	// enqueueAfter requeues an application.
 	enqueueAfter func(app any, after time.Duration)
 	deadlines    *deadlines
-	// resync has all applications looked at that a change of the settings concerns.
+	// resync enqueues the applications for which concerned is true.
 	resync func(concerned func(app any) bool)
-	// namespaces tells what the scope may ask.
+	// namespaces returns the labels of a namespace, for the scope.
 	namespaces config.NamespaceLabels
 
 	expectations      *expectations
@@ -56,21 +57,21 @@ type Reconciler struct {
 	edits             *edits.Tracker
 	recordGuard       *recordGuard
 	instruments       *Instruments
-	executorCounter   *executorCounter
-	// executorDetails is nil where the API's status does not tell of executors.
-	executorDetails *executorDetails
-	// executorsSynced says that all executors that there were at the start are counted.
+	executorCounter   *executors.Counter
+	// executorDetails is nil if the API's status does not show executors.
+	executorDetails *executors.Details
+	// executorsSynced reports whether all executors that existed at the start are counted.
 	executorsSynced func() bool
 	logs            *driverLogs
 	redactors       base.Redactors
 	templates       *podtemplate.Keeper
 	// onStatusWrite is the kind's OnStatusWrite.
 	onStatusWrite func(before, after dialect.Application)
-	// keepFinalizer says that an application must not go yet; it is looked at when that changes.
+	// keepFinalizer reports whether the finalizer must stay. A change enqueues the application.
 	keepFinalizer func(app dialect.Application) bool
 }
 
-// Reconcile takes a live application further.
+// Reconcile reconciles an application that is not deleted.
 func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) error {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()

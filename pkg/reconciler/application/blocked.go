@@ -10,7 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
-// markBlocked does nothing for an application but say why, or, where it is deleted, let it go.
+// markBlocked reports why nothing is done for an application. If the application is deleted, its drivers are deleted and its
+// finalizer is removed.
 func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message string) error {
 	if v.deleted() {
 		return r.releaseUndecodable(ctx, v)
@@ -18,8 +19,8 @@ func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message s
 	return r.reportBlocked(ctx, v, reason, message)
 }
 
-// releaseUndecodable deletes the drivers of an application without a record, which nothing else would do where its dependents are
-// orphaned.
+// releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not if dependents
+// are orphaned.
 func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view) error {
 	drivers, err := r.listDrivers(ctx, v)
 	if err != nil {

@@ -22,33 +22,34 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
 
-// workers is the number of applications that are reconciled at once.
+// workers is the number of concurrent reconciles.
 const workers = 32
 
-// Kind is what the applications of an API are reconciled with.
+// Kind is what differs between the APIs.
 type Kind struct {
 	API *applications.API
-	// Scope is the name of the package that its metrics and traces come from.
+	// Scope is the instrumentation scope of the metrics and traces.
 	Scope    string
 	Informer cache.SharedIndexInformer
 	// Generate makes the controller that injection-gen generates for the type, which asks the reconciler.
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
 	// Fetch reads the pod templates that are named by a URL.
 	Fetch podtemplate.Fetch
-	// OnStatusWrite is told of each status that is written, with the application as it was and as it is; nil for nobody.
+	// OnStatusWrite is called after each status write, with the application before and after it; may be nil.
 	OnStatusWrite func(before, after dialect.Application)
-	// OnSettings is told of each change of the settings; nil for nobody.
+	// OnSettings is called when the settings change; may be nil.
 	OnSettings func(*config.Config)
-	// KeepFinalizer makes what says that an application must not go yet; nil where all may.
+	// KeepFinalizer is nil if no schedule has to record the runs.
 	KeepFinalizer KeepFinalizer
 }
 
-// KeepFinalizer makes what says that an application must not go yet, since its schedule has to see that it was there. changed
-// is told of each of which that was said, when it may be so no more.
+// KeepFinalizer returns a function that reports whether an application must keep its finalizer, since its schedule has not recorded
+// the run yet. changed is called for an application when that may have changed.
 type KeepFinalizer func(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool
 
 func (a KeepFinalizer) in(ctx context.Context, changed func(app types.NamespacedName)) func(app dialect.Application) bool {
@@ -120,9 +121,9 @@ func newReconciler(
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := newExpectations(kind.API.API, realClock), newPodEventTimes(realClock)
-	counter, details := newExecutorCounter(), (*executorDetails)(nil)
+	counter, details := executors.NewCounter(), (*executors.Details)(nil)
 	if kind.API.ShowsExecutors {
-		details = newExecutorDetails(realClock)
+		details = executors.NewDetails(realClock)
 	}
 	return Reconciler{
 		api:          kind.API,
@@ -152,7 +153,7 @@ func newReconciler(
 		instruments:     instruments,
 		executorCounter: counter,
 		executorDetails: details,
-		executorsSynced: watchExecutors(ctx, kind.API.API, impl, apps, currentDialect, counter, details),
+		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
 		logs:            newDriverLogs(kube),
 		redactors:       base.NewRedactors(),
 		templates:       podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey),
@@ -198,7 +199,7 @@ func watchApplications(
 				states.observe(keyOf(app))
 				r.templates.Forget(app.GetUID())
 				if r.executorDetails != nil {
-					r.executorDetails.forget(app.GetUID())
+					r.executorDetails.Forget(app.GetUID())
 				}
 			}
 		},
@@ -241,9 +242,9 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 	})
 }
 
-// applicationOf names the application of an API that a driver Pod is of. The Apache operator names it as an owner that is
-// no controller. The garbage collector takes the owner away where the application is deleted and its dependents are to be
-// orphaned: then the label says whose it was.
+// applicationOf names the application of an API that a driver Pod belongs to. The Apache operator's owner reference is not a
+// controller reference. The garbage collector removes the reference if the application is deleted with orphaned dependents: then
+// the label names the application.
 func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool) {
 	for _, owner := range pod.OwnerReferences {
 		switch kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind); {
@@ -257,8 +258,8 @@ func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 
-// settingsChanged has the applications looked at that a change of the settings concerns: those that come into the scope, those
-// that leave it, and all that are served where the defaults changed.
+// settingsChanged enqueues the applications that a change of the settings concerns: those that enter or leave the scope, and all
+// served ones if the defaults changed.
 func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
 		r.relay.HandlerSettingsChanged()
@@ -274,7 +275,7 @@ func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	})
 }
 
-// unfinished leaves out of a new leader's first look what has nothing left to happen to it.
+// unfinished reports whether a new leader has to reconcile an application.
 func unfinished(object any, d dialect.Dialect) bool {
 	app, ok := object.(dialect.Application)
 	if !ok || app.GetDeletionTimestamp() != nil {
@@ -288,7 +289,7 @@ func unfinished(object any, d dialect.Dialect) bool {
 	return !done || d.Policy(app).TTL >= 0
 }
 
-// stripApplication drops what the reconciler does not read, and makes what it does small.
+// stripApplication drops what the reconciler does not read, and compacts the rest.
 func stripApplication(object any) (any, error) {
 	if app, ok := object.(dialect.Application); ok {
 		app.Compact()

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 )
 
 func TestOfADriverIsKeptWhatTheLifecycleReads(t *testing.T) {
@@ -60,7 +61,7 @@ func TestOfADriverAreKeptTheEndsOfItsTrace(t *testing.T) {
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
 	for name, strip := range map[string]cache.TransformFunc{
-		"drivers": stripDriver(apache.API), "executors": stripExecutor, "applications": stripApplication,
+		"drivers": stripDriver(apache.API), "executors": executors.Strip, "applications": stripApplication,
 	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {

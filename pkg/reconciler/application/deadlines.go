@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// deadlines has each application looked at when its next deadline is due. The next takes the place of the one before, and
-// may be none: a work queue's own delays can only be brought forward, so that each driver that came in time would be looked
-// at once more when it would have been late.
+// deadlines enqueues each application when its next deadline is due. A new deadline replaces the one before. The work queue cannot
+// do that: its delays can only be shortened, so each driver that starts in time would be reconciled once more at its start timeout.
 type deadlines struct {
 	enqueue func(types.NamespacedName)
 
@@ -17,14 +16,14 @@ type deadlines struct {
 	next  map[types.NamespacedName]*deadline
 }
 
-// deadline is known before its timer, which may be over before anybody has it.
+// deadline is stored before its timer is set: the timer may fire at once.
 type deadline struct{ timer *time.Timer }
 
 func newDeadlines(enqueue func(types.NamespacedName)) *deadlines {
 	return &deadlines{enqueue: enqueue, next: map[types.NamespacedName]*deadline{}}
 }
 
-// set knows how long it is until the next deadline of an application.
+// set sets the next deadline of an application.
 func (d *deadlines) set(app types.NamespacedName, after time.Duration) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -38,7 +37,7 @@ func (d *deadlines) set(app types.NamespacedName, after time.Duration) {
 	})
 }
 
-// clear knows that an application has no deadline.
+// clear removes the deadline of an application.
 func (d *deadlines) clear(app types.NamespacedName) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -52,7 +51,7 @@ func (d *deadlines) stop(app types.NamespacedName) {
 	}
 }
 
-// take says that a deadline is still the application's, and forgets it.
+// take removes a deadline, and reports whether it was still the application's.
 func (d *deadlines) take(app types.NamespacedName, expired *deadline) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

@@ -10,9 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// reconcileWithoutFinalizer takes an application further that needs no finalizer, since nothing of it is to be stopped or told. The
-// generated reconciler would give it one, even as its time to live ends. It says no where there is something to hold the
-// application for.
+// reconcileWithoutFinalizer reconciles an application that needs no finalizer: nothing of it has to be stopped or delivered. The
+// generated reconciler would add one, even when the time to live is over. It returns false if the application needs a finalizer.
 func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.Application) (bool, error) {
 	if !r.restsWithoutFinalizer(ctx, app) && !r.hasUnknownRecord(ctx, app) {
 		return false, nil
@@ -38,8 +37,9 @@ func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Appl
 	return lifecycle.Over(record, v.policy)
 }
 
-// removeFinalizer takes the finalizer from an application that is over and told of, where its API has it so. One that is about to
-// be deleted keeps it: the deletion holds for the application as it was read, and would fail.
+// removeFinalizer removes the finalizer from an application that is finished and whose events are delivered, if its API wants that.
+// Keep the finalizer while the TTL handler is about to delete: removing it changes the resourceVersion, and the delete would
+// conflict.
 func (r *Reconciler) removeFinalizer(ctx context.Context, v *view) error {
 	app := v.app
 	if !r.api.ReleasesFinished || !r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
@@ -61,7 +61,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view) error {
 	return nil
 }
 
-// hasFinalizer says that the application has the finalizer.
+// hasFinalizer reports whether the application has Firesteel's finalizer.
 func (r *Reconciler) hasFinalizer(app dialect.Application) bool {
 	return slices.Contains(app.GetFinalizers(), r.api.Finalizer)
 }

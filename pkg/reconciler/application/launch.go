@@ -36,8 +36,8 @@ type preparedLaunch struct {
 	created []submission.Object
 }
 
-// prepare builds the attempt's objects and names the launch in the record. Where there is nothing to launch it says
-// in the observation why: the submission cannot do it, it has to wait, or the driver is there.
+// prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch. Then
+// the observation says why: the submission is refused, the launch has to wait, or the driver exists.
 func (r *Reconciler) prepare(
 	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*preparedLaunch, error) {
@@ -98,7 +98,7 @@ func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.La
 	return nil
 }
 
-// causeOf is what an error of the submission ends the attempt with; nil where there is none.
+// causeOf returns why an error of the submission ends the attempt; nil if there is no error.
 func causeOf(err error, v *view) *lifecycle.Cause {
 	var absent *templateUnavailable
 	switch {
@@ -113,8 +113,8 @@ func causeOf(err error, v *view) *lifecycle.Cause {
 	}
 }
 
-// completeDriver returns the uid of a launch's driver where all objects of the launch exist, under the names of those that
-// would be made now.
+// completeDriver returns the UID of a launch's driver if all objects of the launch exist under the names that the present spec
+// gives.
 func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
 	var existing submission.Object
 	owners := map[types.UID]bool{}
@@ -232,8 +232,7 @@ func launchID(
 	return hex.EncodeToString(digest[:16]), nil
 }
 
-// setOwners makes the application the owner of the driver and of what exists before it. What comes after belongs to
-// the driver.
+// setOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it.
 func (r *Reconciler) setOwners(app dialect.Application, objects *submission.Objects, id string) {
 	// Whatever labels a user asks for: by these the objects of a launch are told from others.
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
@@ -313,12 +312,12 @@ func (r *Reconciler) createLaunch(
 // a moment after its namespace, and one in the same manifest after what stands above it.
 const accountDelay = 10 * time.Second
 
-// accountMayFollow says that a refusal may yet turn out well.
+// accountMayFollow reports whether a launch was refused for a missing service account that may still be created.
 func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedError) bool {
 	return refused.reason() == apierror.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
 }
 
-// createResult is what came of creating the objects of an attempt.
+// createResult is the result of creating the objects of an attempt.
 type createResult struct {
 	// driver is nil where it was not created.
 	driver *corev1.Pod

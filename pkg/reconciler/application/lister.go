@@ -5,9 +5,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 )
 
-// lister holds the applications of an API as the cache has them.
+// lister reads the applications of an API from the cache.
 type lister struct{ cache.Indexer }
 
 const (
@@ -21,7 +23,7 @@ const (
 var applicationIndexers = cache.Indexers{
 	byDriver: indexLaunch(func(app dialect.Application) string { return string(app.GetRecord().Launch.DriverUID) }),
 	byApplicationID: indexLaunch(func(app dialect.Application) string {
-		return applicationID{app.GetNamespace(), app.GetRecord().Launch.ApplicationID}.String()
+		return executors.ApplicationID{Namespace: app.GetNamespace(), ID: app.GetRecord().Launch.ApplicationID}.String()
 	}),
 }
 
@@ -54,11 +56,6 @@ func (s lister) byDriverUID(pod types.UID) (types.NamespacedName, bool) {
 	return types.NamespacedName{}, false
 }
 
-// byExecutor names the applications that an executor may belong to.
-func (s lister) byExecutor(pod *executorPod) []types.NamespacedName {
-	return s.by(byApplicationID, pod.application().String())
-}
-
 func (s lister) by(index, value string) (names []types.NamespacedName) {
 	found, err := s.ByIndex(index, value)
 	if err != nil {
@@ -68,4 +65,22 @@ func (s lister) by(index, value string) (names []types.NamespacedName) {
 		names = append(names, keyOf(object.(dialect.Application)))
 	}
 	return names
+}
+
+// executorApplications finds the applications of executors.
+type executorApplications struct {
+	lister
+	currentDialect func() dialect.Dialect
+}
+
+// OfExecutor names the applications that an executor may belong to.
+func (a executorApplications) OfExecutor(pod *executors.Pod) []types.NamespacedName {
+	return a.by(byApplicationID, pod.Application().String())
+}
+
+// CountsExecutors reports whether an application asks for a number of executors and is in a state in which that matters. If the
+// cache is stale, its update enqueues the application anyway.
+func (a executorApplications) CountsExecutors(name types.NamespacedName) bool {
+	app, ok := a.get(name)
+	return ok && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), a.currentDialect().Policy(app))
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
@@ -74,7 +75,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		expectations: newExpectations(apache.API, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), instruments: instruments,
-		executorCounter: newExecutorCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
+		executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
 		templates:     podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}),
 		keepFinalizer: func(dialect.Application) bool { return false },
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxNameBackoff is the longest time between two looks at an object whose name does not become free.
+	// maxNameBackoff is the longest time between two reads of an object whose name is needed.
 	maxNameBackoff = time.Minute
-	// reportWaitAfter is how long an object may take to go before that is worth a condition: most go in that time.
+	// reportWaitAfter is when a condition reports that a name is not free. Most objects are deleted sooner.
 	reportWaitAfter = 10 * time.Second
 )
 
@@ -44,8 +44,8 @@ func newNameWaits(clock clock.PassiveClock) *nameWaits {
 	return &nameWaits{clock: clock, byApp: map[types.UID]nameWait{}}
 }
 
-// stopped records that a launch was stopped once more, and returns what stopped it. The back-off grows until a launch succeeds,
-// whichever objects are in its way.
+// stopped records that a launch could not get a name once more. The back-off grows until a launch succeeds, whichever objects have
+// the names.
 func (o *nameWaits) stopped(app types.UID, going nameNotFreeError) nameWait {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -75,7 +75,7 @@ func (o *nameWaits) forget(app types.UID) {
 	delete(o.byApp, app)
 }
 
-// explain has a launch wait, and says why once that takes long.
+// explain makes the observation wait, and gives the reason once the wait is long.
 func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 	seen.LaunchHeld, seen.LaunchAgain = nil, known.until
 	lasting := known.existing != nil && len(known.existing.GetFinalizers()) > 0 && known.tries > 1

@@ -23,10 +23,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// errIncomplete says that what an observation lacks is on its way, and has the application looked at again.
+// errIncomplete means that the observation is not complete yet. Its missing part enqueues the application.
 var errIncomplete = errors.New("the observation is not complete yet")
 
-// observe looks at the driver of the record's launch, and at its executors.
+// observe returns what is known of the driver of the record's launch and of its executors.
 func (r *Reconciler) observe(
 	ctx context.Context, v *view, record *v1alpha1.Record,
 ) (lifecycle.Observation, error) {
@@ -57,15 +57,15 @@ func (r *Reconciler) observe(
 		if !r.executorsSynced() {
 			return seen, controller.NewRequeueAfter(retryAfter)
 		}
-		seen.ReadyExecutors = r.executorCounter.count(app.GetNamespace(), record.Launch, pod)
+		seen.ReadyExecutors = r.executorCounter.Count(app.GetNamespace(), record.Launch, pod)
 	}
 	if policy.ExecutorsWithin > 0 && r.executorDetails != nil && r.executorsSynced() && !v.dialect.ShowsExecutors(app) {
-		seen.Alone = !r.executorDetails.has(app, record.Launch, record.Attempt.Since.Time)
+		seen.Alone = !r.executorDetails.Has(app, record.Launch, record.Attempt.Since.Time)
 	}
 	return seen, r.addLog(ctx, v, record, &seen)
 }
 
-// addLog adds the last lines of its log to the end of a driver that is about to be recorded, where that is asked for.
+// addLog adds the last lines of the driver's log to its end, if the settings ask for them and the end is not recorded yet.
 func (r *Reconciler) addLog(
 	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
@@ -152,7 +152,8 @@ const (
 	eventDelay = 10 * time.Second
 )
 
-// expectations remembers what is known beyond the cache of driver Pods, and of applications that are new or were let go.
+// expectations holds what this process knows and the caches may not have yet: driver Pods that it created or that were deleted, new
+// applications, and removed finalizers.
 type expectations struct {
 	api               *dialect.API
 	clock             clock.PassiveClock
@@ -178,8 +179,8 @@ type deletion struct {
 	proven bool
 }
 
-// podDeleted knows that a watch reported a Pod as deleted. tombstone reports whether that is the informer's guess after a
-// new list: it did not see the last state of the Pod.
+// podDeleted records that a watch reported a Pod as deleted. tombstone means that the informer did not see the last state of the
+// Pod: it was missing in a new list.
 //
 // A watch that is filtered by labels reports a deletion also when a label is changed. The API server removes a Pod only after
 // it has stored the grace period 0, and no Pod with a finalizer. So a Pod whose last state is like that is gone.
@@ -213,7 +214,7 @@ func (s *expectations) deleted(uid types.UID) (last *corev1.Pod, proven bool) {
 	return known.(deletion).last, known.(deletion).proven
 }
 
-// driverReleased knows the driver of an attempt that another has followed: it is gone, or it ended and is going.
+// driverReleased records the driver of an attempt that another attempt followed: it is deleted, or it ended and terminates.
 func (s *expectations) driverReleased(before, after *v1alpha1.Record) {
 	if before == nil || before.Launch == nil || before.Launch.DriverUID == "" || before.Attempt.ID == after.Attempt.ID {
 		return
@@ -243,7 +244,7 @@ func (s *expectations) justCreated(uid types.UID) bool {
 	return !reported && s.clock.Since(s.createdAt(uid)) < eventDelay
 }
 
-// finalizerRemoval is when an application was let go of, and its resourceVersion then.
+// finalizerRemoval is when a finalizer was removed, and the resourceVersion of the application then.
 type finalizerRemoval struct {
 	at      time.Time
 	version string
@@ -253,8 +254,8 @@ func (s *expectations) finalizerRemoved(app dialect.Application) {
 	s.finalizerRemovals.Add(app.GetUID(), finalizerRemoval{at: s.clock.Now(), version: app.GetResourceVersion()})
 }
 
-// finalizerJustRemoved says that an application was let go of a moment ago. One that still has the finalizer after another's write was
-// not: that write, such as the garbage collector's, came before, and made a conflict of it.
+// finalizerJustRemoved reports whether the finalizer of an application was removed a moment ago. If the object is newer and still
+// has our finalizer, another writer was faster and our patch conflicted: it was not removed.
 func (s *expectations) finalizerJustRemoved(app dialect.Application) bool {
 	known, parted := s.finalizerRemovals.Get(app.GetUID())
 	if !parted {
@@ -265,8 +266,8 @@ func (s *expectations) finalizerJustRemoved(app dialect.Application) bool {
 	return s.clock.Since(last.at) < eventDelay && !contested
 }
 
-// applicationAdded knows an application that came before anybody took care of it: whoever does begins with a finalizer, or else
-// it was not there yet when Firesteel began. The run of a schedule has that finalizer from the beginning.
+// applicationAdded records an application that no controller has reconciled: it has no finalizer, which every controller adds
+// first, or it was created after Firesteel started. The run of a schedule is created with the finalizer.
 func (s *expectations) applicationAdded(app dialect.Application, atStart bool) {
 	begun := slices.Contains(app.GetFinalizers(), s.api.Finalizer) && variant.InstantOf(app).IsZero()
 	if !begun && (s.api.FinalizerFirst && variant.InstantOf(app).IsZero() || !atStart) {
@@ -274,7 +275,7 @@ func (s *expectations) applicationAdded(app dialect.Application, atStart bool) {
 	}
 }
 
-// isNew says that nobody can have begun with an application, and that there is no driver of it.
+// isNew reports whether no controller can have reconciled an application. Then it has no driver.
 func (s *expectations) isNew(uid types.UID) bool {
 	_, known := s.newApplications.Get(uid)
 	return known

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -14,21 +15,34 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// A driver is said to be alone only where that is known.
+var firstLaunch = &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "driver-0"}
+
+// executorOf is an executor Pod of the attempt pi-0 that a driver owns.
+func executorOf(driver types.UID) *corev1.Pod {
+	isController := true
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: "exec-a", UID: "a", Labels: map[string]string{submission.LabelApplicationID: "pi-0"},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "Pod", Name: string(driver), UID: driver, Controller: &isController}},
+	}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+}
+
+// A driver is alone only if that is known for certain.
 func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 	shown := map[string]v1beta2.ExecutorState{"exec-a": v1beta2.ExecutorCompletedState}
 	for name, test := range map[string]struct {
-		executors []*executorBuilder
-		shown     map[string]v1beta2.ExecutorState
-		unsynced  bool
-		within    time.Duration
-		want      bool
+		pods     []*corev1.Pod
+		shown    map[string]v1beta2.ExecutorState
+		unsynced bool
+		within   time.Duration
+		want     bool
 	}{
 		"none was ever seen":                {within: time.Minute, want: true},
-		"one is there":                      {within: time.Minute, executors: []*executorBuilder{anExecutor("a").Phase(corev1.PodPending)}},
-		"another driver's is":               {within: time.Minute, executors: []*executorBuilder{anExecutor("a").OwnedBy("Pod", "driver-1")}, want: true},
+		"one is there":                      {within: time.Minute, pods: []*corev1.Pod{executorOf("driver-0")}},
+		"another driver's is":               {within: time.Minute, pods: []*corev1.Pod{executorOf("driver-1")}, want: true},
 		"one was there, and is gone":        {within: time.Minute, shown: shown},
 		"those that are there are not read": {within: time.Minute, unsynced: true},
 		"none is to be expected":            {},
@@ -40,11 +54,11 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID}}
 			api := applications.Kubeflow(nil)
 			r := &Reconciler{
-				api: api, drivers: cachedDrivers(t, driver), executorDetails: newExecutorDetails(clockAt(start)),
+				api: api, drivers: cachedDrivers(t, driver), executorDetails: executors.NewDetails(clockAt(start)),
 				expectations: newExpectations(api.API, clockAt(start)), relabelledDrivers: noneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
 			}
-			for _, e := range test.executors {
-				r.executorDetails.update(nil, e.Obj())
+			for _, e := range test.pods {
+				r.executorDetails.Update(nil, executorPod(t, e))
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
 			seen, err := r.observe(ctx, &view{app: app, dialect: api.Dialect(config.Default()), policy: lifecycle.Policy{ExecutorsWithin: test.within}}, record)

@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// deleteObsolete deletes what a launch made ready for Pods that will not come any more. It acts before the record says that the
-// attempt is over, so that it acts again where the controller dies in between.
+// deleteObsolete deletes objects of a launch that are useless once no Pod of the attempt will be created. It acts before the record
+// says that the attempt ended, so a crash in between repeats it.
 func (r *Reconciler) deleteObsolete(ctx context.Context, v *view, record *v1alpha1.Record) error {
 	app := v.app
 	before := app.GetRecord()
@@ -31,7 +31,7 @@ func (r *Reconciler) deleteObsolete(ctx context.Context, v *view, record *v1alph
 	return nil
 }
 
-// expectsNoPods says that an attempt was launched and no Pod of it is to come.
+// expectsNoPods reports whether an attempt was launched and no more Pods of it will be created.
 func expectsNoPods(record *v1alpha1.Record) bool {
 	if record.Launch == nil {
 		return false
@@ -41,8 +41,8 @@ func expectsNoPods(record *v1alpha1.Record) bool {
 		state == lifecycle.Suspending || state == lifecycle.Suspended || state == lifecycle.Invalidating
 }
 
-// deleteOfLaunch deletes an object of a launch, where that is what has the name. What may not be deleted holds nothing up: it
-// goes with the application.
+// deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden nothing waits: the object is deleted
+// with the application.
 func (r *Reconciler) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
 	client, err := r.clientFor(object)
 	if err != nil {

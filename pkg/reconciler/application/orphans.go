@@ -14,9 +14,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// orphanDrivers are an application's driver Pods that live and that its record knows nothing of. Nothing keeps a create that
-// was on its way from coming late: when its controller is dead, or when another replica has launched the attempt, seen
-// the Pod of it go, and moved on. What is known to be released is none, though the cache may not know yet that it is going.
+// orphanDrivers returns the driver Pods of an application that may run and that its record does not name. The cause is a late
+// create: its controller crashed, or another replica launched the attempt, saw the Pod deleted, and went on. A driver that is known
+// to be released is not an orphan, even if the cache is stale.
 func (r *Reconciler) orphanDrivers(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
 	if record == nil {
 		return nil
@@ -40,8 +40,8 @@ func isOrphan(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	}
 }
 
-// deleteOrphans deletes them, and says in the observation that there are any. Since the record may be old, and they the
-// drivers of a later launch, the application is read live before one is deleted.
+// deleteOrphans deletes orphan drivers and adds them to the observation. The record may be stale, and the Pods may belong to a
+// later launch: therefore the application is read live before a Pod is deleted.
 func (r *Reconciler) deleteOrphans(
 	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
@@ -66,8 +66,8 @@ func (r *Reconciler) deleteOrphans(
 	return nil
 }
 
-// dueForDeletion reports whether a driver is to be deleted now: it was not, or it is late and to be deleted again. Where that
-// is to come, the application is looked at then.
+// dueForDeletion reports whether to delete a driver now: it is not terminating, or it terminates for too long. If it becomes due
+// later, the application is requeued for that time.
 func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
 	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
 	if !driver.Terminating {
@@ -84,16 +84,17 @@ func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, po
 	return wait <= 0
 }
 
-// deleteOrphan deletes a driver that no attempt may have any more, by force where it does not go. Its end is watched.
+// deleteOrphan deletes a driver that belongs to no attempt, by force if it does not terminate in time. The informer reports its
+// deletion.
 func (r *Reconciler) deleteOrphan(ctx context.Context, v *view, pod *corev1.Pod) error {
 	logging.FromContext(ctx).Warnw("deleting an orphan driver Pod", append(v.logKeys(), "pod", pod.Name, "uid", pod.UID)...)
 	_, err := r.deleteDueDriver(ctx, v, pod, deletedOrphan)
 	return err
 }
 
-// deleteLateOrphan deletes the driver of a launch that was refused, where it was created all the same and the cache does not
-// know of it yet. It is asked for live, once, when the application is about to go: nobody watches over it then. The error
-// says that it was there.
+// deleteLateOrphan deletes the driver of a refused launch if it exists though the cache does not have it: a late create. It reads
+// the Pod live, once, before the finalizer is removed: after that no controller would delete it. The error requeues the application
+// if the driver existed.
 func (r *Reconciler) deleteLateOrphan(ctx context.Context, v *view) error {
 	app := v.app
 	record := app.GetRecord()

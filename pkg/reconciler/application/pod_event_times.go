@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// podEventTimes are the instants at which changes of driver Pods arrived that no reconcile has seen.
+// podEventTimes holds when the events of driver Pods arrived that no reconcile has handled.
 type podEventTimes struct {
 	clock clock.PassiveClock
 	mutex sync.Mutex
@@ -20,7 +20,7 @@ func newPodEventTimes(clock clock.PassiveClock) *podEventTimes {
 	return &podEventTimes{clock: clock, at: map[types.NamespacedName]time.Time{}}
 }
 
-// record notes a change of a driver Pod under the name of its application.
+// record records the event of a driver Pod for its application.
 func (a *podEventTimes) record(name types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -31,7 +31,7 @@ func (a *podEventTimes) record(name types.NamespacedName) {
 
 type podEventTimeKey struct{}
 
-// take has a reconcile know what arrived for it.
+// take returns a context with the time of the first event that the reconcile handles.
 func (a *podEventTimes) take(ctx context.Context, name types.NamespacedName) context.Context {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -43,7 +43,7 @@ func (a *podEventTimes) take(ctx context.Context, name types.NamespacedName) con
 	return context.WithValue(ctx, podEventTimeKey{}, &at)
 }
 
-// detectedAfter says how long after its arrival a change is told of. It says so once: what follows is not of that change.
+// detectedAfter returns how long after the event its transition is written. It does so once for each event.
 func (a *podEventTimes) detectedAfter(ctx context.Context) (time.Duration, bool) {
 	at, _ := ctx.Value(podEventTimeKey{}).(*time.Time)
 	if at == nil || at.IsZero() {

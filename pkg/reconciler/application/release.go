@@ -13,13 +13,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// release asks for the deletion of the launch's driver Pod; all else goes with it. With force=true nobody waits for its
-// node.
+// release deletes the launch's driver Pod; the garbage collector deletes what the Pod owns. With force=true it does not wait for
+// the node.
 func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen *lifecycle.Observation, force bool) error {
 	launch := app.GetRecord().Launch
 	if launch.DriverUID == "" {
-		// The launch was interrupted before its Pod was recorded. If there is one it is recorded first: what is not
-		// known is not observed, nor forced.
+		// The launch was interrupted before its Pod was recorded. If the Pod exists it is recorded first, so that its end is
+		// observed.
 		found, err := r.findFencedDriver(ctx, app, launch)
 		if err != nil {
 			return err
@@ -35,8 +35,8 @@ func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen 
 	return err
 }
 
-// findFencedDriver looks for the driver Pod of a launch that was fenced and not recorded, perhaps as another operator made
-// it. It is nil where there is none.
+// findFencedDriver reads the driver Pod of a launch that was fenced and whose Pod is not recorded. It returns nil if there is none.
+// Another operator may have created the Pod.
 func (r *Reconciler) findFencedDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, error) {
 	found, err := r.kube.CoreV1().Pods(app.GetNamespace()).Get(ctx, launch.DriverPod, metav1.GetOptions{})
 	switch {

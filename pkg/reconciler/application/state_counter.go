@@ -10,14 +10,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// stateNew stands for the state of an application that nobody has looked at.
+// stateNew is the state of an application that was not reconciled yet.
 const stateNew = "New"
 
-// stateCounter knows how many applications this installation serves, by state. It is told which of them may have changed.
+// stateCounter counts the applications that this installation serves, by state.
 type stateCounter struct {
 	applications lister
 	serves       func(dialect.Application) bool
-	// state is the one that an application shows; empty where it shows none.
+	// state returns the state that an application shows; empty if it shows none.
 	state func(dialect.Application) string
 
 	mutex  sync.Mutex
@@ -32,7 +32,7 @@ func newStateCounter(applications lister, serves func(dialect.Application) bool,
 	}
 }
 
-// observe returns an application as the cache has it, nil where it has none, and whether it is served.
+// observe returns an application from the cache, nil if there is none, and whether it is served. It updates the count.
 func (c *stateCounter) observe(name types.NamespacedName) (app dialect.Application, served bool) {
 	c.mutex.Lock() // before the cache is read, so that whoever comes later has seen no less
 	defer c.mutex.Unlock()
@@ -46,7 +46,7 @@ func (c *stateCounter) observe(name types.NamespacedName) (app dialect.Applicati
 	return app, served
 }
 
-// setState notes the present state of an application; an empty one says that it does not count.
+// setState sets the state of an application; empty if it is not counted.
 func (c *stateCounter) setState(name types.NamespacedName, state string) {
 	before := c.states[name]
 	if before == state {

@@ -123,7 +123,7 @@ func (r *Reconciler) facts(
 		before := app.GetRecord()
 		moved := before == nil || before.Sequence != record.Sequence
 		var again time.Duration
-		if facts.Executors, again = r.executorDetails.collect(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
+		if facts.Executors, again = r.executorDetails.Collect(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
 			r.enqueueAfter(app, again) // the work queue merged the look that the news asked for with an earlier one
 		}
 	}

@@ -1,4 +1,4 @@
-package application
+package executors
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -9,13 +9,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// executorPod is what is kept of an executor Pod: whose it is, and what is counted and shown of it. There are more
-// executors than anything else, and a Pod with nothing else in it takes five times the memory.
-type executorPod struct {
+// Pod holds the part of an executor Pod that is read: its owner, whether it is ready, and its details. Executors are the most
+// numerous objects: a corev1.Pod with the same content takes five times the memory.
+type Pod struct {
 	// ObjectMeta is its identity: its name, UID, resourceVersion and creation.
 	metav1.ObjectMeta
 	applicationID string
-	// owner is the driver Pod or, where ofPod is false, what a driver has it from.
+	// owner is the driver Pod or, if ofPod is false, an allocator.
 	owner types.UID
 	ofPod bool
 	// isDriver reports whether the Pod is a driver whose label was changed to an executor's: an application owns it.
@@ -24,13 +24,13 @@ type executorPod struct {
 	details  dialect.Executor
 }
 
-// stripExecutor keeps of a Pod what is known of an executor.
-func stripExecutor(object any) (any, error) {
+// Strip transforms a corev1.Pod of the informer to a Pod.
+func Strip(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return object, nil
 	}
-	kept := &executorPod{
+	kept := &Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
 			CreationTimestamp: pod.CreationTimestamp,
@@ -45,21 +45,21 @@ func stripExecutor(object any) (any, error) {
 	return kept, nil
 }
 
-// executor is the Pod, or nil if there is none or it is no executor.
-func (p *executorPod) executor() *executorPod {
+// executor returns the Pod if it is an executor, else nil.
+func (p *Pod) executor() *Pod {
 	if p == nil || p.isDriver {
 		return nil
 	}
 	return p
 }
 
-// application is what the executor has in common with others of its attempt.
-func (p *executorPod) application() applicationID { return applicationID{p.Namespace, p.applicationID} }
+// Application returns the ID of the attempt.
+func (p *Pod) Application() ApplicationID { return ApplicationID{p.Namespace, p.applicationID} }
 
-// executorGroup is what it has in common with those of the same owner.
-func (p *executorPod) group() groupID { return groupID{p.application(), p.owner} }
+// group returns the ID of the executors of the same owner.
+func (p *Pod) group() groupID { return groupID{p.Application(), p.owner} }
 
-// isReady is what the Apache operator counts: a Pod that runs and is ready.
+// isReady reports whether a Pod runs and is ready, as the Apache operator counts.
 func isReady(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning {
 		return false
@@ -81,10 +81,10 @@ func executorOf(pod *corev1.Pod) dialect.Executor {
 	return executor
 }
 
-// executorContainer is Spark's name for the container of an executor, where its template names none.
+// executorContainer is Spark's name for the container of an executor if its template names none.
 const executorContainer = "spark-kubernetes-executor"
 
-// terminatedState is how the Spark container ended; nil where it did not. Where none has Spark's name, it is the first.
+// terminatedState returns how the Spark container ended; nil if it did not. If no container has Spark's name, it is the first.
 func terminatedState(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	for _, status := range statuses {
 		if status.Name == executorContainer {

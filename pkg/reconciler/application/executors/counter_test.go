@@ -1,4 +1,4 @@
-package application
+package executors
 
 import (
 	"fmt"
@@ -9,15 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // executorBuilder builds an executor Pod of the application pi-0 in team-a, owned by the Pod driver-0.
 type executorBuilder struct{ pod corev1.Pod }
@@ -63,9 +61,9 @@ func (e *executorBuilder) In(phase corev1.PodPhase, ready corev1.ConditionStatus
 	return e
 }
 
-func (e *executorBuilder) Obj() *executorPod {
-	kept, _ := stripExecutor(e.pod.DeepCopy())
-	return kept.(*executorPod)
+func (e *executorBuilder) Obj() *Pod {
+	kept, _ := Strip(e.pod.DeepCopy())
+	return kept.(*Pod)
 }
 
 var firstLaunch = &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "driver-0"}
@@ -93,9 +91,9 @@ func TestWhichExecutorsCount(t *testing.T) {
 		"one that an earlier attempt's StatefulSet has": {anExecutor("a").OwnedBy("StatefulSet", "set").Created(start.Add(-time.Second)).Ready(), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newExecutorCounter()
-			e.update(nil, test.pod.Obj())
-			if got := e.count("team-a", firstLaunch, driverCreated(start)); got != test.want {
+			e := NewCounter()
+			e.Update(nil, test.pod.Obj())
+			if got := e.Count("team-a", firstLaunch, driverCreated(start)); got != test.want {
 				t.Errorf("%d executors count, want %d", got, test.want)
 			}
 		})
@@ -103,11 +101,11 @@ func TestWhichExecutorsCount(t *testing.T) {
 }
 
 func TestExecutorsComeAndGo(t *testing.T) {
-	e := newExecutorCounter()
+	e := NewCounter()
 	ready, pending := anExecutor("a").Ready().Obj(), anExecutor("a").In(corev1.PodPending, corev1.ConditionFalse).Obj()
 	other := anExecutor("b").Ready().Obj()
 	for i, step := range []struct {
-		before, after *executorPod
+		before, after *Pod
 		news          bool
 		want          int
 	}{
@@ -128,10 +126,10 @@ func TestExecutorsComeAndGo(t *testing.T) {
 		{nil, anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), true, 1},
 		{anExecutor("d").OwnedBy("StatefulSet", "set").Ready().Obj(), nil, true, 0},
 	} {
-		if news := e.update(step.before, step.after); news != step.news {
+		if news := e.Update(step.before, step.after); news != step.news {
 			t.Errorf("step %d is news: %t, want %t", i, news, step.news)
 		}
-		if got := e.count("team-a", firstLaunch, driverCreated(start)); got != step.want {
+		if got := e.Count("team-a", firstLaunch, driverCreated(start)); got != step.want {
 			t.Errorf("after step %d there are %d, want %d", i, got, step.want)
 		}
 	}
@@ -140,15 +138,15 @@ func TestExecutorsComeAndGo(t *testing.T) {
 	}
 }
 
-func TestAThousandExecutorsAreOneCrew(t *testing.T) {
-	e := newExecutorCounter()
+func TestAThousandExecutorsAreOneGroup(t *testing.T) {
+	e := NewCounter()
 	for i := range 1000 {
-		e.update(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
-		if crews := len(e.groups); crews != 1 {
-			t.Fatalf("%d executors are %d crews", i+1, crews)
+		e.Update(nil, anExecutor(types.UID(fmt.Sprint(i))).Ready().Obj())
+		if groups := len(e.groups); groups != 1 {
+			t.Fatalf("%d executors are %d groups", i+1, groups)
 		}
 	}
-	if got := e.count("team-a", firstLaunch, driverCreated(start)); got != 1000 {
+	if got := e.Count("team-a", firstLaunch, driverCreated(start)); got != 1000 {
 		t.Errorf("there are %d executors", got)
 	}
 }
@@ -158,86 +156,25 @@ func TestWhatIsKeptOfAnExecutor(t *testing.T) {
 	e.pod.Labels[submission.LabelExecutorID], e.pod.ResourceVersion = "12", "5"
 	e.pod.Annotations, e.pod.Spec.NodeName, e.pod.Status.PodIP = map[string]string{"large": "text"}, "n", "10.0.0.1"
 	code := int32(7)
-	want := &executorPod{
+	want := &Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "team-a", Name: "exec-a", UID: "a", ResourceVersion: "5", CreationTimestamp: metav1.NewTime(start),
 		},
 		applicationID: "pi-0", owner: "driver-0", ofPod: true, ready: true,
 		details: dialect.Executor{ID: "12", Phase: corev1.PodRunning, ExitCode: &code, Reason: "Error"},
 	}
-	if diff := cmp.Diff(want, e.Obj(), cmp.AllowUnexported(executorPod{})); diff != "" {
+	if diff := cmp.Diff(want, e.Obj(), cmp.AllowUnexported(Pod{})); diff != "" {
 		t.Errorf("it is (-want +got):\n%s", diff)
 	}
-	again, err := stripExecutor(want)
+	again, err := Strip(want)
 	if err != nil || again != any(want) {
 		t.Errorf("what is kept of it is %v, %v", again, err)
 	}
 }
 
-// An executor's news is the concern of applications that wait for a number of them, and of no other.
-func TestWhoseConcernExecutorsAre(t *testing.T) {
-	asking := func(a *sparkv1.SparkApplication) {
-		a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1}}
-	}
-	none, byDefault := apache.Defaults{}, apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
-		InstanceConfig: &sparkv1.ExecutorInstanceConfig{InitExecutors: 1},
-	}}
-	for name, test := range map[string]struct {
-		app      *sparkv1.SparkApplication
-		defaults apache.Defaults
-		want     bool
-	}{
-		"one that runs and asks for executors":                           {with(pi().In(lifecycle.RunningHealthy, 4, 4), asking), none, true},
-		"one that waits for them":                                        {with(pi().In(lifecycle.DriverReady, 4, 4), asking), none, true},
-		"one that runs and asks for none":                                {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
-		"one whose driver is not ready":                                  {with(pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
-		"one that has ended":                                             {with(pi().In(lifecycle.Failed, 4, 4), asking), none, false},
-		"one that nobody has looked at":                                  {with(pi(), asking), none, false},
-		"one that runs, where the operator's settings ask for executors": {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
-		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, none, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			applications := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-			if err := applications.Add(test.app); err != nil {
-				t.Fatal(err)
-			}
-			name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
-			if got := countsExecutors(lister{applications}, name, apache.New(test.defaults)); got != test.want {
-				t.Errorf("it is: %t, want %t", got, test.want)
-			}
-		})
-	}
-}
-
-// The driver Pod's own labels may be changed, so that they do not matter.
-func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
-	apps := lister{cache.NewIndexer(cache.MetaNamespaceKeyFunc, applicationIndexers)}
-	for name, launch := range map[string]*v1alpha1.Launch{
-		"pi": {ApplicationID: "pi-0", DriverUID: "driver"}, "released": {ApplicationID: "pi-0", DriverUID: "driver-of-released", Released: true},
-		"other": {ApplicationID: "pi-1", DriverUID: "driver-of-other"}, "launching": {ApplicationID: "pi-0"},
-	} {
-		app := pi().In(lifecycle.RunningHealthy, 4, 4).Obj()
-		app.Name, app.Status.Firesteel.Launch = name, launch
-		if err := apps.Add(app); err != nil {
-			t.Fatal(err)
-		}
-	}
-	found := apps.byExecutor(anExecutor("a").OwnedBy("StatefulSet", "set").Obj())
-	if len(found) != 1 || found[0].String() != "team-a/pi" {
-		t.Errorf("its applications are %v", found)
-	}
-	if app, known := apps.byDriverUID("driver-of-other"); !known || app.String() != "team-a/other" {
-		t.Errorf("the application of a driver is %v, %t", app, known)
-	}
-	if app, known := apps.byDriverUID("driver-of-released"); known {
-		t.Errorf("the application of a released driver is %v", app)
-	}
-}
-
 func TestADriverThatIsLabelledAsAnExecutorIsNone(t *testing.T) {
-	pod := driverOf("this", "ours").Obj()
-	kept, err := stripExecutor(pod)
-	if err != nil || kept.(*executorPod).executor() != nil {
-		t.Errorf("it is taken for executor %v, error %v", kept, err)
+	pod := anExecutor("a").OwnedBy("SparkApplication", "uid-of-pi").Obj()
+	if executor := pod.executor(); executor != nil {
+		t.Errorf("it is taken for executor %v", executor)
 	}
 }

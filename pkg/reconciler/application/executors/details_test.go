@@ -1,4 +1,4 @@
-package application
+package executors
 
 import (
 	"fmt"
@@ -7,14 +7,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Phase is what became of an executor.
+// application is the application of the executors.
+func application(uid types.UID) dialect.Application {
+	return &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: uid}}
+}
+
+// Phase sets the phase of an executor.
 func (e *executorBuilder) Phase(phase corev1.PodPhase) *executorBuilder {
 	e.pod.Status.Phase = phase
 	return e
@@ -61,16 +68,16 @@ func TestWhatIsGathered(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newExecutorDetails(clockAt(start))
+			r := NewDetails(clocktesting.NewFakePassiveClock(start))
 			for _, e := range test.executors {
-				if !r.update(nil, e.Obj()) {
+				if !r.Update(nil, e.Obj()) {
 					t.Errorf("%s is no news", e.pod.Name)
 				}
 			}
 			if diff := cmp.Diff(test.want, gathered(r)); diff != "" {
 				t.Errorf("executors (-want +got):\n%s", diff)
 			}
-			if has := r.has(pi().Obj(), firstLaunch, start); has != (len(test.want) > 0) {
+			if has := r.Has(application("uid-of-pi"), firstLaunch, start); has != (len(test.want) > 0) {
 				t.Errorf("it has executors: %t", has)
 			}
 		})
@@ -78,28 +85,28 @@ func TestWhatIsGathered(t *testing.T) {
 }
 
 // collections are the executors of the first launch at this moment.
-func gathered(r *executorDetails) map[string]dialect.Executor {
-	executors, _ := r.collect(pi().Obj(), firstLaunch, start, true)
+func gathered(r *Details) map[string]dialect.Executor {
+	executors, _ := r.Collect(application("uid-of-pi"), firstLaunch, start, true)
 	return executors
 }
 
 // A look that comes too early for some news, with which the work queue merged the one that they asked for, asks for another.
 func TestNoNewsOfExecutorsWaitsForAnotherOccasion(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newExecutorDetails(clock)
+	r := NewDetails(clock)
 	gathered(r)
-	clock.SetTime(start.Add(collectInterval / 2))
-	r.update(nil, anExecutor("late").Obj())
-	got, again := r.collect(pi().Obj(), firstLaunch, start, false)
-	if len(got) != 0 || again != collectInterval/2 {
+	clock.SetTime(start.Add(CollectInterval / 2))
+	r.Update(nil, anExecutor("late").Obj())
+	got, again := r.Collect(application("uid-of-pi"), firstLaunch, start, false)
+	if len(got) != 0 || again != CollectInterval/2 {
 		t.Errorf("%d executors, again in %s", len(got), again)
 	}
-	clock.SetTime(start.Add(collectInterval))
-	if got, again := r.collect(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+	clock.SetTime(start.Add(CollectInterval))
+	if got, again := r.Collect(application("uid-of-pi"), firstLaunch, start, false); len(got) != 1 || again != 0 {
 		t.Errorf("%d executors, again in %s", len(got), again)
 	}
-	clock.SetTime(start.Add(collectInterval + 1))
-	if got, again := r.collect(pi().Obj(), firstLaunch, start, false); len(got) != 1 || again != 0 {
+	clock.SetTime(start.Add(CollectInterval + 1))
+	if got, again := r.Collect(application("uid-of-pi"), firstLaunch, start, false); len(got) != 1 || again != 0 {
 		t.Errorf("with nothing new, %d executors, again in %s", len(got), again)
 	}
 }
@@ -117,13 +124,13 @@ func TestWhatIsNewsOfAnExecutor(t *testing.T) {
 		"that it is gone":              {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newExecutorDetails(clockAt(start))
-			r.update(nil, pending().Obj())
-			var after *executorPod
+			r := NewDetails(clocktesting.NewFakePassiveClock(start))
+			r.Update(nil, pending().Obj())
+			var after *Pod
 			if test.after != nil {
 				after = test.after.Obj()
 			}
-			if got := r.update(pending().Obj(), after); got != test.want {
+			if got := r.Update(pending().Obj(), after); got != test.want {
 				t.Errorf("it is: %t, want %t", got, test.want)
 			}
 		})
@@ -138,7 +145,7 @@ func (e *executorBuilder) Named(name string) *executorBuilder {
 
 func TestNewsOfExecutorsIsGathered(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newExecutorDetails(clock)
+	r := NewDetails(clock)
 	for step, test := range []struct {
 		after time.Duration
 		now   bool
@@ -147,36 +154,36 @@ func TestNewsOfExecutorsIsGathered(t *testing.T) {
 		again time.Duration
 	}{
 		{want: 1, app: "uid-of-pi"},
-		{want: 1, app: "uid-of-pi", after: 1, again: collectInterval - 1},
+		{want: 1, app: "uid-of-pi", after: 1, again: CollectInterval - 1},
 		{want: 3, app: "uid-of-another", after: 1}, // each application has its own time
-		{want: 1, app: "uid-of-pi", after: collectInterval - 1, again: 1},
-		{want: 5, app: "uid-of-pi", after: collectInterval},
-		{want: 5, app: "uid-of-pi", after: collectInterval + 1, again: collectInterval - 1},
-		{want: 7, app: "uid-of-pi", after: collectInterval + 1, now: true}, // with a transition
+		{want: 1, app: "uid-of-pi", after: CollectInterval - 1, again: 1},
+		{want: 5, app: "uid-of-pi", after: CollectInterval},
+		{want: 5, app: "uid-of-pi", after: CollectInterval + 1, again: CollectInterval - 1},
+		{want: 7, app: "uid-of-pi", after: CollectInterval + 1, now: true}, // with a transition
 	} {
 		clock.SetTime(start.Add(test.after))
-		r.update(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
-		got, again := r.collect(pi().UID(test.app).Obj(), firstLaunch, start, test.now)
+		r.Update(nil, anExecutor(types.UID(fmt.Sprint(step))).Obj())
+		got, again := r.Collect(application(test.app), firstLaunch, start, test.now)
 		if len(got) != test.want || again != test.again {
 			t.Errorf("step %d: %d executors are told of, and the others in %s; want %d, %s", step, len(got), again, test.want, test.again)
 		}
 	}
-	if got, _ := r.collect(pi().Obj(), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
+	if got, _ := r.Collect(application("uid-of-pi"), &v1alpha1.Launch{ApplicationID: "pi-0", DriverUID: "next"}, start, false); len(got) > 0 {
 		t.Errorf("the next attempt has the executors of the one before: %v", got)
 	}
 }
 
 func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newExecutorDetails(clock)
-	r.update(nil, anExecutor("a").Ready().Obj())
-	r.update(anExecutor("a").Ready().Obj(), nil)
+	r := NewDetails(clock)
+	r.Update(nil, anExecutor("a").Ready().Obj())
+	r.Update(anExecutor("a").Ready().Obj(), nil)
 	want := map[string]dialect.Executor{"exec-a": {Phase: corev1.PodRunning, Gone: true}}
 	if diff := cmp.Diff(want, gathered(r)); diff != "" {
 		t.Errorf("executors (-want +got):\n%s", diff)
 	}
 	clock.SetTime(start.Add(rememberGoneFor))
-	r.update(nil, anExecutor("other").Of("team-a", "other").Obj())
+	r.Update(nil, anExecutor("other").Of("team-a", "other").Obj())
 	if got := gathered(r); len(got) > 0 || len(r.removals) > 0 || len(r.executors) != 1 || len(r.changed) != 1 {
 		t.Errorf("%v is still known, %v, %v", got, r.removals, r.executors)
 	}
@@ -185,24 +192,24 @@ func TestAnExecutorThatIsGoneIsRememberedForAWhile(t *testing.T) {
 // A name may come again, in a StatefulSet.
 func TestWhatComesAgainIsNotForgottenWithItsNamesake(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
-	r := newExecutorDetails(clock)
-	r.update(nil, anExecutor("a").Obj())
-	r.update(anExecutor("a").Obj(), nil)
-	r.update(nil, anExecutor("b").Named("exec-a").Ready().Obj())
-	if r.update(anExecutor("a").Obj(), nil) {
+	r := NewDetails(clock)
+	r.Update(nil, anExecutor("a").Obj())
+	r.Update(anExecutor("a").Obj(), nil)
+	r.Update(nil, anExecutor("b").Named("exec-a").Ready().Obj())
+	if r.Update(anExecutor("a").Obj(), nil) {
 		t.Error("the end of one that was replaced is news")
 	}
 	clock.SetTime(start.Add(rememberGoneFor))
-	r.update(nil, anExecutor("c").Obj())
+	r.Update(nil, anExecutor("c").Obj())
 	if got := gathered(r)["exec-a"]; got.Gone || got.Phase != corev1.PodRunning {
 		t.Errorf("it is %+v", got)
 	}
 }
 
 func TestGatheringsEndWithTheirApplications(t *testing.T) {
-	r := newExecutorDetails(clockAt(start))
-	r.collect(pi().Obj(), firstLaunch, start, true)
-	r.forget("uid-of-pi")
+	r := NewDetails(clocktesting.NewFakePassiveClock(start))
+	r.Collect(application("uid-of-pi"), firstLaunch, start, true)
+	r.Forget("uid-of-pi")
 	if len(r.collections) > 0 {
 		t.Errorf("%d are kept", len(r.collections))
 	}
@@ -212,16 +219,16 @@ func TestGatheringsEndWithTheirApplications(t *testing.T) {
 func BenchmarkRosterNote(b *testing.B) {
 	for _, count := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			r := newExecutorDetails(clockAt(start))
+			r := NewDetails(clocktesting.NewFakePassiveClock(start))
 			for n := range count {
-				r.update(nil, anExecutor(types.UID(fmt.Sprint(n))).Obj())
+				r.Update(nil, anExecutor(types.UID(fmt.Sprint(n))).Obj())
 			}
 			pending, running := anExecutor("0").Phase(corev1.PodPending).Obj(), anExecutor("0").Ready().Obj()
 			for n := range b.N {
 				if n%2 == 0 {
 					pending, running = running, pending
 				}
-				r.update(pending, running)
+				r.Update(pending, running)
 			}
 		})
 	}
