@@ -13,11 +13,11 @@ import (
 const (
 	// maxBackpressure is how long a run may wait for the creation of others.
 	maxBackpressure = 10 * time.Second
-	// backpressureRetry is when it is looked at again.
+	// backpressureRetry is when such a run is requeued.
 	backpressureRetry = 2 * time.Second
 )
 
-// shouldYield says that a run of a schedule, with which nobody has begun, lets others be created first that are due as well.
+// shouldYield reports whether a new run of a schedule waits, so that other due runs are created first.
 func shouldYield(app dialect.Application, rush *base.StartBacklog, clock clock.PassiveClock) bool {
 	return app.GetRecord() == nil && app.GetDeletionTimestamp() == nil && !variant.InstantOf(app).IsZero() &&
 		clock.Since(app.GetCreationTimestamp().Time) < maxBackpressure && rush.IsLong()

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// logTimeout bounds the reading of a log: an attempt's end waits that long to be told, at most.
+	// logTimeout bounds the reading of a log. The end of an attempt is recorded that much later, at most.
 	logTimeout = 2 * time.Second
 	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
 	logBytes = 64 << 10
@@ -47,7 +47,7 @@ func newDriverLogs(kube kubernetes.Interface) *driverLogs {
 	return &driverLogs{kube: kube, readers: fairshare.New(maxLogReaders, maxLogReadersPerNamespace), read: lru.New(maxRememberedLogs)}
 }
 
-// tail returns the last lines of a Pod's log. It says no while they are being read; finished is called then.
+// tail returns the last lines of a Pod's log. It returns false while they are read; then finished is called.
 func (l *driverLogs) tail(
 	ctx context.Context, pod types.NamespacedName, uid types.UID, container string, lines int, finished func(),
 ) (string, bool) {
@@ -73,7 +73,7 @@ func (l *driverLogs) tail(
 	return "", false
 }
 
-// fetch reads a log. Where that does not work, the end is told without it.
+// fetch reads a log. If that fails, the end is recorded without it.
 func (l *driverLogs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

@@ -24,7 +24,7 @@ type driverPod struct {
 
 type label struct{ key, value string }
 
-// label is the value of a label that is kept, and whether the Pod has it.
+// label returns the value of a stored label, and whether the Pod has it.
 func (p *driverPod) label(key string) (string, bool) {
 	for _, label := range p.labels {
 		if label.key == key {
@@ -34,7 +34,7 @@ func (p *driverPod) label(key string) (string, bool) {
 	return "", false
 }
 
-// pod is the driver as a Pod, with what is kept of it.
+// pod returns the driver as a corev1.Pod with the stored parts.
 func (p *driverPod) pod() *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Spec: corev1.PodSpec{NodeName: p.node}, Status: p.status}
 	if len(p.labels) > 0 {
@@ -46,7 +46,7 @@ func (p *driverPod) pod() *corev1.Pod {
 	return pod
 }
 
-// stripDriver keeps of a Pod what is known of an API's driver.
+// stripDriver transforms a corev1.Pod of the informer to a driverPod.
 func stripDriver(api *dialect.API) cache.TransformFunc {
 	own, common := api.DriverLabelKeys()
 	return func(object any) (any, error) {

@@ -26,10 +26,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// errNameNotFree says that an object of an earlier launch stands in the way and is on its way out.
+// errNameNotFree means that an object of an earlier launch has the name and is not deleted yet.
 var errNameNotFree = errors.New("an object of an earlier launch is not gone yet")
 
-// retryAfter is when an application is taken up again that waits for nothing that is watched or told.
+// retryAfter is when an application is requeued if no event will enqueue it.
 const retryAfter = time.Second
 
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
@@ -95,7 +95,7 @@ func (r *Reconciler) reuse(ctx context.Context, client objectClient, object subm
 	if err := client.delete(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
-	// All but a Pod goes at once, unless a finalizer holds it.
+	// Other objects than Pods are deleted at once, unless they have a finalizer.
 	if made, err := client.create(ctx); err == nil {
 		return made, nil
 	}
@@ -122,7 +122,7 @@ func ofEarlierDriver(existing, wanted submission.Object) bool {
 	return before != nil && after != nil && after.Kind == "Pod" && sameKind(*before, *after) && before.UID != after.UID
 }
 
-// sameConfigMap says that an earlier attempt of the same application made a config map that is just like the wanted one.
+// sameConfigMap reports whether an earlier attempt of the same application created a config map with the wanted content.
 func sameConfigMap(existing, wanted submission.Object) bool {
 	before, isConfigMap := existing.(*corev1.ConfigMap)
 	after, ok := wanted.(*corev1.ConfigMap)
@@ -171,7 +171,7 @@ func (r *Reconciler) nameTaken(ctx context.Context, existing, wanted submission.
 	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
 }
 
-// ownerExists says that an owner is still there. It is not where the wanted object's owner has its name.
+// ownerExists reports whether an owner still exists. It does not if the wanted object's owner has its name and another UID.
 func (r *Reconciler) ownerExists(
 	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
 ) (bool, error) {
@@ -191,7 +191,7 @@ func (r *Reconciler) ownerExists(
 	return pod.UID == owner.UID && pod.DeletionTimestamp == nil, nil
 }
 
-// sameKind says that two owners are of one kind, in whatever version.
+// sameKind reports whether two owners are of the same kind, in any version.
 func sameKind(a, b metav1.OwnerReference) bool {
 	return schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).GroupKind() == schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).GroupKind()
 }
@@ -208,7 +208,7 @@ func describe(object submission.Object) string {
 	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
 }
 
-// objectClient are what is done with one object of whatever kind.
+// objectClient creates, reads and deletes one object, of any kind.
 type objectClient struct {
 	create func(ctx context.Context) (submission.Object, error)
 	get    func(ctx context.Context) (submission.Object, error)
@@ -318,7 +318,7 @@ func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: e.reason(), Message: message}
 }
 
-// remedies say what to do about a refusal, where that can be known.
+// remedies maps the reason of a refusal to its remedy, if there is a known one.
 func remedies(fields dialect.Fields, account types.NamespacedName) map[string]string {
 	return map[string]string{
 		apierror.QuotaExceeded: "raise the quota, or have the application ask for less",

@@ -30,7 +30,7 @@ const labelLaunch = dialect.LabelLaunch
 // preparedLaunch is an attempt made ready: its objects, and what the record says of it.
 type preparedLaunch struct {
 	objects *submission.Objects
-	// resumed says that an earlier reconcile fenced this launch, perhaps of another replica.
+	// resumed reports whether an earlier reconcile fenced this launch, maybe of another replica.
 	resumed bool
 	// created are the objects as the API server has them, once all were made.
 	created []submission.Object
@@ -234,7 +234,7 @@ func launchID(
 
 // setOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it.
 func (r *Reconciler) setOwners(app dialect.Application, objects *submission.Objects, id string) {
-	// Whatever labels a user asks for: by these the objects of a launch are told from others.
+	// These labels identify the objects of a launch. They override the user's.
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
 		labels := object.GetLabels()
 		if labels == nil {
@@ -319,7 +319,7 @@ func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedE
 
 // createResult is the result of creating the objects of an attempt.
 type createResult struct {
-	// driver is nil where it was not created.
+	// driver is nil if it was not created.
 	driver *corev1.Pod
 	// objects are those that the API server has, as it returned them.
 	objects []submission.Object

@@ -84,7 +84,7 @@ func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 	}
 }
 
-// nameNotFreeError says that the name of a wanted object is not free yet.
+// nameNotFreeError means that the name of a wanted object is not free yet.
 type nameNotFreeError struct {
 	wanted submission.Object
 	// existing is the object that has the name; nil if it went in between.

@@ -13,9 +13,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// templateUnavailable says that a pod template is not there.
+// templateUnavailable means that a pod template could not be read.
 type templateUnavailable struct {
-	// pending says that it may come yet.
+	// pending reports whether it is still being read.
 	pending bool
 	// problem is nil while nothing went wrong.
 	problem *submission.FieldError

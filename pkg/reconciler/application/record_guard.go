@@ -26,7 +26,7 @@ type recordGuard struct {
 	lost       map[types.UID]lostRecord
 }
 
-// lostRecord is the last that was seen of an application's record, and when somebody last wrote a status without it.
+// lostRecord is an application as it was last seen with its record, and when another writer last wrote a status without it.
 type lostRecord struct {
 	last dialect.Application
 	at   time.Time
@@ -61,7 +61,7 @@ func (w *recordGuard) written(app dialect.Application) {
 	}
 }
 
-// recordSeen knows that an application has a record, where it does.
+// recordSeen remembers whether an application has a record.
 func (w *recordGuard) recordSeen(app dialect.Application) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -97,8 +97,8 @@ func (w *recordGuard) restored(app dialect.Application) {
 	w.recordSeen(app)
 }
 
-// lossPending says that an application without a record is known to have had one, and that the news of its loss is on its
-// way: the cache has an object before those that watch it are told.
+// lossPending reports whether an application without a record had one, and the event of its loss is still pending: the informer
+// updates the cache before it calls the handlers.
 func (w *recordGuard) lossPending(app dialect.Application) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -106,7 +106,7 @@ func (w *recordGuard) lossPending(app dialect.Application) bool {
 	return w.withRecord[app.GetUID()] && !lost
 }
 
-// lostRecordOf is what is known of a record that was dropped; its last is nil where there was none.
+// lostRecordOf returns what is known of a lost record; last is nil if no record was lost.
 func (w *recordGuard) lostRecordOf(app dialect.Application) lostRecord {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

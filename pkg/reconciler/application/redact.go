@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// redactCause is a cause that tells none of the application's secrets.
+// redactCause returns a copy of a cause without the application's secrets.
 func (r *Reconciler) redactCause(app dialect.Application, cause *lifecycle.Cause) *lifecycle.Cause {
 	if cause == nil {
 		return nil
@@ -17,7 +17,7 @@ func (r *Reconciler) redactCause(app dialect.Application, cause *lifecycle.Cause
 	return &told
 }
 
-// redactTexts are sentences that tell none of the application's secrets.
+// redactTexts returns sentences without the application's secrets.
 func (r *Reconciler) redactTexts(app dialect.Application, sentences []string) []string {
 	if len(sentences) == 0 {
 		return sentences

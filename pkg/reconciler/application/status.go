@@ -17,8 +17,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// persist writes the record, and what is projected from it, with the resourceVersion that was read. It writes
-// nothing where nothing is new, and a cursor alone only at rest. It returns the object as written.
+// persist writes the record and the status that is projected from it, with the resourceVersion that was read. It writes nothing if
+// nothing changed, and the cursor alone only at rest. The view then has the stored application.
 func (r *Reconciler) persist(
 	ctx context.Context, v *view, record *v1alpha1.Record, facts dialect.Facts,
 ) error {
@@ -40,7 +40,7 @@ func (r *Reconciler) persist(
 	return nil
 }
 
-// write writes a status, and checks that the record was kept.
+// write writes a status, and checks that the API server stored the record.
 func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Application) error {
 	app := v.app
 	stored, err := r.api.UpdateStatus(ctx, desired)
@@ -59,7 +59,7 @@ func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Applica
 	return nil
 }
 
-// withStatus is an application with the status that a record stands for.
+// withStatus returns the application with the status that is projected from a record.
 func (v *view) withStatus(record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
 	desired := dialect.Copy(v.app)
 	v.dialect.Project(desired, record, facts)
@@ -106,7 +106,7 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 	}
 }
 
-// handlerOverdueAfter is how long a handler may be asked before a condition names it.
+// handlerOverdueAfter is how long a request to a handler may stay unanswered before a condition names the handler.
 const handlerOverdueAfter = 2 * time.Minute
 
 // facts are what is said of an application beside its new record. created are the objects of the launch, where they were
