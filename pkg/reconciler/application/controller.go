@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
@@ -27,8 +28,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
 
-// workers is the number of concurrent reconciles.
-const workers = 32
+// workers is the number of concurrent reconciles. Those of one namespace are at most three quarters of them.
+const workers = 40
 
 // Kind is what differs between the APIs.
 type Kind struct {
@@ -89,7 +90,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	instruments, err := NewInstruments(otel.GetMeterProvider(), kind.Scope, states.count)
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, instruments)
-	impl.Reconciler = newGate(r, generated, states, otel.Tracer(kind.Scope),
+	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
 		func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)

@@ -28,6 +28,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -96,7 +97,7 @@ func newGateEnv(t *testing.T, apps ...*application) *env {
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
 	e.states = newStateCounter(lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
-	e.Gate = newGate(r, e.behind, e.states, sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
+	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		func(dialect.Application) bool { return false },
 		func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil

@@ -15,6 +15,8 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 // Generated is a reconciler that injection-gen generated.
@@ -45,6 +47,8 @@ type Gate[O Object] struct {
 	ForgetWrite func(object O)
 	Tracer      trace.Tracer
 	Retries     *Retries
+	// Workers shares the workers of the queue among namespaces.
+	Workers *fairshare.Workers
 
 	// Begin returns the context of a reconcile. It is called for each key; nil if there is nothing to add.
 	Begin func(ctx context.Context, key types.NamespacedName) context.Context
@@ -62,6 +66,11 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 		return controller.NewPermanentError(fmt.Errorf("split the key %q of a %s: %w", key, g.Kind, err))
 	}
 	namespaced := types.NamespacedName{Namespace: namespace, Name: name}
+	done, ok := g.Workers.TryStart(namespaced)
+	if !ok {
+		return controller.NewSkipKey(key) // it is enqueued when its namespace may have another worker
+	}
+	defer done()
 	if g.Begin != nil {
 		ctx = g.Begin(ctx, namespaced)
 	}

@@ -14,18 +14,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/reconciler"
+
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 )
 
 type fakeGenerated struct {
 	reconciler.LeaderAware
-	leads bool
-	calls int
-	err   error
+	// blocks makes each call wait until it is closed; nil if no call waits.
+	blocks chan struct{}
+	began  chan struct{}
+	leads  bool
+	calls  int
+	err    error
 }
 
 func (f *fakeGenerated) IsLeaderFor(types.NamespacedName) bool { return f.leads }
 
 func (f *fakeGenerated) Reconcile(context.Context, string) error {
+	if f.blocks != nil {
+		f.began <- struct{}{}
+		<-f.blocks
+		return f.err
+	}
 	f.calls++
 	return f.err
 }
@@ -39,6 +49,7 @@ type gateEnv struct {
 	spans     *tracetest.InMemoryExporter
 	// forgotten and forgottenWrites count calls.
 	forgotten, forgottenWrites int
+	enqueued                   []types.NamespacedName
 }
 
 func newGateEnv() *gateEnv {
@@ -48,12 +59,38 @@ func newGateEnv() *gateEnv {
 	}
 	e.Gate = &Gate[*corev1.Pod]{
 		Generated: e.generated, Kind: "cluster", Retries: NewRetries(),
+		Workers:        fairshare.NewWorkers(4, func(key types.NamespacedName) { e.enqueued = append(e.enqueued, key) }),
 		Tracer:         sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		Lookup:         func(types.NamespacedName) (*corev1.Pod, bool) { return e.pod, e.pod != nil && e.served },
 		ForgetUnserved: func(*corev1.Pod) { e.forgotten++ },
 		ForgetWrite:    func(*corev1.Pod) { e.forgottenWrites++ },
 	}
 	return e
+}
+
+func TestGateLeavesWorkersToOtherNamespaces(t *testing.T) {
+	e := newGateEnv()
+	e.generated.blocks, e.generated.began = make(chan struct{}), make(chan struct{})
+	results := make(chan error)
+	start := func(key string) { go func() { results <- e.Reconcile(t.Context(), key) }() }
+	for _, key := range []string{"slow/1", "slow/2", "slow/3"} {
+		start(key)
+		<-e.generated.began
+	}
+	if err := e.Reconcile(t.Context(), "slow/4"); !controller.IsSkipKey(err) {
+		t.Errorf("the last worker takes a key of a namespace that holds all others: %v", err)
+	}
+	start("innocent/1")
+	<-e.generated.began
+	close(e.generated.blocks)
+	for range 4 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	if len(e.enqueued) != 1 || e.enqueued[0].String() != "slow/4" {
+		t.Errorf("%v are enqueued, want the key that found no worker", e.enqueued)
+	}
 }
 
 func TestGateAdmitsOnlyWhatIsServedAndLed(t *testing.T) {

@@ -25,14 +25,15 @@ import (
 	kubeflowsreconciler "github.com/firesteel-dev/firesteel/pkg/client/injection/reconciler/sparkoperator/v1beta2/scheduledsparkapplication"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// workers is the number of schedules that are reconciled at the same time.
-const workers = 16
+// workers is the number of schedules that are reconciled at the same time. Those of one namespace hold at most three quarters of them.
+const workers = 20
 
 // leasePrefix begins the names of the leases of the leader election. Two versions of Firesteel that run side by side during an
 // upgrade must share them, so they keep the names of the types that were reconciled with before: package, dot, type.
@@ -119,6 +120,7 @@ func newController(
 		}
 		impl.Reconciler = &base.Gate[variant.Schedule]{
 			Generated: generated, Kind: "schedule", Tracer: otel.Tracer(schedules.Scope), Retries: base.NewRetries(),
+			Workers: fairshare.NewWorkers(workers, impl.EnqueueKey),
 			Lookup: func(key types.NamespacedName) (variant.Schedule, bool) {
 				s := base.Cached[variant.Schedule](parts.schedules.GetStore(), key)
 				return s, s != nil && store.Load().Scope.Serves(s, process.NamespaceLabels)

@@ -25,12 +25,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// workers is the number of clusters that are reconciled at the same time.
-const workers = 16
+// workers is the number of clusters that are reconciled at the same time. Those of one namespace hold at most three quarters of them.
+const workers = 20
 
 // NewController returns the constructor of the controller. read reads the pages of masters.
 func NewController(process *base.Process, read masterui.Read) func(context.Context, configmap.Watcher) *controller.Impl {
@@ -68,6 +69,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		}
 		impl.Reconciler = &base.Gate[*sparkv1.SparkCluster]{
 			Generated: generated, Kind: "cluster", Tracer: otel.Tracer(clusters.Scope), Retries: base.NewRetries(),
+			Workers: fairshare.NewWorkers(workers, impl.EnqueueKey),
 			Lookup: func(key types.NamespacedName) (*sparkv1.SparkCluster, bool) {
 				c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key)
 				return c, c != nil && serves(c)
