@@ -70,7 +70,7 @@ func TestWorkersEnqueueAKeyWhenAnotherNamespaceLeavesThemMore(t *testing.T) {
 // Whatever comes and ends in whatever order, every key is worked on in the end, and none beyond the total.
 func TestWorkersForgetNoKey(t *testing.T) {
 	for seed := range uint64(200) {
-		rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // it draws a test
+		rng := rand.New(rand.NewPCG(seed, 0))
 		var queue []types.NamespacedName
 		total := 1 + rng.IntN(8)
 		w := NewWorkers(total, func(key types.NamespacedName) { queue = append(queue, key) })
