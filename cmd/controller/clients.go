@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/injection/client"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 )
 
@@ -24,7 +25,7 @@ func (c clientset) Discovery() discovery.DiscoveryInterface { return c.discovery
 
 // withClients injects Firesteel's own clients into informers and reconcilers. They replace the generated clients, since the client that is
 // registered last is used. With these clients, informers also sync if the CRD of a kind is absent.
-func withClients(installed *kinds.Kinds) injection.ClientInjector {
+func withClients(installed *kinds.Kinds, watchCodec codec.Kind) injection.ClientInjector {
 	return func(ctx context.Context, cluster *rest.Config) context.Context {
 		cluster = rest.CopyConfig(cluster)
 		cluster.Wrap(installed.Wrap)
@@ -33,7 +34,7 @@ func withClients(installed *kinds.Kinds) injection.ClientInjector {
 			log.Fatal(err)
 		}
 		var clients clientset
-		if clients.Clients, err = kube.NewClients(cluster, httpClient); err != nil {
+		if clients.Clients, err = kube.NewClients(cluster, httpClient, watchCodec); err != nil {
 			log.Fatal(err)
 		}
 		if clients.discovery, err = discovery.NewDiscoveryClientForConfigAndClient(cluster, httpClient); err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config/knative"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -45,6 +46,8 @@ type environment struct {
 	events.SinkBinding
 	// ProbePort is the port for the kubelet's probes.
 	ProbePort int `envconfig:"PROBE_PORT" default:"8080"`
+	// WatchCodec is the codec for responses of the API server.
+	WatchCodec codec.Kind `envconfig:"WATCH_CODEC"`
 }
 
 func main() {
@@ -79,7 +82,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	injection.Default.RegisterClient(withClients(installed))
+	injection.Default.RegisterClient(withClients(installed, env.WatchCodec))
 	fetch := fetch.New().Fetch
 	process := base.NewProcess(relayFactory{
 		binding: env.SinkBinding, sends: events.NewLimiter(), requests: events.NewLimiter(),

@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/redact/redactlog"
 )
 
@@ -41,6 +42,8 @@ type environment struct {
 	Audience string `envconfig:"OIDC_AUDIENCE"`
 	// Namespace is the namespace of the config maps.
 	Namespace string `envconfig:"SYSTEM_NAMESPACE" required:"true"`
+	// WatchCodec is the codec for responses of the API server.
+	WatchCodec codec.Kind `envconfig:"WATCH_CODEC"`
 }
 
 // heapGrowth is how much the heap may grow until the next collection, in percent. It overrides $GOGC, but not $GOMEMLIMIT.
@@ -74,7 +77,7 @@ func run(ctx context.Context, args []string) error {
 	cluster.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
 	cluster.QPS = -1                                      // the API server's Priority and Fairness is the limit
 	kube.WithFreshWatches(cluster)
-	handler, err := newHandler(ctx, cluster, env.Namespace, args)
+	handler, err := newHandler(ctx, cluster, env, args)
 	if err != nil {
 		return err
 	}
@@ -102,12 +105,12 @@ func ignoringOtherTypes(handler events.Handler) events.Handler {
 }
 
 // newHandler creates the handler that the arguments name. It follows the controller's settings, and so serves the same objects.
-func newHandler(ctx context.Context, cluster *rest.Config, namespace string, args []string) (events.Handler, error) {
+func newHandler(ctx context.Context, cluster *rest.Config, env environment, args []string) (events.Handler, error) {
 	connections, err := rest.HTTPClientFor(cluster)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	clients, err := kube.NewClients(cluster, connections)
+	clients, err := kube.NewClients(cluster, connections, env.WatchCodec)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +128,7 @@ func newHandler(ctx context.Context, cluster *rest.Config, namespace string, arg
 	if err != nil {
 		return nil, err
 	}
-	return handler, store.Follow(ctx, dynamicClient, namespace)
+	return handler, store.Follow(ctx, dynamicClient, env.Namespace)
 }
 
 func selectHandler(all map[string]events.Handler, args []string) (events.Handler, error) {

@@ -26,7 +26,8 @@ type API struct {
 	// Dialect is the API's with the settings of a moment.
 	Dialect func(*config.Config) dialect.Dialect
 
-	client func(namespace string) kube.Client[dialect.Application]
+	client  func(namespace string) kube.Client[dialect.Application]
+	compact func(object any)
 }
 
 // Apache is spark.apache.org.
@@ -37,6 +38,7 @@ func Apache(clients kube.Clients) *API {
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkV1().SparkApplications(namespace))
 		},
+		compact: compactApache,
 	}
 }
 
@@ -48,6 +50,7 @@ func Kubeflow(clients kube.Clients) *API {
 		client: func(namespace string) kube.Client[dialect.Application] {
 			return kube.ClientOf[dialect.Application](clients.SparkoperatorV1beta2().SparkApplications(namespace))
 		},
+		compact: compactKubeflow,
 	}
 }
 

@@ -17,8 +17,6 @@ type Application interface {
 	GetConditions() []metav1.Condition
 	// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
 	GetUndecodable() string
-	// Compact has the status take as little memory as it can be kept in. It says the same afterwards.
-	Compact()
 }
 
 // Copy returns a deep copy.

@@ -11,31 +11,34 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/scheme"
 	typedfiresteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/firesteel/v1alpha1"
 	typedsparkv1 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
 	typedv1beta2 "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
-// Clients are the generated clients of all kinds. versioned.Interface has them, too.
+// Clients are the generated clients of all kinds. versioned.Interface has these methods, too.
 type Clients interface {
 	SparkV1() typedsparkv1.SparkV1Interface
 	SparkoperatorV1beta2() typedv1beta2.SparkoperatorV1beta2Interface
 	FiresteelV1alpha1() typedfiresteelv1alpha1.FiresteelV1alpha1Interface
 }
 
-// NewClients makes clients that share connections. versioned.NewForConfig would link discovery, and with it all types of
-// Kubernetes, which takes memory, and would decode each object several times over.
-func NewClients(cluster *rest.Config, connections *http.Client) (Clients, error) {
+// NewClients makes clients that share connections and read by a codec. versioned.NewForConfig would link discovery, and with it
+// all types of Kubernetes, which takes memory.
+func NewClients(cluster *rest.Config, connections *http.Client, kind codec.Kind) (Clients, error) {
 	if cluster.QPS > 0 && cluster.RateLimiter == nil { // one for all groups
 		cluster = rest.CopyConfig(cluster)
 		cluster.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(cluster.QPS, cluster.Burst)
 	}
+	serializer := kind.Wrap(rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion(), scheme.Scheme)
 	groups := map[schema.GroupVersion]rest.Interface{}
 	for _, version := range []schema.GroupVersion{
 		sparkv1.SchemeGroupVersion, v1beta2.SchemeGroupVersion, firesteelv1alpha1.SchemeGroupVersion,
 	} {
 		config := rest.CopyConfig(cluster)
-		config.GroupVersion, config.APIPath, config.NegotiatedSerializer = &version, "/apis", newCodec()
+		config.GroupVersion, config.APIPath, config.NegotiatedSerializer = &version, "/apis", serializer
 		client, err := rest.RESTClientForConfigAndClient(config, connections)
 		if err != nil {
 			return nil, fmt.Errorf("make client of %s: %w", version, err)

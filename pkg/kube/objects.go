@@ -1,4 +1,3 @@
-// Package kube reads and writes objects of several types by an interface that the types have in common.
 package kube
 
 import (
@@ -8,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Client is what is done with the objects of one type in a namespace. I is the interface by which they are known.
+// Client reads and writes the objects of one type in a namespace. I is an interface that the type implements.
 type Client[I metav1.Object] interface {
-	// Get reads an object as it is now.
+	// Get reads an object from the API server.
 	Get(ctx context.Context, name string) (I, error)
 	// UpdateStatus writes an object's status, with the resourceVersion that it has.
 	UpdateStatus(ctx context.Context, object I) (I, error)
@@ -20,7 +19,7 @@ type Client[I metav1.Object] interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// Generated is the part of a client by client-gen that is needed.
+// Generated is the part of a generated client that ClientOf needs.
 type Generated[O metav1.Object] interface {
 	Get(ctx context.Context, name string, options metav1.GetOptions) (O, error)
 	UpdateStatus(ctx context.Context, object O, options metav1.UpdateOptions) (O, error)
@@ -30,12 +29,12 @@ type Generated[O metav1.Object] interface {
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// ClientOf makes a client of a generated one, whose type O implements I.
+// ClientOf returns a client that calls a generated one, whose type O implements I.
 func ClientOf[I, O metav1.Object](client Generated[O]) Client[I] { return typed[I, O]{client} }
 
 type typed[I, O metav1.Object] struct{ client Generated[O] }
 
-// known is an object as the interface that it implements; Go has no way to ask for that of a type parameter.
+// known returns an object as the interface that it implements. Go cannot express that constraint of a type parameter.
 func known[I, O metav1.Object](object O, err error) (I, error) { return any(object).(I), err }
 
 func (t typed[I, O]) Get(ctx context.Context, name string) (I, error) {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firesteel-dev/firesteel/pkg/decoding"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
@@ -58,7 +58,7 @@ func decode(manifest []byte, into any) (dropped []string, err error) {
 	if err := quantity.Check(manifest, reflect.TypeOf(into).Elem()); err != nil {
 		return nil, notATemplate(err)
 	}
-	if err := decoding.CheckWeight(manifest, reflect.TypeOf(into).Elem()); err != nil {
+	if err := codec.CheckWeight(manifest, reflect.TypeOf(into).Elem()); err != nil {
 		return nil, notATemplate(err)
 	}
 	unknown, err := json.UnmarshalStrict(manifest, into)

@@ -20,6 +20,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	kubekinds "github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
@@ -207,7 +208,7 @@ func (s *scene) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
 	wrapped.Wrap(installed.Wrap)
 	connections, err := rest.HTTPClientFor(wrapped)
 	s.must(err)
-	clients, err := kube.NewClients(wrapped, connections)
+	clients, err := kube.NewClients(wrapped, connections, codec.Firesteel)
 	s.must(err)
 	clusters := clients.SparkV1().SparkClusters(metav1.NamespaceAll)
 	informer := cache.NewSharedIndexInformer(&cache.ListWatch{

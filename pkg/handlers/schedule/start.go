@@ -135,7 +135,7 @@ func unknownFields(err error) bool {
 
 // isFinal reports whether the API server will refuse the same application again. The reason may change until the next run, but
 // hardly within seconds.
-func isFinal(err error) bool { return apierror.ForGood(err) || apierrors.IsNotFound(err) }
+func isFinal(err error) bool { return apierror.IsTerminal(err) || apierrors.IsNotFound(err) }
 
 // findRun reads the application with the run's name. It returns an error if that is not the run.
 func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstructured) (*unstructured.Unstructured, error) {

@@ -33,7 +33,7 @@ func TestAnnotationsThatAreTooLongAreRefusedAsTheAPIServerRefusesThem(t *testing
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("it is refused with %v, want %q", err, test.want)
 			}
-			if err != nil && (!apierror.ForGood(err) || apierror.Reason(err) != apierror.Invalid) {
+			if err != nil && (!apierror.IsTerminal(err) || apierror.Reason(err) != apierror.Invalid) {
 				t.Errorf("%v is no last word", err)
 			}
 		})

@@ -17,6 +17,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
 const (
@@ -194,7 +195,7 @@ func (a *apiserver) informer(t *testing.T, lists listOnly) cache.SharedIndexInfo
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, err := kube.NewClients(config, connections)
+	clients, err := kube.NewClients(config, connections, codec.Firesteel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ func newReconciler(
 func watchApplications(
 	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *stateCounter, currentDialect func() dialect.Dialect,
 ) {
-	base.Must(ctx, informer.SetTransform(stripApplication))
+	base.Must(ctx, informer.SetTransform(r.api.Compact))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
@@ -288,12 +288,4 @@ func unfinished(object any, d dialect.Dialect) bool {
 	}
 	done := lifecycle.CurrentState(record) == lifecycle.ResourceReleased && record.Acknowledged == record.Sequence
 	return !done || d.Policy(app).TTL >= 0
-}
-
-// stripApplication drops what the reconciler does not read, and compacts the rest.
-func stripApplication(object any) (any, error) {
-	if app, ok := object.(dialect.Application); ok {
-		app.Compact()
-	}
-	return object, nil
 }

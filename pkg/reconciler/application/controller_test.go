@@ -61,7 +61,7 @@ func TestOfADriverAreKeptTheEndsOfItsTrace(t *testing.T) {
 func TestStripLeavesTombstonesAlone(t *testing.T) {
 	tombstone := cache.DeletedFinalStateUnknown{Key: "team-a/pi", Obj: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}}
 	for name, strip := range map[string]cache.TransformFunc{
-		"drivers": stripDriver(apache.API), "executors": executors.Strip, "applications": stripApplication,
+		"drivers": stripDriver(apache.API), "executors": executors.Strip, "applications": applications.Apache(nil).Compact,
 	} {
 		got, err := strip(tombstone)
 		if diff := cmp.Diff(any(tombstone), got); err != nil || diff != "" {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/internal/intern"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -54,7 +54,7 @@ func stripDriver(api *dialect.API) cache.TransformFunc {
 		if !ok {
 			return object, nil
 		}
-		kept := &driverPod{ObjectMeta: pod.ObjectMeta, node: v1alpha1.Shared(pod.Spec.NodeName), status: pod.Status}
+		kept := &driverPod{ObjectMeta: pod.ObjectMeta, node: intern.Text(pod.Spec.NodeName), status: pod.Status}
 		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: clipTrace(trace)}
@@ -66,7 +66,7 @@ func stripDriver(api *dialect.API) cache.TransformFunc {
 		}
 		for _, key := range common {
 			if value, labelled := pod.Labels[key]; labelled {
-				kept.labels = append(kept.labels, label{key, v1alpha1.Shared(value)})
+				kept.labels = append(kept.labels, label{key, intern.Text(value)})
 			}
 		}
 		kept.compact()
@@ -76,24 +76,24 @@ func stripDriver(api *dialect.API) cache.TransformFunc {
 
 // compact has it share the texts that it has in common with others.
 func (p *driverPod) compact() {
-	p.Namespace = v1alpha1.Shared(p.Namespace)
+	p.Namespace = intern.Text(p.Namespace)
 	for i := range p.OwnerReferences {
 		owner := &p.OwnerReferences[i]
-		owner.APIVersion, owner.Kind = v1alpha1.Shared(owner.APIVersion), v1alpha1.Shared(owner.Kind)
+		owner.APIVersion, owner.Kind = intern.Text(owner.APIVersion), intern.Text(owner.Kind)
 	}
 	for i := range p.status.Conditions {
 		c := &p.status.Conditions[i]
-		c.Type = corev1.PodConditionType(v1alpha1.Shared(string(c.Type)))
-		c.Status = corev1.ConditionStatus(v1alpha1.Shared(string(c.Status)))
-		c.Reason, c.Message = v1alpha1.Shared(c.Reason), v1alpha1.Shared(c.Message)
+		c.Type = corev1.PodConditionType(intern.Text(string(c.Type)))
+		c.Status = corev1.ConditionStatus(intern.Text(string(c.Status)))
+		c.Reason, c.Message = intern.Text(c.Reason), intern.Text(c.Message)
 	}
 	for i := range p.status.ContainerStatuses {
 		s := &p.status.ContainerStatuses[i]
-		s.Name, s.Image, s.ImageID = v1alpha1.Shared(s.Name), v1alpha1.Shared(s.Image), v1alpha1.Shared(s.ImageID)
+		s.Name, s.Image, s.ImageID = intern.Text(s.Name), intern.Text(s.Image), intern.Text(s.ImageID)
 	}
-	p.status.Phase = corev1.PodPhase(v1alpha1.Shared(string(p.status.Phase)))
-	p.status.QOSClass = corev1.PodQOSClass(v1alpha1.Shared(string(p.status.QOSClass)))
-	p.status.HostIP = v1alpha1.Shared(p.status.HostIP)
+	p.status.Phase = corev1.PodPhase(intern.Text(string(p.status.Phase)))
+	p.status.QOSClass = corev1.PodQOSClass(intern.Text(string(p.status.QOSClass)))
+	p.status.HostIP = intern.Text(p.status.HostIP)
 }
 
 // maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the

@@ -45,7 +45,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
 		return r.reuse(ctx, client, object)
-	case apierror.ForGood(err), notInstalled(object, err):
+	case apierror.IsTerminal(err), notInstalled(object, err):
 		return r.reuseRefused(ctx, client, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
@@ -59,7 +59,7 @@ func (r *Reconciler) reuseRefused(
 ) (submission.Object, error) {
 	existing, err := client.get(ctx)
 	switch {
-	case apierrors.IsNotFound(err), apierror.ForGood(err), notInstalled(object, err):
+	case apierrors.IsNotFound(err), apierror.IsTerminal(err), notInstalled(object, err):
 		return nil, refused
 	case err != nil:
 		return nil, fmt.Errorf("look for refused %s: %w", describe(object), err)
@@ -287,7 +287,7 @@ func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteO
 // is gone its answer says so.
 func notInstalled(object submission.Object, err error) bool {
 	_, untyped := object.(*unstructured.Unstructured)
-	return untyped && apierror.NotInstalled(err)
+	return untyped && apierror.IsNotInstalled(err)
 }
 
 // refusedError is the API server's, or a namesake's, last word on an object.
@@ -322,11 +322,11 @@ func (e *refusedError) cause(fields dialect.Fields) *lifecycle.Cause {
 func remedies(fields dialect.Fields, account types.NamespacedName) map[string]string {
 	return map[string]string{
 		apierror.QuotaExceeded: "raise the quota, or have the application ask for less",
-		apierror.NoAccount: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
+		apierror.ServiceAccountNotFound: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
 			dialect.GrantCommand(account.Namespace, cmp.Or(account.Name, "default")), fields.ServiceAccount),
-		apierror.NameTaken: "rename it or the application, or delete what has the name",
-		apierror.NoKind:    "install what defines it",
-		apierror.Invalid:   "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+		apierror.NameTaken:    "rename it or the application, or delete what has the name",
+		apierror.NotInstalled: "install what defines it",
+		apierror.Invalid:      "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
 	}
 }
 

@@ -22,7 +22,6 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 )
 
 // service builds a Service of an attempt, or a namesake of one.
@@ -250,30 +249,6 @@ func TestEnsureOfWhatHasNoClient(t *testing.T) {
 
 func status(code int32, reason metav1.StatusReason, message string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: reason, Message: message}}
-}
-
-// ownerUnknown is what the API server says of the owner of an object, right after the CRD of its kind was created.
-const ownerUnknown = `pods "spark-pi-driver" is forbidden: cannot set blockOwnerDeletion in this case because cannot find RESTMapping ` +
-	`for APIVersion sparkoperator.k8s.io/v1beta2 Kind SparkApplication: no matches for kind "SparkApplication" in version "sparkoperator.k8s.io/v1beta2"`
-
-func TestRefusedForGood(t *testing.T) {
-	for code, want := range map[int32]bool{
-		http.StatusBadRequest: true, http.StatusUnauthorized: false, http.StatusForbidden: true,
-		http.StatusNotFound: false, http.StatusRequestTimeout: false, http.StatusConflict: false,
-		http.StatusRequestEntityTooLarge: true, http.StatusUnprocessableEntity: true,
-		http.StatusTooManyRequests: false, http.StatusInternalServerError: false,
-		http.StatusServiceUnavailable: false, http.StatusGatewayTimeout: false, 0: false,
-	} {
-		if got := apierror.ForGood(fmt.Errorf("create: %w", status(code, "", ""))); got != want {
-			t.Errorf("%d is refused for good: %t, want %t", code, got, want)
-		}
-	}
-	if apierror.ForGood(status(http.StatusForbidden, metav1.StatusReasonForbidden, ownerUnknown)) {
-		t.Error("the API server knows the kind of an owner some moments after its CRD is created")
-	}
-	if apierror.ForGood(errors.New("connection refused")) {
-		t.Error("an error that the API server never sent is its last word")
-	}
 }
 
 func TestReasonOfARefusal(t *testing.T) {

@@ -126,7 +126,7 @@ func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch
 		}
 		existing, err = client.get(ctx)
 		switch {
-		case apierrors.IsNotFound(err), apierror.ForGood(err):
+		case apierrors.IsNotFound(err), apierror.IsTerminal(err):
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
@@ -314,7 +314,7 @@ const accountDelay = 10 * time.Second
 
 // accountMayFollow reports whether a launch was refused for a missing service account that may still be created.
 func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedError) bool {
-	return refused.reason() == apierror.NoAccount && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
+	return refused.reason() == apierror.ServiceAccountNotFound && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
 }
 
 // createResult is the result of creating the objects of an attempt.
@@ -360,7 +360,7 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(result.driver)})
 		group.Go(func() (err error) {
 			owned[i], err = r.ensure(ctx, object)
-			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NoKind {
+			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NotInstalled {
 				result.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
 				return nil
 			}

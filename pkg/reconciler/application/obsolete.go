@@ -55,7 +55,7 @@ func (r *Reconciler) deleteOfLaunch(ctx context.Context, launch string, object s
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil
-	case apierror.ForGood(err):
+	case apierror.IsTerminal(err):
 		logging.FromContext(ctx).Warnw("An object of a launch that is over is left", "object", describe(object), "error", err)
 		return nil
 	default:

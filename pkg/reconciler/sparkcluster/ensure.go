@@ -160,7 +160,7 @@ func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, 
 	var refused error
 	if existing == nil {
 		made, err := verbs.create(ctx)
-		if !apierrors.IsAlreadyExists(err) && !apierror.ForGood(err) {
+		if !apierrors.IsAlreadyExists(err) && !apierror.IsTerminal(err) {
 			return r.recordWrite(made, wanted, err)
 		}
 		refused = err
@@ -175,7 +175,7 @@ func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster,
 	existing, err := verbs.get(ctx)
 	going := &nameNotFreeError{object: describe(wanted)}
 	switch {
-	case apierror.ForGood(refused) && (apierrors.IsNotFound(err) || apierror.ForGood(err)):
+	case apierror.IsTerminal(refused) && (apierrors.IsNotFound(err) || apierror.IsTerminal(err)):
 		return r.recordWrite(nil, wanted, refused)
 	case apierrors.IsNotFound(err):
 		return going // it went in between
@@ -249,7 +249,7 @@ func (r *Reconciler) recordWrite(written, wanted object, err error) error {
 	case err == nil:
 		r.owned.written(written)
 		return nil
-	case apierror.ForGood(err):
+	case apierror.IsTerminal(err):
 		return &refusedError{object: describe(wanted), reason: apierror.Reason(err), err: err}
 	default:
 		return fmt.Errorf("write %s: %w", describe(wanted), err)

@@ -3,7 +3,7 @@ package v1alpha1
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/firesteel-dev/firesteel/pkg/decoding"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
 // UnknownFields are the fields of an object that its type does not have, as a JSON object; empty if there are none. A newer
@@ -37,197 +37,184 @@ func BoundUnknown(held []*UnknownFields, limit int) {
 	}
 }
 
-// join encodes the known fields with the unknown ones.
-func (u UnknownFields) join(known any) ([]byte, error) { return decoding.Join(known, string(u)) }
-
-func split[Known any](data []byte, known *Known, unknown *UnknownFields) error {
-	rest, err := decoding.Split(data, known)
-	*unknown = UnknownFields(rest)
-	return err
-}
-
-func splitFrom[Known any](from *jsontext.Decoder, known *Known, unknown *UnknownFields) error {
-	rest, err := decoding.SplitFrom(from, known)
-	*unknown = UnknownFields(rest)
-	return err
-}
+// The JSON libraries look for the methods below at the types. pkg/kube/codec does the work.
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (a *Attempt) UnmarshalJSON(data []byte) error {
 	type plain Attempt
-	return split(data, (*plain)(a), &a.Unknown)
+	return codec.Split(data, (*plain)(a), &a.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (a *Attempt) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain Attempt
-	return splitFrom(from, (*plain)(a), &a.Unknown)
+	return codec.SplitFrom(from, (*plain)(a), &a.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (a Attempt) MarshalJSON() ([]byte, error) {
 	type plain Attempt
-	return a.Unknown.join(plain(a))
+	return codec.Join(plain(a), a.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (a *AttemptSpec) UnmarshalJSON(data []byte) error {
 	type plain AttemptSpec
-	return split(data, (*plain)(a), &a.Unknown)
+	return codec.Split(data, (*plain)(a), &a.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (a *AttemptSpec) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain AttemptSpec
-	return splitFrom(from, (*plain)(a), &a.Unknown)
+	return codec.SplitFrom(from, (*plain)(a), &a.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (a AttemptSpec) MarshalJSON() ([]byte, error) {
 	type plain AttemptSpec
-	return a.Unknown.join(plain(a))
+	return codec.Join(plain(a), a.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (l *Launch) UnmarshalJSON(data []byte) error {
 	type plain Launch
-	return split(data, (*plain)(l), &l.Unknown)
+	return codec.Split(data, (*plain)(l), &l.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (l *Launch) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain Launch
-	return splitFrom(from, (*plain)(l), &l.Unknown)
+	return codec.SplitFrom(from, (*plain)(l), &l.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (l Launch) MarshalJSON() ([]byte, error) {
 	type plain Launch
-	return l.Unknown.join(plain(l))
+	return codec.Join(plain(l), l.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (t *Transition) UnmarshalJSON(data []byte) error {
 	type plain Transition
-	return split(data, (*plain)(t), &t.Unknown)
+	return codec.Split(data, (*plain)(t), &t.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (t *Transition) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain Transition
-	return splitFrom(from, (*plain)(t), &t.Unknown)
+	return codec.SplitFrom(from, (*plain)(t), &t.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (t Transition) MarshalJSON() ([]byte, error) {
 	type plain Transition
-	return t.Unknown.join(plain(t))
+	return codec.Join(plain(t), t.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (a *AttemptEnd) UnmarshalJSON(data []byte) error {
 	type plain AttemptEnd
-	return split(data, (*plain)(a), &a.Unknown)
+	return codec.Split(data, (*plain)(a), &a.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (a *AttemptEnd) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain AttemptEnd
-	return splitFrom(from, (*plain)(a), &a.Unknown)
+	return codec.SplitFrom(from, (*plain)(a), &a.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (a AttemptEnd) MarshalJSON() ([]byte, error) {
 	type plain AttemptEnd
-	return a.Unknown.join(plain(a))
+	return codec.Join(plain(a), a.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	type plain Verdict
-	return split(data, (*plain)(v), &v.Unknown)
+	return codec.Split(data, (*plain)(v), &v.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (v *Verdict) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain Verdict
-	return splitFrom(from, (*plain)(v), &v.Unknown)
+	return codec.SplitFrom(from, (*plain)(v), &v.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict
-	return v.Unknown.join(plain(v))
+	return codec.Join(plain(v), v.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (b *BegunRun) UnmarshalJSON(data []byte) error {
 	type plain BegunRun
-	return split(data, (*plain)(b), &b.Unknown)
+	return codec.Split(data, (*plain)(b), &b.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (b *BegunRun) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain BegunRun
-	return splitFrom(from, (*plain)(b), &b.Unknown)
+	return codec.SplitFrom(from, (*plain)(b), &b.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (b BegunRun) MarshalJSON() ([]byte, error) {
 	type plain BegunRun
-	return b.Unknown.join(plain(b))
+	return codec.Join(plain(b), b.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (h *HeldRun) UnmarshalJSON(data []byte) error {
 	type plain HeldRun
-	return split(data, (*plain)(h), &h.Unknown)
+	return codec.Split(data, (*plain)(h), &h.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (h *HeldRun) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain HeldRun
-	return splitFrom(from, (*plain)(h), &h.Unknown)
+	return codec.SplitFrom(from, (*plain)(h), &h.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (h HeldRun) MarshalJSON() ([]byte, error) {
 	type plain HeldRun
-	return h.Unknown.join(plain(h))
+	return codec.Join(plain(h), h.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (s *ScheduledRun) UnmarshalJSON(data []byte) error {
 	type plain ScheduledRun
-	return split(data, (*plain)(s), &s.Unknown)
+	return codec.Split(data, (*plain)(s), &s.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (s *ScheduledRun) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain ScheduledRun
-	return splitFrom(from, (*plain)(s), &s.Unknown)
+	return codec.SplitFrom(from, (*plain)(s), &s.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (s ScheduledRun) MarshalJSON() ([]byte, error) {
 	type plain ScheduledRun
-	return s.Unknown.join(plain(s))
+	return codec.Join(plain(s), s.Unknown)
 }
 
 // UnmarshalJSON decodes the known fields and keeps the others.
 func (r *RunReference) UnmarshalJSON(data []byte) error {
 	type plain RunReference
-	return split(data, (*plain)(r), &r.Unknown)
+	return codec.Split(data, (*plain)(r), &r.Unknown)
 }
 
 // UnmarshalJSONFrom is UnmarshalJSON for the decoder of an object that has this one.
 func (r *RunReference) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	type plain RunReference
-	return splitFrom(from, (*plain)(r), &r.Unknown)
+	return codec.SplitFrom(from, (*plain)(r), &r.Unknown)
 }
 
 // MarshalJSON encodes the known and the unknown fields.
 func (r RunReference) MarshalJSON() ([]byte, error) {
 	type plain RunReference
-	return r.Unknown.join(plain(r))
+	return codec.Join(plain(r), r.Unknown)
 }

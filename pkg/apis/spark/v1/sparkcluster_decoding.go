@@ -1,15 +1,11 @@
 package v1
 
-import "github.com/firesteel-dev/firesteel/pkg/decoding"
+import "github.com/firesteel-dev/firesteel/pkg/kube/codec"
 
-// UnmarshalJSON decodes a cluster and never fails on what a user wrote, as that of a SparkApplication.
+// UnmarshalJSON decodes a cluster and never fails on what a user wrote: one object that cannot be decoded must not keep a whole list
+// from being served. Such an object has its metadata and its record, and Undecodable is the reason. The JSON libraries look
+// for this method at the type.
 func (c *SparkCluster) UnmarshalJSON(data []byte) error {
 	type plain SparkCluster
-	decoded, found, err := decoding.Decode[plain](data)
-	if err != nil {
-		return err
-	}
-	*c = SparkCluster(decoded)
-	c.Undecodable, c.UnknownFields = found.Undecodable, found.UnknownFields
-	return nil
+	return codec.DecodeInto(data, (*plain)(c), &c.Undecodable, &c.UnknownFields)
 }

@@ -1,17 +1,11 @@
 package v1beta2
 
-import "github.com/firesteel-dev/firesteel/pkg/decoding"
+import "github.com/firesteel-dev/firesteel/pkg/kube/codec"
 
-// UnmarshalJSON decodes a schedule and never fails on what a user wrote: one object that cannot be decoded must not
-// keep a whole list, and with it every other schedule, from being served. Such an object has its metadata and says in
-// Undecodable what is wrong.
+// UnmarshalJSON decodes a schedule and never fails on what a user wrote: one object that cannot be decoded must not keep a whole list
+// from being served. Such an object has its metadata and its record, and Undecodable is the reason. The JSON libraries look
+// for this method at the type.
 func (s *ScheduledSparkApplication) UnmarshalJSON(data []byte) error {
 	type plain ScheduledSparkApplication
-	decoded, found, err := decoding.Decode[plain](data)
-	if err != nil {
-		return err
-	}
-	*s = ScheduledSparkApplication(decoded)
-	s.Undecodable = found.Undecodable
-	return nil
+	return codec.DecodeInto(data, (*plain)(s), &s.Undecodable, nil)
 }

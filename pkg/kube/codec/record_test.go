@@ -1,4 +1,4 @@
-package decoding_test
+package codec_test
 
 import (
 	"encoding/json"

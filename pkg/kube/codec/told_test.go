@@ -1,4 +1,4 @@
-package decoding_test
+package codec_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/internal/cost"
-	"github.com/firesteel-dev/firesteel/pkg/decoding"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -31,9 +31,9 @@ func TestUndecodableObjectsCostWhatTheirSizeExplains(t *testing.T) {
 			"an argument": undecodable(t, long, "(?:a*b?){400}Q", "hunter2-hunter2"), "a time": undecodable(t, "", "(?:a*b?){400}Q", long),
 			"words": undecodable(t, long, "", strings.Repeat("hunter2- ", 1000)),
 		} {
-			var found decoding.Findings
+			var found codec.Findings
 			var err error
-			spent := cost.Least(2, func() { _, found, err = decoding.Decode[application](data) })
+			spent := cost.Least(2, func() { _, found, err = codec.Decode[application](data) })
 			if err != nil || found.Undecodable == "" || len(found.Undecodable) > 600 {
 				t.Errorf("%q as %s: %v, %q", part, what, err, found.Undecodable)
 			}
@@ -57,12 +57,12 @@ func TestNoReasonWhyAnObjectIsUndecodableTellsASecret(t *testing.T) {
 		"a password by its form":   undecodable(t, "", "", "password="+secret),
 		"a user in what is no URL": undecodable(t, "", "", "https://me:"+secret+"@h"),
 	} {
-		_, found, err := decoding.Decode[application](data)
+		_, found, err := codec.Decode[application](data)
 		if err != nil || strings.Contains(found.Undecodable, secret) || !strings.Contains(found.Undecodable, redact.Mark) {
 			t.Errorf("%s: %v, %q", what, err, found.Undecodable)
 		}
 	}
-	if _, found, _ := decoding.Decode[application](undecodable(t, "", "", "yesterday")); !strings.Contains(found.Undecodable, `"yesterday"`) {
+	if _, found, _ := codec.Decode[application](undecodable(t, "", "", "yesterday")); !strings.Contains(found.Undecodable, `"yesterday"`) {
 		t.Errorf("what is no secret is not told: %q", found.Undecodable)
 	}
 }

@@ -1,4 +1,4 @@
-package kube_test
+package codec_test
 
 import (
 	"encoding/json"
@@ -19,10 +19,14 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
-// both are Firesteel's clients and the generated ones, of a server that answers all with the same.
-func both(t testing.TB, status int, answer string) map[string]kube.Clients {
+// generated names the clients that client-gen made. The others must decode as they do.
+const generated = "generated"
+
+// clientsOf returns clients with each codec, and the generated ones, of a server that answers every request with the same.
+func clientsOf(t testing.TB, status int, answer string) map[string]kube.Clients {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
@@ -31,11 +35,25 @@ func both(t testing.TB, status int, answer string) map[string]kube.Clients {
 	}))
 	t.Cleanup(server.Close)
 	config := &rest.Config{Host: server.URL}
-	ours, err := kube.NewClients(config, server.Client())
-	if err != nil {
-		t.Fatal(err)
+	all := map[string]kube.Clients{generated: versioned.NewForConfigOrDie(config)}
+	for _, kind := range []codec.Kind{codec.Firesteel, codec.Kubernetes} {
+		clients, err := kube.NewClients(config, server.Client(), kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[string(kind)] = clients
 	}
-	return map[string]kube.Clients{"Firesteel's": ours, "generated": versioned.NewForConfigOrDie(config)}
+	return all
+}
+
+// sameAsGenerated compares what each codec made of an answer with what the generated clients did.
+func sameAsGenerated[Result any](t *testing.T, got map[string]Result) {
+	t.Helper()
+	for name, result := range got {
+		if diff := cmp.Diff(got[generated], result); diff != "" {
+			t.Errorf("codec %s (-generated +codec):\n%s", name, diff)
+		}
+	}
 }
 
 // of is an application of a version, with JSON in the place of its spec.
@@ -61,13 +79,11 @@ func TestAnswersAreDecodedAsByGeneratedClients(t *testing.T) {
 		for _, status := range []int{http.StatusOK, http.StatusGone} {
 			t.Run(fmt.Sprintf("%s, %d", name, status), func(t *testing.T) {
 				got := map[string]any{}
-				for name, clients := range both(t, status, answer) {
+				for name, clients := range clientsOf(t, status, answer) {
 					app, err := clients.SparkV1().SparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 					got[name] = outcome{app, err != nil, apierrors.ReasonForError(err)}
 				}
-				if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" {
-					t.Error(diff)
-				}
+				sameAsGenerated(t, got)
 			})
 		}
 	}
@@ -77,18 +93,32 @@ func TestListsAreDecodedAsByGeneratedClients(t *testing.T) {
 	items := strings.Join([]string{answers["as the API server writes it"], answers["undecodable"], answers["with unknown fields"]}, ",")
 	list := `{"apiVersion":"spark.apache.org/v1","items":[` + items + `],"kind":"SparkApplicationList","metadata":{"resourceVersion":"7"}}`
 	got := map[string]*sparkv1.SparkApplicationList{}
-	for name, clients := range both(t, http.StatusOK, list) {
+	for name, clients := range clientsOf(t, http.StatusOK, list) {
 		var err error
 		if got[name], err = clients.SparkV1().SparkApplications("team-a").List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" || len(got["generated"].Items) != 3 {
-		t.Error(diff)
+	sameAsGenerated(t, got)
+	if len(got[generated].Items) != 3 {
+		t.Errorf("%d items", len(got[generated].Items))
 	}
 }
 
-// outcome is what came of a request.
+func TestOnlyKnownCodecsAreAccepted(t *testing.T) {
+	for text, want := range map[string]codec.Kind{"": "", "firesteel": codec.Firesteel, "kubernetes": codec.Kubernetes} {
+		var kind codec.Kind
+		if err := kind.UnmarshalText([]byte(text)); err != nil || kind != want {
+			t.Errorf("%q is read as %q, %v", text, kind, err)
+		}
+	}
+	var kind codec.Kind
+	if err := kind.UnmarshalText([]byte("fast")); err == nil || err.Error() != `there is no codec "fast": write firesteel or kubernetes` {
+		t.Errorf("an unknown codec: %v", err)
+	}
+}
+
+// outcome is the result of a request.
 type outcome struct {
 	App    *sparkv1.SparkApplication
 	Failed bool
@@ -115,7 +145,7 @@ func TestWatchesAreDecodedAsByGeneratedClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[string][]string{}
-			for name, clients := range both(t, http.StatusOK, strings.Join(frames, "\n")) {
+			for name, clients := range clientsOf(t, http.StatusOK, strings.Join(frames, "\n")) {
 				watching, err := clients.SparkV1().SparkApplications("team-a").Watch(t.Context(), metav1.ListOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -128,15 +158,13 @@ func TestWatchesAreDecodedAsByGeneratedClients(t *testing.T) {
 					got[name] = append(got[name], fmt.Sprintf("%s %T %s", seen.Type, seen.Object, text))
 				}
 			}
-			if diff := cmp.Diff(got["generated"], got["Firesteel's"]); diff != "" {
-				t.Error(diff)
-			}
+			sameAsGenerated(t, got)
 		})
 	}
 }
 
-// What a watch has sent is not held back until it sends more. Where the connection breaks, the watch ends as one that came to
-// its end, with whatever it was cut off in unseen: an error would have all objects listed anew.
+// A change is not held back until the next one. If the connection breaks, the watch ends as a complete one does, without the
+// frame that was cut off: after an error the informer would list all objects again.
 func TestEachChangeIsSeenAsSoonAsItIsSent(t *testing.T) {
 	seen := make(chan struct{})
 	frame := event(watch.Modified, answers["as the API server writes it"]) + "\n"
@@ -155,7 +183,7 @@ func TestEachChangeIsSeenAsSoonAsItIsSent(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	t.Cleanup(server.Close)
-	clients, err := kube.NewClients(&rest.Config{Host: server.URL}, server.Client())
+	clients, err := kube.NewClients(&rest.Config{Host: server.URL}, server.Client(), codec.Firesteel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,16 +205,16 @@ func event(name watch.EventType, object string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`, name, object)
 }
 
-// BenchmarkWatch is what each change of an application costs a client.
+// BenchmarkWatch measures what each change of an application costs a client.
 func BenchmarkWatch(b *testing.B) {
 	app, err := os.ReadFile("testdata/application.json")
 	if err != nil {
 		b.Fatal(err)
 	}
 	frame := event(watch.Modified, strings.TrimSpace(string(app))) + "\n"
-	for _, name := range []string{"generated", "Firesteel's"} {
-		b.Run(name, func(b *testing.B) {
-			clients := both(b, http.StatusOK, strings.Repeat(frame, b.N))[name]
+	for _, name := range []codec.Kind{codec.Kubernetes, codec.Firesteel} {
+		b.Run(string(name), func(b *testing.B) {
+			clients := clientsOf(b, http.StatusOK, strings.Repeat(frame, b.N))[string(name)]
 			watching, err := clients.SparkV1().SparkApplications("team-a").Watch(b.Context(), metav1.ListOptions{})
 			if err != nil {
 				b.Fatal(err)

@@ -1,5 +1,4 @@
-// Package decoding decodes objects that users wrote, so that one that cannot be decoded keeps no other from being served.
-package decoding
+package codec
 
 import (
 	stdjson "encoding/json"
@@ -17,66 +16,80 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Findings tell how an object was decoded.
+// Findings are the problems of an object that was decoded.
 type Findings struct {
-	// Undecodable says why the object could not be decoded, but for its metadata and its record; empty where it could.
+	// Undecodable is the reason why only the metadata and the record were decoded; empty if everything was.
 	Undecodable string
-	// UnknownFields tell of the fields that the object's spec has and its type has not.
+	// UnknownFields are messages about fields of the object's spec that its type does not have.
 	UnknownFields []string
+}
+
+// DecodeInto decodes an object and stores the findings. unknownFields may be nil. It changes nothing if not even the metadata can
+// be decoded, which is an error.
+func DecodeInto[Plain any](data []byte, into *Plain, undecodable *string, unknownFields *[]string, templates ...string) error {
+	decoded, found, err := Decode[Plain](data, templates...)
+	if err != nil {
+		return err
+	}
+	*into, *undecodable = decoded, found.Undecodable
+	if unknownFields != nil {
+		*unknownFields = found.UnknownFields
+	}
+	return nil
 }
 
 // Decode decodes an object into its type, or rather into one that has the same fields and no UnmarshalJSON of its own.
 // It fails where not even the metadata can be decoded. templates are the names of the fields that hold pod templates.
 func Decode[Plain any](data []byte, templates ...string) (Plain, Findings, error) {
-	object, unknown, err := strictly[Plain](data)
+	object, unknown, err := decodeStrict[Plain](data)
 	if err == nil {
-		return object, Findings{UnknownFields: ofSpec(unknown, templates)}, nil
+		return object, Findings{UnknownFields: unknownInSpec(unknown, templates)}, nil
 	}
 	bare, metaErr := onlyMetadata[Plain](data)
 	if metaErr != nil {
-		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(text.Clip(metaErr.Error(), maxSaid)))
+		return bare, Findings{}, fmt.Errorf("decode metadata: %s", redact.Text(text.Clip(metaErr.Error(), maxRead)))
 	}
 	if recorded, ok := withRecord[Plain](data); ok {
 		bare = recorded
 	}
-	return bare, Findings{Undecodable: told(data, err)}, nil
+	return bare, Findings{Undecodable: reasonOf(data, err)}, nil
 }
 
-// told is why an object cannot be decoded, without what may be a secret. All kinds' objects wait for it, so that it looks for
+// reasonOf is why an object cannot be decoded, without what may be a secret. All kinds' objects wait for it, so that it looks for
 // secrets in what is told alone.
-func told(data []byte, err error) string {
-	said := embedded.ReplaceAllString(text.Clip(err.Error(), maxSaid), ".")
-	return text.Clip(redact.Text(withoutRepeated(data, said)), maxText)
+func reasonOf(data []byte, err error) string {
+	said := embedded.ReplaceAllString(text.Clip(err.Error(), maxRead), ".")
+	return text.Clip(redact.Text(redactRepeated(data, said)), maxReason)
 }
 
-// maxText is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
-const maxText = 512
+// maxReason is how many bytes of a text are told: decoders quote what they cannot read, however long it is.
+const maxReason = 512
 
-// maxSaid is how many bytes of a decoder's text are looked at.
-const maxSaid = 1024
+// maxRead is how many bytes of a decoder's text are looked at.
+const maxRead = 1024
 
 // embedded is what a decoder says of an embedded type in a field's path, where a manifest has nothing. Fields of manifests
 // begin with a small letter.
 var embedded = regexp.MustCompile(`[.][A-Z]\w*[.]`)
 
-// strictly decodes an object as the API server does, and tells of all that is wrong with it.
-func strictly[Plain any](data []byte) (object Plain, unknown []error, err error) {
+// decodeStrict decodes an object as the API server does, and tells of all that is wrong with it.
+func decodeStrict[Plain any](data []byte) (object Plain, unknown []error, err error) {
 	if err := quantity.Check(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
 	if err := CheckWeight(data, reflect.TypeFor[Plain]()); err != nil {
 		return object, nil, err
 	}
-	if object, is := quickly[Plain](data); is {
+	if object, is := decodeFast[Plain](data); is {
 		return object, nil, nil
 	}
 	unknown, err = json.UnmarshalStrict(data, &object)
 	return object, unknown, err
 }
 
-// quickly decodes an object in half the time that Kubernetes' decoder takes, where there is nothing to find. It refuses
+// decodeFast decodes an object in half the time that Kubernetes' decoder takes, where there is nothing to find. It refuses
 // whatever that decoder refuses and some more, such as a name that an object has twice, and does not tell of all of it.
-func quickly[Plain any](data []byte) (object Plain, is bool) {
+func decodeFast[Plain any](data []byte) (object Plain, is bool) {
 	err := quickjson.Unmarshal(data, &object, quickjson.RejectUnknownMembers(true))
 	return object, err == nil
 }
@@ -115,24 +128,24 @@ func withRecord[Plain any](data []byte) (object Plain, ok bool) {
 	if err != nil {
 		return object, false
 	}
-	object, _, err = strictly[Plain](encoded)
+	object, _, err = decodeStrict[Plain](encoded)
 	return object, err == nil
 }
 
-// ofSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a
+// unknownInSpec are the messages about the spec. Fields of the metadata and the status that a type does not know are a
 // newer API server's or a newer Firesteel's, and nobody's error. Neither are those by which a template says that it is a
 // Pod: files of templates, which spark-submit reads, begin with them.
-func ofSpec(errs []error, templates []string) []string {
+func unknownInSpec(errs []error, templates []string) []string {
 	var texts []string
 	for _, err := range errs {
-		if said := err.Error(); strings.Contains(said, `"spec.`) && !saysPod(said, templates) {
-			texts = append(texts, text.Clip(said, maxText))
+		if said := err.Error(); strings.Contains(said, `"spec.`) && !isPodHeader(said, templates) {
+			texts = append(texts, text.Clip(said, maxReason))
 		}
 	}
 	return texts
 }
 
-func saysPod(text string, templates []string) bool {
+func isPodHeader(text string, templates []string) bool {
 	for _, template := range templates {
 		if strings.HasSuffix(text, "."+template+`.apiVersion"`) || strings.HasSuffix(text, "."+template+`.kind"`) {
 			return true

@@ -1,4 +1,4 @@
-package decoding_test
+package codec_test
 
 import (
 	stdjson "encoding/json"
@@ -18,7 +18,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/decoding"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
 // What users write of these kinds is decoded.
@@ -54,7 +54,7 @@ func as[Plain any](t *testing.T) {
 		t.Fatal(err)
 	}
 	same[Plain](t, text)
-	if !decoding.IsQuick[Plain](text) {
+	if !codec.IsFast[Plain](text) {
 		t.Error("what has nothing wrong is not decoded quickly")
 	}
 	var fields any
@@ -118,7 +118,7 @@ func same[Plain any](t *testing.T, text []byte) {
 	t.Helper()
 	var want Plain
 	unknown, refused := json.UnmarshalStrict(text, &want)
-	got, found, err := decoding.Decode[Plain](text)
+	got, found, err := codec.Decode[Plain](text)
 	switch {
 	case refused != nil:
 		if err == nil && found.Undecodable == "" {
@@ -128,12 +128,12 @@ func same[Plain any](t *testing.T, text []byte) {
 		t.Errorf("refused with %q and %v: %s", found.Undecodable, err, text)
 	case !reflect.DeepEqual(want, got):
 		t.Errorf("another, -want +got: %s\n%s", cmp.Diff(want, got), text)
-	case !slices.Equal(ofSpec(unknown), found.UnknownFields):
+	case !slices.Equal(unknownInSpec(unknown), found.UnknownFields):
 		t.Errorf("found %q of %q: %s", found.UnknownFields, unknown, text)
 	}
 }
 
-func ofSpec(errs []error) (texts []string) {
+func unknownInSpec(errs []error) (texts []string) {
 	for _, err := range errs {
 		if strings.Contains(err.Error(), `"spec.`) {
 			texts = append(texts, err.Error())

@@ -1,4 +1,4 @@
-package decoding_test
+package codec_test
 
 import (
 	"reflect"
@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/cost"
-	"github.com/firesteel-dev/firesteel/pkg/decoding"
+	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 )
 
 func TestWhatIsHeavyIsRefused(t *testing.T) {
@@ -24,9 +24,9 @@ func TestWhatIsHeavyIsRefused(t *testing.T) {
 	} {
 		for _, entry := range entries {
 			data := template(field, list(entry))
-			var found decoding.Findings
+			var found codec.Findings
 			var err error
-			spent := cost.Of(func() { _, found, err = decoding.Decode[application]([]byte(data)) })
+			spent := cost.Of(func() { _, found, err = codec.Decode[application]([]byte(data)) })
 			if spent.Bytes > 64<<20+8*size {
 				t.Errorf("%s of %s take %d MiB", field, entry, spent.Bytes>>20)
 			}
@@ -46,7 +46,7 @@ func TestWhatIsOnlyLargeIsTaken(t *testing.T) {
 		"unknown":    `{"none":[` + strings.Repeat(`{},`, 400_000) + `{}]}`,
 		"another's":  `{"containers":{"a":[` + strings.Repeat(`{},`, 400_000) + `{}]}}`,
 	} {
-		if err := decoding.CheckWeight([]byte(data), reflect.TypeFor[corev1.PodSpec]()); err != nil {
+		if err := codec.CheckWeight([]byte(data), reflect.TypeFor[corev1.PodSpec]()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package decoding
+package codec
 
 import (
 	"bytes"
@@ -23,9 +23,9 @@ const (
 	maxRepeated = 16
 )
 
-// withoutRepeated takes the values out of a decoder's text that an object's spec has more than once: a decoder repeats what
+// redactRepeated takes the values out of a decoder's text that an object's spec has more than once: a decoder repeats what
 // stands in the place of a time or a duration, and elsewhere the same may be a secret.
-func withoutRepeated(data []byte, said string) string {
+func redactRepeated(data []byte, said string) string {
 	values := quoted.FindAllString(said, -1)
 	if len(values) == 0 {
 		return said

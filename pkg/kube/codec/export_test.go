@@ -1,0 +1,7 @@
+package codec
+
+// IsFast says that an object is decoded by the quicker of both decoders.
+func IsFast[Plain any](data []byte) bool {
+	_, is := decodeFast[Plain](data)
+	return is
+}

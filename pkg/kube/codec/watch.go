@@ -1,0 +1,132 @@
+package codec
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// watchCodec is the codec of generated clients, but for how it finds out what to decode.
+type watchCodec struct {
+	runtime.NegotiatedSerializer
+	scheme *runtime.Scheme
+}
+
+// SupportedMediaTypes returns those of generated clients.
+func (c watchCodec) SupportedMediaTypes() []runtime.SerializerInfo {
+	var infos []runtime.SerializerInfo
+	for _, info := range c.NegotiatedSerializer.SupportedMediaTypes() {
+		if info.MediaType == runtime.ContentTypeJSON {
+			stream := *info.StreamSerializer
+			stream.Serializer, stream.Framer = serializer{stream.Serializer, c.scheme}, framer{stream.Framer}
+			info.Serializer, info.StreamSerializer = serializer{info.Serializer, c.scheme}, &stream
+		}
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+// serializer decodes JSON that begins as the API server writes it. It leaves everything else to the serializer of Kubernetes.
+type serializer struct {
+	runtime.Serializer
+	scheme *runtime.Scheme
+}
+
+func (s serializer) Decode(
+	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	if event, ok := into.(*metav1.WatchEvent); ok {
+		if kind, object, ok := cutEvent(data); ok {
+			event.Type, event.Object.Raw = kind, object
+			return event, &schema.GroupVersionKind{}, nil
+		}
+	} else if kind, ok := cutKind(data); ok {
+		object, err := runtime.UseOrCreateObject(s.scheme, s.scheme, kind, into)
+		if decoder, ok := object.(json.Unmarshaler); ok && err == nil {
+			if err := decoder.UnmarshalJSON(data); err != nil {
+				return nil, &kind, err
+			}
+			return object, &kind, nil
+		}
+	}
+	return s.Serializer.Decode(data, defaults, into)
+}
+
+// cutEvent cuts a frame of a watch into its type and its object: {"type":"ADDED","object":{}}.
+func cutEvent(data []byte) (kind string, object []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(`{"type":"`))
+	if !ok {
+		return "", nil, false
+	}
+	text, object, ok := bytes.Cut(rest, []byte(`","object":`))
+	if !ok {
+		return "", nil, false
+	}
+	object, ok = bytes.CutSuffix(object, []byte("}"))
+	return string(text), object, ok && jsontext.Value(object).IsValid() // if another field follows, it is not
+}
+
+// cutKind reads the kind of an object whose JSON begins with it.
+func cutKind(data []byte) (kind schema.GroupVersionKind, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(`{"apiVersion":"`))
+	if !ok {
+		return kind, false
+	}
+	version, rest, ok := bytes.Cut(rest, []byte(`","kind":"`))
+	if !ok {
+		return kind, false
+	}
+	name, _, ok := bytes.Cut(rest, []byte(`","`))
+	if !ok || bytes.ContainsAny(version, `"\`) || bytes.ContainsAny(name, `"\`) {
+		return kind, false // another field stands between
+	}
+	return schema.FromAPIVersionAndKind(string(version), string(name)), true
+}
+
+// framer finds where one object of a watch ends and another begins.
+type framer struct{ runtime.Framer }
+
+func (framer) NewFrameReader(stream io.ReadCloser) io.ReadCloser {
+	values := jsontext.NewDecoder(stream, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &frames{Closer: stream, values: values}
+}
+
+// frames reads one object after another, each to its end.
+type frames struct {
+	io.Closer
+	values *jsontext.Decoder
+	// rest is the part of an object that was not read yet.
+	rest []byte
+}
+
+// Read reads the next part of an object. It returns io.ErrShortBuffer if the object has more.
+func (f *frames) Read(buffer []byte) (int, error) {
+	if len(f.rest) == 0 {
+		value, err := f.values.ReadValue()
+		if err != nil {
+			return 0, streamError(err)
+		}
+		f.rest = value
+	}
+	count := copy(buffer, f.rest)
+	if f.rest = f.rest[count:]; len(f.rest) > 0 {
+		return count, io.ErrShortBuffer
+	}
+	return count, nil
+}
+
+// streamError returns the stream's own error, which watches know, without the position that a decoder adds.
+func streamError(err error) error {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		err = cmp.Or(syntactic.Err, err)
+	}
+	return cmp.Or(errors.Unwrap(err), err)
+}
