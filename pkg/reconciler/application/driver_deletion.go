@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// driverDeleter deletes driver Pods. Nothing else in this package does.
+// driverDeleter deletes driver Pods. Only ensure deletes one without it: an earlier launch's Pod that has a wanted name.
 type driverDeleter struct{ kube kubernetes.Interface }
 
 // deletionReason is why a driver Pod is deleted. The log has it.
