@@ -22,6 +22,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
 const (
@@ -40,7 +41,7 @@ func newOwnedObjects(
 	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0,
 		informers.WithTransform(strip),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = resources.LabelCluster }))
-	e := &ownedObjects{clock: clock, pending: map[objectKey]pendingWrite{}, uncertain: lru.New(maxUncertain), pods: factory.Core().V1().Pods().Informer(), informers: map[string]cache.SharedIndexInformer{
+	e := &ownedObjects{pending: map[string]*writecache.Cache[object]{}, uncertain: lru.New(maxUncertain), pods: factory.Core().V1().Pods().Informer(), informers: map[string]cache.SharedIndexInformer{
 		kindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
 		kindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
 		kindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
@@ -68,7 +69,8 @@ func newOwnedObjects(
 			}
 		},
 	}
-	for _, informer := range e.informers {
+	for kind, informer := range e.informers {
+		e.pending[kind] = writecache.NewExpiring[object](clock, cacheDelay)
 		base.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexByOwner}))
 		base.AddHandler(ctx, informer, handler)
 	}

@@ -1,7 +1,6 @@
 package sparkcluster
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
@@ -19,13 +17,14 @@ import (
 // ownedObjects are the objects of all clusters: as the caches have them, and Firesteel's own writes that the caches do not have
 // yet.
 type ownedObjects struct {
-	clock clock.PassiveClock
 	// informers are the informers of the owned objects, by kind.
 	informers map[string]cache.SharedIndexInformer
 	pods      cache.SharedIndexInformer
 
-	mutex   sync.Mutex
-	pending map[objectKey]pendingWrite
+	// pending are the writes that the caches do not have yet, by kind.
+	pending map[string]*writecache.Cache[object]
+
+	mutex sync.Mutex
 	// uncertain are, by the uid of the cluster, the objects that may exist although no cache has them.
 	uncertain *lru.Cache
 }
@@ -36,18 +35,8 @@ type object = resources.Object
 // objectKey identifies an object.
 type objectKey struct{ kind, namespace, name string }
 
-// pendingWrite is a write of Firesteel: the written object or, if that is nil, the uid of the deleted one.
-type pendingWrite struct {
-	written object
-	deleted types.UID
-	at      time.Time
-}
-
 // cacheDelay is how long the event of Firesteel's own write may take to arrive.
 const cacheDelay = 10 * time.Second
-
-// maxPending is the number of pending writes from which on old ones are dropped.
-const maxPending = 1024
 
 func objectKeyOf(o object) objectKey {
 	return objectKey{kind: kindOf(o), namespace: o.GetNamespace(), name: o.GetName()}
@@ -55,27 +44,14 @@ func objectKeyOf(o object) objectKey {
 
 // written stores an object as Firesteel wrote it.
 func (e *ownedObjects) written(o object) {
-	at := objectKeyOf(o)
 	if stripped, err := strip(o); err == nil {
 		o = stripped.(object)
 	}
-	e.addPending(at, pendingWrite{written: o})
+	e.pending[kindOf(o)].Remember(o)
 }
 
 // deleted stores that the deletion of an object was accepted.
-func (e *ownedObjects) deleted(o object) {
-	e.addPending(objectKeyOf(o), pendingWrite{deleted: o.GetUID()})
-}
-
-func (e *ownedObjects) addPending(at objectKey, done pendingWrite) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	done.at = e.clock.Now()
-	if len(e.pending) >= maxPending {
-		maps.DeleteFunc(e.pending, func(_ objectKey, done pendingWrite) bool { return e.clock.Since(done.at) > cacheDelay })
-	}
-	e.pending[at] = done
-}
+func (e *ownedObjects) deleted(o object) { e.pending[kindOf(o)].RememberDeletion(o) }
 
 // cached returns an object as a cache has it, nil if none has.
 func (e *ownedObjects) cached(at objectKey) object {
@@ -94,47 +70,34 @@ func (e *ownedObjects) get(cluster types.UID, at objectKey) object {
 	if doubts, ok := e.uncertain.Get(cluster); ok && known == nil {
 		known = doubts.(map[objectKey]object)[at]
 	}
-	done, did := e.pending[at]
-	switch {
-	case !did:
-		return known
-	case e.clock.Since(done.at) > cacheDelay:
-		delete(e.pending, at)
-		return known
-	case done.written == nil && (known == nil || known.GetUID() == done.deleted):
-		return nil
-	case done.written == nil, known != nil && !writecache.Newer(done.written.GetResourceVersion(), known.GetResourceVersion()):
-		delete(e.pending, at)
-		return known
-	default:
-		return done.written
-	}
+	newest, _ := e.pending[at.kind].Get(types.NamespacedName{Namespace: at.namespace, Name: at.name}, known, known != nil)
+	return newest
 }
 
 // ownedBy returns the objects that a cluster owns.
 func (e *ownedObjects) ownedBy(cluster types.UID) []object {
-	places := map[objectKey]bool{}
+	keys := map[objectKey]bool{}
 	for kind, informer := range e.informers {
 		found, err := informer.GetIndexer().ByIndex(byOwner, string(cluster))
 		if err != nil {
 			continue // there is such an index
 		}
 		for _, o := range found {
-			places[objectKey{kind: kind, namespace: o.(object).GetNamespace(), name: o.(object).GetName()}] = true
+			keys[objectKey{kind: kind, namespace: o.(object).GetNamespace(), name: o.(object).GetName()}] = true
 		}
 	}
 	for _, at := range e.uncertainKeys(cluster) {
-		places[at] = true
+		keys[at] = true
 	}
-	e.mutex.Lock()
-	for at, done := range e.pending {
-		if done.written != nil && owns(cluster, done.written) {
-			places[at] = true
+	for _, pending := range e.pending {
+		for _, written := range pending.Written() {
+			if owns(cluster, written) {
+				keys[objectKeyOf(written)] = true
+			}
 		}
 	}
-	e.mutex.Unlock()
 	var owned []object
-	for at := range places {
+	for at := range keys {
 		if o := e.get(cluster, at); o != nil && owns(cluster, o) {
 			owned = append(owned, o)
 		}

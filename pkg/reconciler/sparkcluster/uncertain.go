@@ -54,18 +54,14 @@ func (r *Reconciler) getLive(ctx context.Context, at objectKey) (object, error) 
 // reportedDeleted handles an object that a watch reported as deleted. The watch selects by a label, so it also reports an object
 // whose label was removed. Only an object without finalizers that Firesteel deleted is gone for certain; all others are uncertain.
 func (e *ownedObjects) reportedDeleted(found any) {
-	o, is := base.LastKnown(found).(object)
-	if !is {
+	o, ok := base.LastKnown(found).(object)
+	if _, isPod := o.(*corev1.Pod); isPod || !ok {
 		return
 	}
 	at := objectKeyOf(o)
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	done := e.pending[at]
-	if done.written != nil && done.written.GetUID() == o.GetUID() {
-		delete(e.pending, at)
-	}
-	if _, isPod := o.(*corev1.Pod); isPod || done.deleted == o.GetUID() && len(o.GetFinalizers()) == 0 {
+	if e.pending[at.kind].ReportedDeleted(o) && len(o.GetFinalizers()) == 0 {
 		return
 	}
 	for _, owner := range o.GetOwnerReferences() {

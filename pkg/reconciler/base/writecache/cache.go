@@ -1,14 +1,19 @@
 // Package writecache holds objects as Firesteel last wrote them until the informer's cache has them, so that no decision is based on a
 // cache that is stale because of Firesteel's own write.
+//
+// client-go's MutationCache is alike, but knows neither deletions nor uids: a written object would hide a namesake.
 package writecache
 
 import (
+	"maps"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
 )
 
 // Object is one that the cache can hold.
@@ -17,59 +22,139 @@ type Object interface {
 	runtime.Object
 }
 
-// Cache holds written objects that the informer's cache does not have yet.
+// Cache holds writes that the informer's cache does not have yet.
 type Cache[O Object] struct {
-	mutex   sync.Mutex
-	written map[types.NamespacedName]O
+	clock clock.PassiveClock
+	// maxAge is how long a write is held, zero for as long as it is newer than the informer's object.
+	maxAge time.Duration
+
+	mutex  sync.Mutex
+	writes map[types.NamespacedName]write[O]
 }
 
-// New returns an empty cache.
-func New[O Object]() *Cache[O] { return &Cache[O]{written: map[types.NamespacedName]O{}} }
+// write is one of Firesteel's own: the object as it was written, or as it was when its deletion was accepted.
+type write[O Object] struct {
+	object  O
+	deleted bool
+	at      time.Time
+}
+
+// maxWrites is the number of writes from which on expired ones are dropped.
+const maxWrites = 1024
+
+// New returns a cache that holds each write until the informer has a newer object, or the write is forgotten.
+func New[O Object]() *Cache[O] { return NewExpiring[O](clock.RealClock{}, 0) }
+
+// NewExpiring returns a cache that holds each write for at most maxAge. It is for objects of which the informer may show no event,
+// such as those that lose the label that the informer selects by.
+func NewExpiring[O Object](clock clock.PassiveClock, maxAge time.Duration) *Cache[O] {
+	return &Cache[O]{clock: clock, maxAge: maxAge, writes: map[types.NamespacedName]write[O]{}}
+}
 
 // Remember holds an object as it was written. Its managed fields are dropped: nothing reads them, and the next write would send them.
-func (w *Cache[O]) Remember(object O) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
+func (c *Cache[O]) Remember(object O) {
 	object.SetManagedFields(nil)
-	w.written[keyOf(object)] = object
+	c.add(write[O]{object: object})
+}
+
+// RememberDeletion holds that the deletion of an object was accepted.
+func (c *Cache[O]) RememberDeletion(object O) { c.add(write[O]{object: object, deleted: true}) }
+
+func (c *Cache[O]) add(w write[O]) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	w.at = c.clock.Now()
+	if c.maxAge > 0 && len(c.writes) >= maxWrites {
+		maps.DeleteFunc(c.writes, func(_ types.NamespacedName, w write[O]) bool { return c.expiredLocked(w) })
+	}
+	c.writes[keyOf(w.object)] = w
 }
 
 // Newest returns the newer of the informer's object and the last written one.
-func (w *Cache[O]) Newest(cached O) O {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	own, known := w.written[keyOf(cached)]
-	if !known {
+func (c *Cache[O]) Newest(cached O) O {
+	newest, _ := c.Get(keyOf(cached), cached, true)
+	if newest.GetUID() != cached.GetUID() {
+		c.Forget(cached)
 		return cached
 	}
-	if !Newer(own.GetResourceVersion(), cached.GetResourceVersion()) || own.GetUID() != cached.GetUID() {
-		delete(w.written, keyOf(cached))
+	if newest.GetResourceVersion() == cached.GetResourceVersion() {
 		return cached
 	}
-	return own.DeepCopyObject().(O)
+	return newest.DeepCopyObject().(O)
+}
+
+// Get returns the newest object with a key, and whether there is one. cached is the informer's, if found. The returned object is not
+// to be changed.
+func (c *Cache[O]) Get(key types.NamespacedName, cached O, found bool) (O, bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	w, known := c.writes[key]
+	switch {
+	case !known:
+		return cached, found
+	case c.expiredLocked(w):
+	case w.deleted && (!found || cached.GetUID() == w.object.GetUID()):
+		var none O
+		return none, false
+	case !w.deleted && (!found || Newer(w.object.GetResourceVersion(), cached.GetResourceVersion())):
+		return w.object, true
+	}
+	delete(c.writes, key)
+	return cached, found
+}
+
+// Written returns the written objects that are held.
+func (c *Cache[O]) Written() (objects []O) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, w := range c.writes {
+		if !w.deleted && !c.expiredLocked(w) {
+			objects = append(objects, w.object)
+		}
+	}
+	return objects
+}
+
+// ReportedDeleted forgets that an object was written which the informer reports as deleted. It returns whether Firesteel itself
+// deleted the object.
+func (c *Cache[O]) ReportedDeleted(object O) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	w, known := c.writes[keyOf(object)]
+	if !known || w.object.GetUID() != object.GetUID() {
+		return false
+	}
+	if !w.deleted {
+		delete(c.writes, keyOf(object))
+	}
+	return w.deleted
+}
+
+// RolledBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
+// Then the last written one is forgotten: it no longer exists.
+func (c *Cache[O]) RolledBack(before, after O) bool {
+	if before.GetUID() != after.GetUID() || !Newer(before.GetResourceVersion(), after.GetResourceVersion()) {
+		return false
+	}
+	c.Forget(after)
+	return true
+}
+
+// Forget forgets an object.
+func (c *Cache[O]) Forget(object O) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.writes, keyOf(object))
+}
+
+func (c *Cache[O]) expiredLocked(w write[O]) bool {
+	return c.maxAge > 0 && c.clock.Since(w.at) > c.maxAge
 }
 
 // Newer reports whether one resourceVersion of an object came after another. It is false if they cannot be compared.
 func Newer(one, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(one, other)
 	return err == nil && order > 0
-}
-
-// RolledBack reports whether an informer shows an object older than before: the API server was restored from an older backup.
-// Then the last written one is forgotten: it no longer exists.
-func (w *Cache[O]) RolledBack(before, after O) bool {
-	if before.GetUID() != after.GetUID() || !Newer(before.GetResourceVersion(), after.GetResourceVersion()) {
-		return false
-	}
-	w.Forget(after)
-	return true
-}
-
-// Forget forgets an object.
-func (w *Cache[O]) Forget(object O) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.written, keyOf(object))
 }
 
 func keyOf(object metav1.Object) types.NamespacedName {

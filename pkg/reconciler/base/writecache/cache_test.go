@@ -1,10 +1,14 @@
 package writecache
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 func object(uid types.UID, version string) *corev1.ConfigMap {
@@ -42,8 +46,8 @@ func TestWhatTheCacheHasIsForgotten(t *testing.T) {
 	w := New[*corev1.ConfigMap]()
 	w.Remember(object("1", "18"))
 	w.Newest(object("1", "18"))
-	if len(w.written) > 0 {
-		t.Errorf("%d objects are kept in memory that the cache has", len(w.written))
+	if len(w.writes) > 0 {
+		t.Errorf("%d objects are kept in memory that the cache has", len(w.writes))
 	}
 }
 
@@ -88,4 +92,96 @@ func TestTheLastWriteIsVoidOnceTheCacheGoesBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// keyOfObjects is the key of all objects in these tests.
+var keyOfObjects = types.NamespacedName{Namespace: "team-a", Name: "pi"}
+
+func TestGetReturnsOwnWritesBeforeTheInformerHasThem(t *testing.T) {
+	start := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		write  func(*Cache[*corev1.ConfigMap])
+		cached *corev1.ConfigMap
+		after  time.Duration
+		want   string // the resourceVersion, empty if there is no object
+	}{
+		"created":                          {write: written("1", "18"), want: "18"},
+		"updated":                          {write: written("1", "18"), cached: object("1", "17"), want: "18"},
+		"updated, and the informer has it": {write: written("1", "18"), cached: object("1", "19"), want: "19"},
+		"replaced":                         {write: written("2", "18"), cached: object("1", "17"), want: "18"},
+		"created long ago":                 {write: written("1", "18"), after: time.Minute},
+		"deleted":                          {write: deleted("1", "18"), cached: object("1", "18")},
+		"deleted, and the informer knows":  {write: deleted("1", "18")},
+		"deleted, and created by another":  {write: deleted("1", "18"), cached: object("2", "19"), want: "19"},
+		"deleted long ago, and still there": {
+			write: deleted("1", "18"), cached: object("1", "18"), after: time.Minute, want: "18",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := clocktesting.NewFakePassiveClock(start)
+			c := NewExpiring[*corev1.ConfigMap](now, 10*time.Second)
+			test.write(c)
+			now.SetTime(start.Add(test.after))
+			got, found := c.Get(keyOfObjects, test.cached, test.cached != nil)
+			if found != (test.want != "") || found && got.ResourceVersion != test.want {
+				t.Errorf("found %t: %v, want %q", found, got, test.want)
+			}
+			if held := c.Written(); len(held) > 1 || len(held) == 1 && held[0].ResourceVersion != test.want {
+				t.Errorf("it holds %v", held)
+			}
+		})
+	}
+}
+
+func TestReportedDeletionEndsAWrite(t *testing.T) {
+	for name, test := range map[string]struct {
+		write    func(*Cache[*corev1.ConfigMap])
+		reported *corev1.ConfigMap
+		ours     bool
+		held     int
+	}{
+		"of what Firesteel wrote":   {written("1", "18"), object("1", "18"), false, 0},
+		"of an earlier object":      {written("2", "18"), object("1", "17"), false, 1},
+		"of what Firesteel deleted": {deleted("1", "18"), object("1", "18"), true, 0},
+		"of another object":         {deleted("1", "18"), object("2", "19"), false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := New[*corev1.ConfigMap]()
+			test.write(c)
+			if ours := c.ReportedDeleted(test.reported); ours != test.ours || len(c.Written()) != test.held {
+				t.Errorf("ours %t, %d held; want %t, %d", ours, len(c.Written()), test.ours, test.held)
+			}
+		})
+	}
+}
+
+func TestManagedFieldsAreDropped(t *testing.T) {
+	c, stored := New[*corev1.ConfigMap](), object("1", "18")
+	stored.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "firesteel"}}
+	c.Remember(stored)
+	if got := c.Newest(object("1", "17")); len(got.ManagedFields) > 0 {
+		t.Error("the next write would send managed fields")
+	}
+}
+
+func TestExpiredWritesAreDropped(t *testing.T) {
+	now := clocktesting.NewFakePassiveClock(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC))
+	c := NewExpiring[*corev1.ConfigMap](now, time.Second)
+	for n := range maxWrites {
+		o := object("1", "18")
+		o.Name = fmt.Sprint(n)
+		c.Remember(o)
+	}
+	now.SetTime(now.Now().Add(time.Minute))
+	if c.Remember(object("1", "18")); len(c.writes) != 1 {
+		t.Errorf("%d writes are held", len(c.writes))
+	}
+}
+
+func written(uid types.UID, version string) func(*Cache[*corev1.ConfigMap]) {
+	return func(c *Cache[*corev1.ConfigMap]) { c.Remember(object(uid, version)) }
+}
+
+func deleted(uid types.UID, version string) func(*Cache[*corev1.ConfigMap]) {
+	return func(c *Cache[*corev1.ConfigMap]) { c.RememberDeletion(object(uid, version)) }
 }
