@@ -24,10 +24,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/schedules"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
 )
 
 //go:generate go test -run TestReference -update .
@@ -44,7 +44,7 @@ func TestReference(t *testing.T) {
 	provider := &noting{}
 	_, requests := apiserver.CountRequests(provider)
 	_, relay := events.NewRelay(events.RelayConfig{MeterProvider: provider})
-	_, applications := application.NewInstruments(provider, "", nil)
+	_, applications := applicationmetrics.New(provider, "", nil)
 	_, ofSchedules := schedules.New(provider)
 	_, ofClusters := clusters.New(provider, nil)
 	for _, err := range []error{requests, relay, applications, ofSchedules, ofClusters} {

@@ -20,6 +20,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
@@ -56,7 +57,7 @@ type Reconciler struct {
 	podEventTimes     *podEventTimes
 	edits             *edits.Tracker
 	recordGuard       *recordGuard
-	instruments       *Instruments
+	metrics           *applicationmetrics.Metrics
 	executorCounter   *executors.Counter
 	// executorDetails is nil if the API's status does not show executors.
 	executorDetails *executors.Details

@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -84,12 +85,12 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	owned := base.NewOwned(generated, kind.Informer.GetStore())
 	base.Must(ctx, kind.Informer.AddIndexers(applicationIndexers))
 	apps := lister{kind.Informer.GetIndexer()}
-	states := newStateCounter(apps,
+	states := applicationmetrics.NewStateCounter(apps.get,
 		func(app dialect.Application) bool { return store.Load().Scope.Serves(app, process.NamespaceLabels) },
 		func(app dialect.Application) string { return currentDialect().VisibleState(app) })
-	instruments, err := NewInstruments(otel.GetMeterProvider(), kind.Scope, states.count)
+	metrics, err := applicationmetrics.New(otel.GetMeterProvider(), kind.Scope, states.Count)
 	base.Must(ctx, err)
-	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, instruments)
+	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
 		func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
 		func(ctx context.Context, app dialect.Application) (bool, error) {
@@ -118,7 +119,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 // newReconciler makes the reconciler of a controller.
 func newReconciler(
 	ctx context.Context, process *base.Process, kind Kind, impl *controller.Impl, owned base.Owned, apps lister,
-	currentDialect func() dialect.Dialect, instruments *Instruments,
+	currentDialect func() dialect.Dialect, metrics *applicationmetrics.Metrics,
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
 	expectations, podEventTimes := newExpectations(kind.API.API, realClock), newPodEventTimes(realClock)
@@ -151,7 +152,7 @@ func newReconciler(
 		podEventTimes:   podEventTimes,
 		edits:           edits.NewTracker(),
 		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) }),
-		instruments:     instruments,
+		metrics:         metrics,
 		executorCounter: counter,
 		executorDetails: details,
 		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
@@ -164,7 +165,7 @@ func newReconciler(
 }
 
 func watchApplications(
-	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *stateCounter, currentDialect func() dialect.Dialect,
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter, currentDialect func() dialect.Dialect,
 ) {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
@@ -197,7 +198,7 @@ func watchApplications(
 				r.nameWaits.forget(app.GetUID())
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(keyOf(app))
-				states.observe(keyOf(app))
+				states.Observe(keyOf(app))
 				r.templates.Forget(app.GetUID())
 				if r.executorDetails != nil {
 					r.executorDetails.Forget(app.GetUID())

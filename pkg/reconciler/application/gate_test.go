@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -68,7 +69,7 @@ type env struct {
 	behind *behind
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
-	states *stateCounter
+	states *applicationmetrics.StateCounter
 	// restsWithoutFinalizer are applications that are to have no finalizer.
 	atRest []string
 	// forgotten are applications whose last write was forgotten.
@@ -96,7 +97,7 @@ func newGateEnv(t *testing.T, apps ...*application) *env {
 		relay: e.relay, podEventTimes: newPodEventTimes(clockAt(start)), relabelledDrivers: noneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
-	e.states = newStateCounter(lister{e.cache}, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
+	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
 	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
 		func(dialect.Application) bool { return false },
 		func(_ context.Context, app dialect.Application) (bool, error) {
@@ -290,7 +291,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 	}
 }
 
-func TestTheCensusCountsWhatIsServed(t *testing.T) {
+func TestTheGateCountsWhatIsServedByState(t *testing.T) {
 	e := newGateEnv(t, pi(), named("over").In(lifecycle.Succeeded, 6, 6), named("other").In(lifecycle.Succeeded, 6, 6))
 	reconcile := func(names ...string) {
 		for _, name := range names {
@@ -301,7 +302,7 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 	}
 	check := func(when string, want map[string]int64) {
 		t.Helper()
-		if diff := cmp.Diff(want, e.states.count()); diff != "" {
+		if diff := cmp.Diff(want, e.states.Count()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
@@ -314,14 +315,11 @@ func TestTheCensusCountsWhatIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	reconcile("pi")
-	e.states.observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
+	e.states.Observe(types.NamespacedName{Namespace: "team-a", Name: "over"})
 	check("after a change and a deletion", map[string]int64{"New": 0, "Succeeded": 2})
 	e.scope("watched-namespaces", "team-b")
 	reconcile("pi", "other")
 	check("when they are another's", map[string]int64{"New": 0, "Succeeded": 0})
-	if len(e.states.states) != 0 {
-		t.Errorf("it still remembers %v", e.states.states)
-	}
 }
 
 func TestArrivalsAreToldOfOnce(t *testing.T) {

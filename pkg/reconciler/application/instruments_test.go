@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 )
 
 // measured are the values of all metrics; of a histogram, the sum of what was recorded.
@@ -45,11 +46,11 @@ func measured(t *testing.T, reader *sdkmetric.ManualReader) map[string]float64 {
 func TestTransitionsAreMeasuredOnce(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
 	counts := map[string]int64{"Succeeded": 2}
-	i, err := NewInstruments(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), "", func() map[string]int64 { return counts })
+	i, err := applicationmetrics.New(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), "", func() map[string]int64 { return counts })
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{instruments: i, podEventTimes: newPodEventTimes(clockAt(start))}
+	r := &Reconciler{metrics: i, podEventTimes: newPodEventTimes(clockAt(start))}
 	arrival := start.Add(-time.Second)
 	ctx := context.WithValue(context.Background(), podEventTimeKey{}, &arrival)
 	after := pi().Obj()

@@ -30,6 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
@@ -65,7 +66,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		action.(clienttesting.CreateAction).GetObject().(*corev1.Pod).UID = "uid-of-driver"
 		return false, nil, nil // the tracker stores it
 	})
-	instruments, err := NewInstruments(noop.NewMeterProvider(), "", nil)
+	metrics, err := applicationmetrics.New(noop.NewMeterProvider(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),
 		expectations: newExpectations(apache.API, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
-		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), instruments: instruments,
+		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
 		executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
 		templates:     podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}),
 		keepFinalizer: func(dialect.Application) bool { return false },

@@ -97,12 +97,12 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 		countedUntil = before.GetRecord().Sequence
 	}
 	record := after.GetRecord()
-	r.instruments.countTransitions(record, countedUntil)
+	r.metrics.CountTransitions(record, countedUntil)
 	if record.Sequence == countedUntil {
 		return
 	}
 	if after, known := r.podEventTimes.detectedAfter(ctx); known {
-		r.instruments.recordDetection(outbox.Current(record).State, after)
+		r.metrics.RecordDetection(outbox.Current(record).State, after)
 	}
 }
 
