@@ -48,7 +48,11 @@ release: ## Write release/: manifests with the images by digest, and SBOMs. KO_D
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-integration test-chaos test-bench test-e2e ## Run all tests.
+test: ## Run all tests, and print how long each part took.
+	@took=; for part in unit integration chaos bench e2e; do \
+		began=$$SECONDS; $(MAKE) --no-print-directory test-$$part || exit; \
+		took+="  test-$$part $$((SECONDS - began)) s"$$'\n'; \
+	done; printf 'all tests passed:\n%s' "$$took"
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go.
