@@ -85,7 +85,6 @@ func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
 }
 
 func TestTheSettingNamesTheAccountOfDriversThatNameNone(t *testing.T) {
-	t.Parallel()
 	s := newScene(t)
 	s.serviceAccount("spark")
 	s.serviceAccount("own")
