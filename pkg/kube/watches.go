@@ -40,6 +40,9 @@ var errInterrupted = errors.New("watch is not resumed: the connection to the API
 // RoundTrip fails the first request that would resume an interrupted watch. It also hides from a watch that its connection was
 // refused: client-go would resume the watch after that error.
 func (f freshWatches) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodGet { // most requests are writes: their queries are not parsed
+		return f.next.RoundTrip(request)
+	}
 	query := request.URL.Query()
 	if !query.Has("watch") {
 		return f.next.RoundTrip(request)
