@@ -95,12 +95,6 @@ func (s *story) Next(state lifecycle.State) *story {
 	return s.In(state, "")
 }
 
-// With changes the record in whatever other way.
-func (s *story) With(change func(*v1alpha1.Record)) *story {
-	change(&s.record)
-	return s
-}
-
 func (s *story) last() *v1alpha1.Transition {
 	return &s.record.Transitions[len(s.record.Transitions)-1]
 }
