@@ -10,21 +10,20 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/metrics"
 )
 
 // The attributes of the metrics.
 const (
-	attributeState = attribute.Key("firesteel.state")
-	attributeFrom  = attribute.Key("firesteel.from")
-	attributeTo    = attribute.Key("firesteel.to")
+	attributeFrom = attribute.Key("firesteel.from")
+	attributeTo   = attribute.Key("firesteel.to")
 )
 
 // Metrics are the metrics of applications.
 type Metrics struct {
-	applications metric.Int64ObservableGauge
-	transitions  metric.Int64Counter
-	durations    metric.Float64Histogram
-	detections   metric.Float64Histogram
+	transitions metric.Int64Counter
+	durations   metric.Float64Histogram
+	detections  metric.Float64Histogram
 }
 
 // New makes the metrics of one API's applications. scope names the package of that API's controller. counts returns the number of
@@ -33,18 +32,10 @@ func New(provider metric.MeterProvider, scope string, counts func() map[string]i
 	meter := provider.Meter(scope)
 	var m Metrics
 	var errs [4]error
-	m.applications, errs[0] = meter.Int64ObservableGauge("firesteel.applications",
-		metric.WithUnit("{application}"),
-		metric.WithDescription("Applications that are served, by "+string(attributeState)+". Every replica sees all of them."),
-		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
-			for state, count := range counts() {
-				observer.Observe(count, metric.WithAttributes(attributeState.String(state)))
-			}
-			return nil
-		}))
+	errs[0] = metrics.ObserveStates(meter, "firesteel.applications", "application", "Applications", counts)
 	m.transitions, errs[1] = meter.Int64Counter("firesteel.application.transitions",
 		metric.WithUnit("{transition}"),
-		metric.WithDescription("Transitions of applications, by "+string(attributeState)+" that began."))
+		metric.WithDescription("Transitions of applications, by "+string(metrics.AttributeState)+" that began."))
 	m.durations, errs[2] = meter.Float64Histogram("firesteel.application.transition.duration",
 		metric.WithUnit("s"),
 		metric.WithDescription("Time from one state to the next, by "+string(attributeFrom)+" and "+string(attributeTo)+"."),
@@ -64,7 +55,7 @@ func (m *Metrics) CountTransitions(record *v1alpha1.Record, after int64) {
 		if t.Sequence <= after {
 			continue
 		}
-		m.transitions.Add(ctx, 1, metric.WithAttributes(attributeState.String(t.State)))
+		m.transitions.Add(ctx, 1, metric.WithAttributes(metrics.AttributeState.String(t.State)))
 		if n > 0 {
 			before := record.Transitions[n-1]
 			m.durations.Record(ctx, t.Time.Sub(before.Time.Time).Seconds(),

@@ -5,18 +5,14 @@ import (
 	"context"
 	"errors"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/metrics"
 )
 
-const (
-	// Scope names the metrics and traces. Dashboards select by it, so it keeps the name of the package that first had them.
-	Scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
-
-	attributeState = attribute.Key("firesteel.state")
-)
+// Scope names the metrics and traces. Dashboards select by it, so it keeps the name of the package that first had them.
+const Scope = "github.com/firesteel-dev/firesteel/pkg/reconciler/sparkcluster"
 
 // Metrics are the metrics of clusters.
 type Metrics struct {
@@ -28,18 +24,10 @@ func New(provider metric.MeterProvider, counts func() map[string]int64) (*Metric
 	meter := provider.Meter(Scope)
 	var m Metrics
 	var errs [2]error
-	_, errs[0] = meter.Int64ObservableGauge("firesteel.clusters",
-		metric.WithUnit("{cluster}"),
-		metric.WithDescription("Clusters that are served, by "+string(attributeState)+". Every replica sees all of them."),
-		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
-			for state, count := range counts() {
-				observer.Observe(count, metric.WithAttributes(attributeState.String(state)))
-			}
-			return nil
-		}))
+	errs[0] = metrics.ObserveStates(meter, "firesteel.clusters", "cluster", "Clusters", counts)
 	m.transitions, errs[1] = meter.Int64Counter("firesteel.cluster.transitions",
 		metric.WithUnit("{transition}"),
-		metric.WithDescription("Transitions of clusters, by "+string(attributeState)+" that began."))
+		metric.WithDescription("Transitions of clusters, by "+string(metrics.AttributeState)+" that began."))
 	return &m, errors.Join(errs[:]...)
 }
 
@@ -47,7 +35,7 @@ func New(provider metric.MeterProvider, counts func() map[string]int64) (*Metric
 func (m *Metrics) CountTransitions(record *v1alpha1.Record, after int64) {
 	for _, t := range record.Transitions {
 		if t.Sequence > after {
-			m.transitions.Add(context.Background(), 1, metric.WithAttributes(attributeState.String(t.State)))
+			m.transitions.Add(context.Background(), 1, metric.WithAttributes(metrics.AttributeState.String(t.State)))
 		}
 	}
 }

@@ -4,16 +4,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/metricstest"
 )
 
 func TestClusterTransitionsAreCountedOnce(t *testing.T) {
-	reader := sdkmetric.NewManualReader()
+	reader := metricstest.NewReader()
 	counts := func() map[string]int64 { return map[string]int64{"RunningHealthy": 2} }
-	m, err := New(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), counts)
+	m, err := New(reader.Provider(), counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,28 +20,15 @@ func TestClusterTransitionsAreCountedOnce(t *testing.T) {
 	m.CountTransitions(record, 0)
 	m.CountTransitions(record, 1)
 	m.CountTransitions(record, 2)
-	var collected metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &collected); err != nil {
-		t.Fatal(err)
+	want := map[string]float64{
+		"firesteel.clusters firesteel.state=RunningHealthy":            2,
+		"firesteel.cluster.transitions firesteel.state=Submitted":      1,
+		"firesteel.cluster.transitions firesteel.state=RunningHealthy": 2,
 	}
-	got := map[string]int64{}
-	for _, metric := range collected.ScopeMetrics[0].Metrics {
-		var points []metricdata.DataPoint[int64]
-		switch data := metric.Data.(type) {
-		case metricdata.Gauge[int64]:
-			points = data.DataPoints
-		case metricdata.Sum[int64]:
-			points = data.DataPoints
-		}
-		for _, point := range points {
-			state, _ := point.Attributes.Value(attributeState)
-			got[metric.Name+" "+state.AsString()] = point.Value
-		}
+	if diff := cmp.Diff(want, reader.Values(t)); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
-	want := map[string]int64{
-		"firesteel.clusters RunningHealthy": 2, "firesteel.cluster.transitions Submitted": 1, "firesteel.cluster.transitions RunningHealthy": 2,
-	}
-	if diff := cmp.Diff(want, got); diff != "" || collected.ScopeMetrics[0].Scope.Name != Scope {
-		t.Errorf("scope %s (-want +got):\n%s", collected.ScopeMetrics[0].Scope.Name, diff)
+	if diff := cmp.Diff([]string{Scope}, reader.Scopes(t)); diff != "" {
+		t.Errorf("scopes (-want +got):\n%s", diff)
 	}
 }

@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/metricstest"
 )
 
 func TestRunsOfSchedulesAreMeasured(t *testing.T) {
-	reader := sdkmetric.NewManualReader()
-	m, err := New(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	reader := metricstest.NewReader()
+	m, err := New(reader.Provider())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,21 +25,16 @@ func TestRunsOfSchedulesAreMeasured(t *testing.T) {
 	m.RecordRun("firesteel.dev", run)
 	m.CountMissed("firesteel.dev", 0)
 	m.CountMissed("firesteel.dev", 3)
-	var collected metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &collected); err != nil {
-		t.Fatal(err)
+	want := map[string]float64{
+		"firesteel.schedule.runs.refused firesteel.group=firesteel.dev":    1,
+		"firesteel.schedule.run.delay count firesteel.group=firesteel.dev": 1,
+		"firesteel.schedule.run.delay sum firesteel.group=firesteel.dev":   2,
+		"firesteel.schedule.runs.missed firesteel.group=firesteel.dev":     3,
 	}
-	got := map[string]float64{}
-	for _, metric := range collected.ScopeMetrics[0].Metrics {
-		switch data := metric.Data.(type) {
-		case metricdata.Sum[int64]:
-			got[metric.Name] = float64(data.DataPoints[0].Value)
-		case metricdata.Histogram[float64]:
-			got[metric.Name] = data.DataPoints[0].Sum
-		}
+	if diff := cmp.Diff(want, reader.Values(t)); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
-	want := map[string]float64{"firesteel.schedule.runs.refused": 1, "firesteel.schedule.run.delay": 2, "firesteel.schedule.runs.missed": 3}
-	if diff := cmp.Diff(want, got); diff != "" || collected.ScopeMetrics[0].Scope.Name != Scope {
-		t.Errorf("scope %s (-want +got):\n%s", collected.ScopeMetrics[0].Scope.Name, diff)
+	if diff := cmp.Diff([]string{Scope}, reader.Scopes(t)); diff != "" {
+		t.Errorf("scopes (-want +got):\n%s", diff)
 	}
 }

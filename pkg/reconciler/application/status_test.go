@@ -50,11 +50,6 @@ func (a *application) UID(uid types.UID) *application {
 	return a
 }
 
-func (a *application) Generation(generation int64) *application {
-	a.app.Generation = generation
-	return a
-}
-
 // In has a record whose last of some transitions began a state at the start.
 func (a *application) In(state lifecycle.State, sequence, acknowledged int64) *application {
 	record := &v1alpha1.Record{Sequence: sequence, Acknowledged: acknowledged}

@@ -1,0 +1,55 @@
+package application
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
+	"github.com/firesteel-dev/firesteel/pkg/metrics/metricstest"
+)
+
+func TestTransitionsAreMeasuredOnce(t *testing.T) {
+	reader := metricstest.NewReader()
+	counts := map[string]int64{"Succeeded": 2}
+	i, err := applicationmetrics.New(reader.Provider(), "", func() map[string]int64 { return counts })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Reconciler{metrics: i, podEventTimes: newPodEventTimes(clockAt(start))}
+	arrival := start.Add(-time.Second)
+	ctx := context.WithValue(context.Background(), podEventTimeKey{}, &arrival)
+	after := pi().Obj()
+	for n, state := range []string{"Submitted", "DriverRequested", "DriverStarted"} {
+		before := after.DeepCopy()
+		if after.Status.Firesteel == nil {
+			after.Status.Firesteel = &v1alpha1.Record{}
+		}
+		record := after.Status.Firesteel
+		record.Sequence++
+		record.Transitions = append(record.Transitions, v1alpha1.Transition{
+			Sequence: record.Sequence, State: state, Time: metav1.NewMicroTime(start.Add(time.Duration(n*n) * time.Second)),
+		})
+		r.countTransitions(ctx, before, after)
+		r.countTransitions(ctx, after, after) // a write without news
+	}
+	want := map[string]float64{
+		"firesteel.applications firesteel.state=Succeeded":                                                          2,
+		"firesteel.application.transitions firesteel.state=Submitted":                                               1,
+		"firesteel.application.transitions firesteel.state=DriverRequested":                                         1,
+		"firesteel.application.transitions firesteel.state=DriverStarted":                                           1,
+		"firesteel.application.transition.duration sum firesteel.from=Submitted,firesteel.to=DriverRequested":       1,
+		"firesteel.application.transition.duration count firesteel.from=Submitted,firesteel.to=DriverRequested":     1,
+		"firesteel.application.transition.duration sum firesteel.from=DriverRequested,firesteel.to=DriverStarted":   3,
+		"firesteel.application.transition.duration count firesteel.from=DriverRequested,firesteel.to=DriverStarted": 1,
+		"firesteel.application.detection.duration sum firesteel.to=Submitted":                                       1,
+		"firesteel.application.detection.duration count firesteel.to=Submitted":                                     1,
+	}
+	if diff := cmp.Diff(want, reader.Values(t)); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+}
