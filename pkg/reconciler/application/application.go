@@ -52,6 +52,7 @@ type Reconciler struct {
 	namespaces config.NamespaceLabels
 
 	expectations      *expectations
+	finalizerRemovals *base.FinalizerRemovals
 	relabelledDrivers *relabelledDrivers
 	nameWaits         *nameWaits
 	podEventTimes     *podEventTimes
@@ -86,7 +87,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, app dialect.Application) err
 func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.expectations.finalizerJustRemoved(app) {
+	if r.finalizerRemovals.JustRemoved(app) {
 		return app, controller.NewRequeueAfter(retryAfter) // stale cache: the application is gone
 	}
 	v := r.viewOf(ctx, r.recordGuard.Newest(app))
@@ -98,7 +99,7 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	}
 	r.relay.Forget(v.app.GetUID())
 	r.recordGuard.forget(v.app)
-	r.expectations.finalizerRemoved(v.app)
+	r.finalizerRemovals.Add(v.app)
 	logging.FromContext(ctx).Debugw("removing finalizer", v.logKeys()...)
 	return v.app, nil
 }

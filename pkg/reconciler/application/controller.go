@@ -140,7 +140,8 @@ func newReconciler(
 		resync:       func(concerned func(any) bool) { impl.FilteredGlobalResync(concerned, kind.Informer) },
 		namespaces:   process.NamespaceLabels,
 
-		expectations: expectations,
+		expectations:      expectations,
+		finalizerRemovals: base.NewFinalizerRemovals(kind.API.Finalizer, realClock),
 		relabelledDrivers: newRelabelledDrivers(ctx, kube, kind.API.API, owned, relabelledEvents{
 			changed: func(app types.NamespacedName) {
 				podEventTimes.record(app)

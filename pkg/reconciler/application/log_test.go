@@ -73,7 +73,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 	l.r = &Reconciler{
 		api: applications.Apache(l.spark), kube: l.kube, deleter: driverDeleter{l.kube}, drivers: cachedDrivers(t), relay: noSink{}, clock: l.clock,
 		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),
-		expectations: newExpectations(apache.API, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
+		expectations: newExpectations(apache.API, l.clock), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
 		executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),

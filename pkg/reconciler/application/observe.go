@@ -19,7 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -140,35 +140,30 @@ func (r *Reconciler) podEventLateAt(app dialect.Application) time.Time {
 		return time.Time{}
 	}
 	if r.expectations.justCreated(launch.DriverUID) {
-		return r.expectations.createdAt(launch.DriverUID).Add(eventDelay)
+		return r.expectations.createdAt(launch.DriverUID).Add(base.EventDelay)
 	}
 	return time.Time{}
 }
 
-const (
-	// maxExpectations bounds the memory of sightings. What is forgotten costs one live read.
-	maxExpectations = 2048
-	// eventDelay is how long the event of what Firesteel itself did may take to arrive.
-	eventDelay = 10 * time.Second
-)
+// maxExpectations bounds each kind of expectation. A forgotten one costs one live read.
+const maxExpectations = 2048
 
-// expectations holds what this process knows and the caches may not have yet: driver Pods that it created or that were deleted, new
-// applications, and removed finalizers.
+// expectations holds what this process knows and the caches may not have yet: driver Pods that it created or that were deleted, and new
+// applications.
 type expectations struct {
-	api               *dialect.API
-	clock             clock.PassiveClock
-	deletions         *lru.Cache
-	releases          *lru.Cache
-	creations         *lru.Cache
-	finalizerRemovals *lru.Cache
-	newApplications   *lru.Cache
+	api             *dialect.API
+	clock           clock.PassiveClock
+	deletions       *lru.Cache
+	releases        *lru.Cache
+	creations       *lru.Cache
+	newApplications *lru.Cache
 }
 
 func newExpectations(api *dialect.API, clock clock.PassiveClock) *expectations {
 	return &expectations{
 		api: api, clock: clock, deletions: lru.New(maxExpectations),
 		releases: lru.New(maxExpectations), creations: lru.New(maxExpectations),
-		finalizerRemovals: lru.New(maxExpectations), newApplications: lru.New(maxExpectations),
+		newApplications: lru.New(maxExpectations),
 	}
 }
 
@@ -241,29 +236,7 @@ func (s *expectations) createdAt(uid types.UID) time.Time {
 // justCreated reports whether the event of a Pod's creation may be on its way. It is not if the Pod's deletion was reported.
 func (s *expectations) justCreated(uid types.UID) bool {
 	_, reported := s.deletions.Get(uid)
-	return !reported && s.clock.Since(s.createdAt(uid)) < eventDelay
-}
-
-// finalizerRemoval is when a finalizer was removed, and the resourceVersion of the application then.
-type finalizerRemoval struct {
-	at      time.Time
-	version string
-}
-
-func (s *expectations) finalizerRemoved(app dialect.Application) {
-	s.finalizerRemovals.Add(app.GetUID(), finalizerRemoval{at: s.clock.Now(), version: app.GetResourceVersion()})
-}
-
-// finalizerJustRemoved reports whether the finalizer of an application was removed a moment ago. If the object is newer and still
-// has our finalizer, another writer was faster and our patch conflicted: it was not removed.
-func (s *expectations) finalizerJustRemoved(app dialect.Application) bool {
-	known, parted := s.finalizerRemovals.Get(app.GetUID())
-	if !parted {
-		return false
-	}
-	last := known.(finalizerRemoval)
-	contested := writecache.Newer(app.GetResourceVersion(), last.version) && slices.Contains(app.GetFinalizers(), s.api.Finalizer)
-	return s.clock.Since(last.at) < eventDelay && !contested
+	return !reported && s.clock.Since(s.createdAt(uid)) < base.EventDelay
 }
 
 // applicationAdded records an application that no controller has reconciled: it has no finalizer, which every controller adds

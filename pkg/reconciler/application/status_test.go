@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -301,27 +302,6 @@ func TestADriverIsReleasedOnceAnotherAttemptFollows(t *testing.T) {
 	}
 }
 
-// Another's write, as when the garbage collector removes its own finalizer, makes a conflict of the removal of Firesteel's.
-func TestAnApplicationThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
-	for name, test := range map[string]struct {
-		version, finalizer string
-		waits              bool
-	}{
-		"as it was":                      {"7", apache.API.Finalizer, true},
-		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
-		"changed, and not let go of yet": {"8", apache.API.Finalizer, false},
-	} {
-		s := newExpectations(apache.API, clockAt(start))
-		app := pi().Obj()
-		app.ResourceVersion, app.Finalizers = "7", []string{apache.API.Finalizer, metav1.FinalizerOrphanDependents}
-		s.finalizerRemoved(app)
-		app.ResourceVersion, app.Finalizers = test.version, []string{test.finalizer}
-		if waits := s.finalizerJustRemoved(app); waits != test.waits {
-			t.Errorf("%s: it waits: %t", name, waits)
-		}
-	}
-}
-
 // It may be back, as the application is, from an older backup of the API server.
 func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
 	s := newExpectations(apache.API, clockAt(start))
@@ -342,24 +322,22 @@ func TestNothingIsKnownOfADriverThatIsForgotten(t *testing.T) {
 func TestSightings(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(start)
 	s := newExpectations(apache.API, clock)
-	app := pi().Obj()
-	if _, gone := s.deleted("driver"); gone || s.justCreated("created") || s.finalizerJustRemoved(app) {
+	if _, gone := s.deleted("driver"); gone || s.justCreated("created") {
 		t.Error("something was seen that was not")
 	}
 	pod := driverOf("this", "driver").Gone().Obj()
 	s.podDeleted(pod, false)
 	s.podCreated("created")
-	s.finalizerRemoved(app)
 	if last, gone := s.deleted("driver"); !gone || last != pod {
 		t.Errorf("the deleted Pod is %v, %t", last, gone)
 	}
 	if _, gone := s.deleted("another"); gone {
 		t.Error("another Pod is gone")
 	}
-	for since, want := range map[time.Duration]bool{0: true, eventDelay - time.Nanosecond: true, eventDelay: false} {
+	for since, want := range map[time.Duration]bool{0: true, base.EventDelay - time.Nanosecond: true, base.EventDelay: false} {
 		clock.SetTime(start.Add(since))
-		if created, parted := s.justCreated("created"), s.finalizerJustRemoved(app); created != want || parted != want {
-			t.Errorf("after %s: just created %t, just parted %t, want %t", since, created, parted, want)
+		if created := s.justCreated("created"); created != want {
+			t.Errorf("after %s: just created %t, want %t", since, created, want)
 		}
 	}
 }

@@ -1,16 +1,17 @@
 package sparkcluster
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
@@ -25,7 +26,8 @@ type clusterState struct {
 	pruned blocked.Pruned
 	edits  *edits.Tracker
 	// restorations bounds how often a status is restored that another writer has changed.
-	restorations delivery.Restorations
+	restorations      delivery.Restorations
+	finalizerRemovals *base.FinalizerRemovals
 
 	mutex      sync.Mutex
 	writeTimes map[types.UID]time.Time
@@ -34,8 +36,6 @@ type clusterState struct {
 	missing map[types.UID]map[string]missingPods
 	// deletedSeen are the deleted clusters that were reconciled before.
 	deletedSeen map[types.UID]bool
-	// removedFinalizers are the clusters whose finalizer was removed. The cache may still have them.
-	removedFinalizers map[types.UID]removedFinalizer
 }
 
 // refusal is why objects could not be created or updated at the last try.
@@ -47,17 +47,11 @@ type refusal struct {
 	temporary bool
 }
 
-// removedFinalizer is when the finalizer of a cluster was removed, and the resourceVersion that the cluster had before.
-type removedFinalizer struct {
-	at      time.Time
-	version string
-}
-
-func newClusterState() *clusterState {
+func newClusterState(clock clock.PassiveClock) *clusterState {
 	return &clusterState{
 		written: writecache.New[*sparkv1.SparkCluster](), edits: edits.NewTracker(), writeTimes: map[types.UID]time.Time{},
-		refusals: map[types.UID]refusal{}, missing: map[types.UID]map[string]missingPods{}, removedFinalizers: map[types.UID]removedFinalizer{},
-		deletedSeen: map[types.UID]bool{},
+		refusals: map[types.UID]refusal{}, missing: map[types.UID]map[string]missingPods{},
+		finalizerRemovals: base.NewFinalizerRemovals(status.Finalizer, clock), deletedSeen: map[types.UID]bool{},
 	}
 }
 
@@ -108,23 +102,10 @@ func (m *clusterState) lastRefusal(uid types.UID) refusal {
 	return m.refusals[uid]
 }
 
-// finalizerRemoved knows that the finalizer of a cluster is removed, and forgets everything else about the cluster.
-func (m *clusterState) finalizerRemoved(c *sparkv1.SparkCluster, now time.Time) {
+// finalizerRemoved remembers that the finalizer of a cluster is removed, and forgets everything else about the cluster.
+func (m *clusterState) finalizerRemoved(c *sparkv1.SparkCluster) {
 	m.forget(c)
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.removedFinalizers[c.UID] = removedFinalizer{at: now, version: c.ResourceVersion}
-}
-
-// finalizerJustRemoved reports whether the finalizer of a cluster was removed a moment ago, so that the cache may be stale. If the
-// cluster is newer and still has our finalizer, another writer such as the garbage collector was faster and our patch conflicted:
-// the finalizer was not removed.
-func (m *clusterState) finalizerJustRemoved(c *sparkv1.SparkCluster, now time.Time) bool {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	last, parted := m.removedFinalizers[c.UID]
-	contested := writecache.Newer(c.ResourceVersion, last.version) && slices.Contains(c.Finalizers, status.Finalizer)
-	return parted && now.Sub(last.at) < cacheDelay && !contested
+	m.finalizerRemovals.Add(c)
 }
 
 // forget forgets a cluster.
@@ -134,7 +115,6 @@ func (m *clusterState) forget(c *sparkv1.SparkCluster) {
 	m.restorations.Forget(c.UID)
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	delete(m.removedFinalizers, c.UID)
 	delete(m.writeTimes, c.UID)
 	m.reports.Forget(c.UID)
 	m.pruned.Forget(c.UID)

@@ -59,7 +59,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 		*r = Reconciler{
 			kube: kubeclient.Get(ctx), client: sparkclient.Get(ctx), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), masters: masters, enqueueAfter: impl.EnqueueAfter,
-			state: newClusterState(), redactors: base.NewRedactors(), metrics: metrics,
+			state: newClusterState(clock.RealClock{}), redactors: base.NewRedactors(), metrics: metrics,
 			owned: newOwnedObjects(ctx, kubeclient.Get(ctx), clock.RealClock{}, func(key types.NamespacedName, changed object) {
 				if c := base.Cached[*sparkv1.SparkCluster](informer.GetStore(), key); c != nil && concernsMaster(changed) {
 					masters.Hasten(c.UID)

@@ -63,7 +63,7 @@ func newEnv(t *testing.T, c *sparkv1.SparkCluster) *env {
 		t.Fatal(err)
 	}
 	w.r = &Reconciler{
-		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(),
+		kube: w.kube, client: w.spark, masters: w.masters, relay: w.relay, clock: w.clock, state: newClusterState(w.clock),
 		enqueueAfter: func(_ any, after time.Duration) { w.requeues = append(w.requeues, after) }, metrics: metrics,
 	}
 	w.r.owned = newOwnedObjects(w.ctx, w.kube, w.clock, func(types.NamespacedName, object) {})

@@ -70,7 +70,7 @@ func newOwnedObjects(
 		},
 	}
 	for kind, informer := range e.informers {
-		e.pending[kind] = writecache.NewExpiring[object](clock, cacheDelay)
+		e.pending[kind] = writecache.NewExpiring[object](clock, base.EventDelay)
 		base.Must(ctx, informer.AddIndexers(cache.Indexers{byOwner: indexByOwner}))
 		base.AddHandler(ctx, informer, handler)
 	}

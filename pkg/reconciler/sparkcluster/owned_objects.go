@@ -2,7 +2,6 @@ package sparkcluster
 
 import (
 	"sync"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,9 +33,6 @@ type object = resources.Object
 
 // objectKey identifies an object.
 type objectKey struct{ kind, namespace, name string }
-
-// cacheDelay is how long the event of Firesteel's own write may take to arrive.
-const cacheDelay = 10 * time.Second
 
 func objectKeyOf(o object) objectKey {
 	return objectKey{kind: kindOf(o), namespace: o.GetNamespace(), name: o.GetName()}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 func budgetOf(uid types.UID, version, hash string) *policyv1.PodDisruptionBudget {
@@ -134,11 +135,11 @@ func foreign(o *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
 func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.r.owned.written(budgetOf("1", "5", "new"))
-	w.clock.SetTime(began.Add(cacheDelay + time.Second))
+	w.clock.SetTime(began.Add(base.EventDelay + time.Second))
 	w.wantBudget("never seen", "")
 	w.cached(budgetOf("1", "4", "old"))
 	w.r.owned.deleted(budgetOf("1", "4", "old"))
-	w.clock.SetTime(began.Add(2*cacheDelay + 2*time.Second))
+	w.clock.SetTime(began.Add(2*base.EventDelay + 2*time.Second))
 	w.wantBudget("never gone", "old")
 }
 

@@ -79,7 +79,7 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
-	if r.state.finalizerJustRemoved(c, r.clock.Now()) {
+	if r.state.finalizerRemovals.JustRemoved(c) {
 		return controller.NewRequeueAfter(retryAfter) // the cache may be stale
 	}
 	current, err := r.advance(ctx, c)
@@ -89,7 +89,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	*c = *current
 	if c.Status.Firesteel.Foreign() {
 		r.forget(c.UID)
-		r.state.finalizerRemoved(c, r.clock.Now())
+		r.state.finalizerRemoved(c)
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
@@ -99,7 +99,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
 	}
 	r.forget(c.UID)
-	r.state.finalizerRemoved(c, r.clock.Now())
+	r.state.finalizerRemoved(c)
 	return nil
 }
 
