@@ -30,7 +30,7 @@ build: ## Build all packages.
 generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the events' contract, licences.
 	go run ./hack/codegen
 	go run ./hack/contract
-	go generate ./pkg/dialect/kubeflow ./pkg/metrics
+	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
 	go run ./hack/licenses
 
 .PHONY: verify

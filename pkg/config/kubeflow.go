@@ -15,19 +15,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 // Kubeflow holds the settings of config-kubeflow.
 type Kubeflow struct {
-	kubeflow.Defaults
+	settings.Defaults
 	Metrics kubeflowmetrics.Settings
 }
 
 // NewKubeflow reads config-kubeflow.
 func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
-	defaults := Kubeflow{Defaults: kubeflow.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	defaults := Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
 	ingress, metrics := &defaults.Ingress, &defaults.Metrics
 	err := Keys{
 		"spark-defaults.conf": func(key, value string) (err error) {

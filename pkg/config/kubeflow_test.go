@@ -11,12 +11,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
 
 func TestKubeflow(t *testing.T) {
-	unchanged := config.Kubeflow{Defaults: kubeflow.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
+	unchanged := config.Kubeflow{Defaults: settings.NewDefaults(), Metrics: kubeflowmetrics.DefaultSettings()}
 	changed := func(change func(*config.Kubeflow)) config.Kubeflow {
 		changed := unchanged
 		change(&changed)
@@ -56,7 +56,7 @@ func TestKubeflow(t *testing.T) {
 			data("ingress-url-format", "https://example.com/{{ $appNamespace }}/{{$appName}}/{{$appId}}", "ingress-class-name", "nginx",
 				"ingress-tls", `[{"hosts":["example.com"],"secretName":"tls"}]`, "ingress-annotations", "example.com/a: b"),
 			changed(func(d *config.Kubeflow) {
-				d.Ingress = kubeflow.Ingress{
+				d.Ingress = settings.Ingress{
 					URLFormat: "https://example.com/{{ $appNamespace }}/{{$appName}}/{{$appId}}", ClassName: "nginx",
 					TLS:         []networkingv1.IngressTLS{{Hosts: []string{"example.com"}, SecretName: "tls"}},
 					Annotations: map[string]string{"example.com/a": "b"},
@@ -160,7 +160,7 @@ func TestManifestOfKubeflowHasTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := kubeflow.NewDefaults()
+	want := settings.NewDefaults()
 	if len(got.DeniedProperties) < len(want.DeniedProperties) ||
 		!slices.Equal(got.DeniedProperties[:len(want.DeniedProperties)], want.DeniedProperties) {
 		t.Errorf("the denied properties are %q, which do not begin with %q", got.DeniedProperties, want.DeniedProperties)

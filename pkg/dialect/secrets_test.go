@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -45,7 +47,7 @@ var kinds = map[string]struct {
 		conf: func(app dialect.Application) map[string]string { return app.(*sparkv1.SparkApplication).Spec.SparkConf },
 	},
 	"sparkoperator.k8s.io": {
-		dialect: kubeflow.New(kubeflow.Defaults{}),
+		dialect: kubeflow.New(settings.Defaults{}),
 		app: func() dialect.Application {
 			return &v1beta2.SparkApplication{ObjectMeta: named(), Spec: v1beta2.SparkApplicationSpec{
 				MainClass: "Main", MainApplicationFile: "local:///a.jar", SparkVersion: "4.1.1", Image: "spark:4.1.1",
@@ -98,19 +100,18 @@ func properties(t *testing.T) []string {
 	t.Helper()
 	var keys []string
 	property := regexp.MustCompile(`"(spark\.[A-Za-z0-9.]+)"`)
-	for _, folder := range []string{"../submission", "apache", "kubeflow", "."} {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+	for _, folder := range []string{"../submission", "."} {
+		if err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
 			}
+			text, err := os.ReadFile(path)
 			for _, found := range property.FindAllStringSubmatch(string(text), -1) {
 				keys = append(keys, found[1])
 			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
 	}
 	slices.Sort(keys)
@@ -245,7 +246,7 @@ func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
 		SparkConf: map[string]string{"spark.kubernetes.driverEnv.PASSWORD": secret + "a"},
 	}}
 	app.Spec.Driver.EnvVars = map[string]string{"PASSWORD": secret + "b"}
-	text := strings.Join(kubeflow.New(kubeflow.Defaults{}).Warnings(app), " ")
+	text := strings.Join(kubeflow.New(settings.Defaults{}).Warnings(app), " ")
 	want := fmt.Sprintf("spec.sparkConf spark.kubernetes.driverEnv.PASSWORD %[1]q has no effect, spec.driver.envVars.PASSWORD says %[1]q: "+
 		"leave one of them out", redact.Mark)
 	if strings.Contains(text, secret) || !strings.Contains(text, want) {

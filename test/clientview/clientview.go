@@ -9,7 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
@@ -121,7 +121,7 @@ func miscounted(was, is v1beta2.SparkApplicationStatus, begun []v1alpha1.Transit
 // unedited says that an application is invalidated although nobody edited its spec. A record of an earlier version of Firesteel
 // names no generation: its attempt is of the generation that was observed before, not of the one that this write observes.
 func unedited(was v1beta2.SparkApplicationStatus, after *v1beta2.SparkApplication, begun []v1alpha1.Transition) []string {
-	asked := kubeflow.SpecOf(after)
+	asked := fields.SpecOf(after)
 	asked.Observed = was.ObservedGeneration
 	if count(begun, lifecycle.Invalidating) > 0 && asked.Since(was.Firesteel) != spec.Edited {
 		return []string{"it is invalidated, and its spec is that of its attempt"}

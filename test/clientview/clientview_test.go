@@ -9,7 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/test/clientview"
 )
@@ -28,7 +28,7 @@ func completed(t *testing.T) *v1beta2.SparkApplication {
 			Transitions: []v1alpha1.Transition{{Sequence: 7, State: "TerminatedWithoutReleaseResources", Outcome: v1alpha1.OutcomeSucceeded}},
 		},
 	}
-	kubeflow.SpecOf(app).Note(app.Status.Firesteel)
+	fields.SpecOf(app).Note(app.Status.Firesteel)
 	return app
 }
 

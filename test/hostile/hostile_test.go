@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
@@ -146,7 +147,7 @@ func stepsOf(k hostile.Kind, data []byte) []step {
 	case "spark.apache.org/v1 SparkApplication":
 		return stepsOfApplication(data, &sparkv1.SparkApplication{}, apache.New(apache.Defaults{}))
 	case "sparkoperator.k8s.io/v1beta2 SparkApplication":
-		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.New(kubeflow.NewDefaults()))
+		return stepsOfApplication(data, &v1beta2.SparkApplication{}, kubeflow.New(settings.NewDefaults()))
 	case "spark.apache.org/v1 SparkCluster":
 		return stepsOfCluster(data)
 	case "firesteel.dev/v1alpha1 ScheduledSparkApplication":

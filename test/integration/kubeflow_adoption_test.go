@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 )
 
-const leftByKubeflow = "../../pkg/dialect/kubeflow/testdata/left-by-kubeflow-operator.yaml"
+const leftByKubeflow = "../../pkg/dialect/kubeflow/status/testdata/left-by-kubeflow-operator.yaml"
 
 // kubeflowFate is what becomes of an application that the Kubeflow operator left behind: the state that it comes to,
 // and whether a driver is made for it.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 )
 
 // fieldRow is a field of spec, and a part of what comes of it: of the driver Pod, of the executors' template and of
@@ -283,12 +283,12 @@ func TestEachFieldOfAKubeflowManifestHasARow(t *testing.T) {
 		}
 		return lives
 	}
-	for _, route := range kubeflow.Routes {
+	for _, route := range fields.Routes {
 		if !has(route.Field) {
 			t.Errorf("no row has %s", route.Field)
 		}
 	}
-	for _, route := range kubeflow.PodRoutes {
+	for _, route := range fields.PodRoutes {
 		for _, role := range []string{"driver.", "executor."} {
 			if !has(role + route.Field) {
 				t.Errorf("no row has %s", role+route.Field)

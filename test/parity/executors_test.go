@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -63,8 +63,8 @@ func part(fields Fields, prefix string) Fields {
 
 // TestFieldsGoToExecutorsAsTheTableOfRoutesSays goes by the first case of each field.
 func TestFieldsGoToExecutorsAsTheTableOfRoutesSays(t *testing.T) {
-	routes := slices.Clone(kubeflow.Routes)
-	for _, route := range kubeflow.PodRoutes {
+	routes := slices.Clone(fields.Routes)
+	for _, route := range fields.PodRoutes {
 		route.Field = "executor." + route.Field
 		routes = append(routes, route)
 		if !slices.ContainsFunc(ExecutorCases, func(c ExecutorCase) bool { return c.Field == route.Field }) {
@@ -83,7 +83,7 @@ func TestFieldsGoToExecutorsAsTheTableOfRoutesSays(t *testing.T) {
 				t.Run(version+"/"+route.Field, func(t *testing.T) {
 					wantRoute(t, ExecutorCases[at], recordings[ExecutorCases[at].Name()], route.Executor)
 				})
-			case route.Executor == kubeflow.ByTemplate, route.Executor == kubeflow.ByTemplateAndProperty:
+			case route.Executor == fields.ByTemplate, route.Executor == fields.ByTemplateAndProperty:
 				t.Errorf("no case shows what executors get of %s", route.Field)
 			}
 		}
@@ -91,7 +91,7 @@ func TestFieldsGoToExecutorsAsTheTableOfRoutesSays(t *testing.T) {
 }
 
 // wantRoute checks the way of a field by what its case has recorded otherwise than the one that asks for nothing.
-func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want kubeflow.Way) {
+func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want fields.Way) {
 	t.Helper()
 	missing, err := c.Missing(recorded)
 	if err != nil {
@@ -103,12 +103,12 @@ func wantRoute(t *testing.T, c ExecutorCase, recorded Fields, want kubeflow.Way)
 		return value == nil || strings.Contains(field, "executor.podTemplate")
 	})
 	property := len(properties) > 0
-	ways := map[kubeflow.Way]bool{
-		kubeflow.Impossible: len(missing) > 0,
-		kubeflow.ByProperty: property && !template,
+	ways := map[fields.Way]bool{
+		fields.Impossible: len(missing) > 0,
+		fields.ByProperty: property && !template,
 		// What makes a field of the application's count may be other fields, by properties.
-		kubeflow.ByTemplate:            template && (!property || !strings.HasPrefix(c.Field, "executor.")),
-		kubeflow.ByTemplateAndProperty: template && property,
+		fields.ByTemplate:            template && (!property || !strings.HasPrefix(c.Field, "executor.")),
+		fields.ByTemplateAndProperty: template && property,
 	}
 	if !ways[want] {
 		t.Errorf("the way is said to be %s, and it is by property: %v, by template: %v, in vain: %v", want, property, template, missing)
@@ -130,7 +130,7 @@ func TestExecutorsRequestWhatIsReckonedWithBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := kubeflow.Plan(app, v1alpha1.Attempt{}, kubeflowDefaults())
+			plan, err := fields.Plan(app, v1alpha1.Attempt{}, kubeflowDefaults())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -72,8 +73,8 @@ func DecodeKubeflow(manifest []byte) (*v1beta2.SparkApplication, error) {
 }
 
 // kubeflowDefaults have the operator add nothing beside Spark's objects, and deny nothing.
-func kubeflowDefaults() kubeflow.Defaults {
-	defaults := kubeflow.NewDefaults()
+func kubeflowDefaults() settings.Defaults {
+	defaults := settings.NewDefaults()
 	defaults.UIService, defaults.DeniedProperties = false, nil
 	return defaults
 }
@@ -83,7 +84,7 @@ func RefusalInKubeflow(refusal error, app *v1beta2.SparkApplication) string {
 	if refusal == nil {
 		return ""
 	}
-	return kubeflow.Refusal(refusal, app, kubeflowDefaults())
+	return fields.Refusal(refusal, app, kubeflowDefaults())
 }
 
 // placeInKubeflow is where in a manifest of the Kubeflow operator's API the refused field is.
@@ -106,10 +107,10 @@ func (c Case) placeInKubeflow() string {
 // the objects are Spark's, so that those of a recording are the same.
 func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
 	defaults := kubeflowDefaults()
-	if refused := kubeflow.Policy(app, defaults).Refused; refused != nil {
+	if refused := fields.Policy(app, defaults).Refused; refused != nil {
 		return nil, errors.New(refused.Message)
 	}
-	plan, err := kubeflow.Plan(app, v1alpha1.Attempt{Since: metav1.NewMicroTime(time.UnixMilli(0))}, defaults)
+	plan, err := fields.Plan(app, v1alpha1.Attempt{Since: metav1.NewMicroTime(time.UnixMilli(0))}, defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,7 @@ func (c Case) BuildKubeflow(app *v1beta2.SparkApplication) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := kubeflow.Complete(app, defaults, built); err != nil {
+	if err := fields.Complete(app, defaults, built); err != nil {
 		return nil, err
 	}
 	return sent(built)

@@ -3,6 +3,8 @@ package kubeflow
 import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 )
 
 // API is sparkoperator.k8s.io's.
@@ -14,17 +16,9 @@ var API = &dialect.API{
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
 	ReleasesFinished: true,
-	LabelApplication: LabelApplication,
-	DriverSelector:   labelRole + "=driver," + LabelLaunched + "=true",
-	ExecutorSelector: labelRole + "=executor," + LabelLaunched + "=true",
+	LabelApplication: names.LabelApplication,
+	DriverSelector:   names.LabelRole + "=driver," + names.LabelLaunched + "=true",
+	ExecutorSelector: names.LabelRole + "=executor," + names.LabelLaunched + "=true",
 	ShowsExecutors:   true,
-	Fields:           fields,
-}
-
-// fields are where users write what messages speak of.
-var fields = dialect.Fields{
-	ServiceAccount:   "spec.driver.serviceAccount",
-	DriverTemplate:   "spec.driver.template",
-	ExecutorTemplate: "spec.executor.template",
-	Settings:         "config-kubeflow",
+	Fields:           fields.Paths,
 }

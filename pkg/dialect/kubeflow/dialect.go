@@ -6,26 +6,30 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 )
 
 // New returns the dialect of sparkoperator.k8s.io, with the operator's settings.
-var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, Defaults]{
-	Policy:   Policy,
-	Spec:     SpecOf,
-	Warnings: UnsupportedFields,
+var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defaults]{
+	Policy:   fields.Policy,
+	Spec:     fields.SpecOf,
+	Warnings: fields.UnsupportedFields,
 
-	Plan:            Plan,
-	Ingredients:     Ingredients,
-	AddLaunchLabels: AddLaunchLabels,
-	Complete:        Complete,
-	NotInstalled:    NotInstalled,
-	ObsoleteObjects: obsoleteObjects,
-	Refusal:         Refusal,
+	Plan:            fields.Plan,
+	Ingredients:     fields.Ingredients,
+	AddLaunchLabels: names.AddLaunchLabels,
+	Complete:        fields.Complete,
+	NotInstalled:    fields.NotInstalled,
+	ObsoleteObjects: fields.ObsoleteObjects,
+	Refusal:         fields.Refusal,
 
-	Project: func(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, defaults Defaults) {
-		Project(&app.Status, record, Executors{Seen: facts.Executors, Tracked: defaults.MaxTrackedExecutors})
-		ProjectUI(app, defaults, facts.Created)
-		SetConditions(app, record, facts)
+	Project: func(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, defaults settings.Defaults) {
+		status.Project(&app.Status, record, status.Executors{Seen: facts.Executors, Tracked: defaults.MaxTrackedExecutors})
+		status.ProjectUI(app, defaults, facts.Created)
+		status.SetConditions(app, record, facts)
 	},
 	Restore: func(app, last *v1beta2.SparkApplication) *v1beta2.SparkApplication {
 		restored := app.DeepCopy()
@@ -34,23 +38,23 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, Defaults]{
 	},
 	ShowsExecutors: func(app *v1beta2.SparkApplication) bool { return len(app.Status.ExecutorState) > 0 },
 	VisibleState:   func(app *v1beta2.SparkApplication) string { return string(app.Status.AppState.State) },
-	Announcements:  Announcements,
+	Announcements:  status.Announcements,
 
-	HasForeignStatus: func(app *v1beta2.SparkApplication) bool { return HasForeignStatus(app.Status) },
-	FinishedElsewhere: func(app *v1beta2.SparkApplication, defaults Defaults) bool {
-		return FinishedElsewhere(app, Policy(app, defaults))
+	HasForeignStatus: func(app *v1beta2.SparkApplication) bool { return status.HasForeignStatus(app.Status) },
+	FinishedElsewhere: func(app *v1beta2.SparkApplication, defaults settings.Defaults) bool {
+		return status.FinishedElsewhere(app, fields.Policy(app, defaults))
 	},
-	SameVisibleStatus: func(a, b *v1beta2.SparkApplication) bool { return SameVisibleStatus(a.Status, b.Status) },
-	Inherit: func(app *v1beta2.SparkApplication, defaults Defaults) (*v1alpha1.Record, error) {
-		return Inherit(app, Policy(app, defaults))
+	SameVisibleStatus: func(a, b *v1beta2.SparkApplication) bool { return status.SameVisibleStatus(a.Status, b.Status) },
+	Inherit: func(app *v1beta2.SparkApplication, defaults settings.Defaults) (*v1alpha1.Record, error) {
+		return status.Inherit(app, fields.Policy(app, defaults))
 	},
-	DriverLabels: DriverLabels,
+	DriverLabels: names.DriverLabels,
 	PickDriver: func(app *v1beta2.SparkApplication, _ *v1alpha1.Record, pods []corev1.Pod) (*corev1.Pod, []corev1.Pod) {
-		return PickDriver(app, pods)
+		return status.PickDriver(app, pods)
 	},
 	Adopt: func(
-		app *v1beta2.SparkApplication, defaults Defaults, record *v1alpha1.Record, driver *corev1.Pod,
+		app *v1beta2.SparkApplication, defaults settings.Defaults, record *v1alpha1.Record, driver *corev1.Pod,
 	) (*v1alpha1.Record, error) {
-		return Adopt(app, Policy(app, defaults), record, driver), nil
+		return status.Adopt(app, fields.Policy(app, defaults), record, driver), nil
 	},
 })

@@ -1,9 +1,10 @@
-// Package kubeflow translates between sparkoperator.k8s.io and Firesteel's own notions: an application's spec to a
-// lifecycle policy, a submission plan and the objects beside Spark's own, its record to the status that the Kubeflow
-// operator's clients read.
+// Package kubeflow is the dialect of sparkoperator.k8s.io, the API of the Kubeflow Spark operator, formerly Google's.
 //
-// It is pure. What it mirrors is the Kubeflow Spark operator, formerly Google's, and of that the admission webhook, too:
-// what the webhook did to a driver's Pod is done to the Pod before it is created, and what it did to executors travels
-// in properties and in the pod template that the driver makes them from. Routes lists, field by field, which way each
-// takes.
+//	names      what the Kubeflow operator calls things: objects, labels, submission IDs, the UI's address; the roles of Pods
+//	settings   what the ConfigMap config-kubeflow says about these applications
+//	fields     spec -> lifecycle policy, submission plan, objects beside Spark's own, warnings and refusals
+//	status     record -> status, conditions and Kubernetes Events; the Kubeflow operator's status -> record
+//
+// It is pure. It mirrors the Kubeflow operator and its admission webhook: Pods get what that webhook gave them, but before
+// they are created. fields.Routes lists, field by field, which way each takes.
 package kubeflow

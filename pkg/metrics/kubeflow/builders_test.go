@@ -14,7 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	kubeflowmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/kubeflow"
 )
@@ -52,11 +52,11 @@ func (a *application) Left(state v1beta2.ApplicationStateType) *application {
 // Went has the record go through states, and shows the last. A launch precedes the first state but Submitted and those
 // that fail before it.
 func (a *application) Went(states ...lifecycle.State) *application {
-	status := &a.app.Status
-	if status.Firesteel == nil {
-		status.Firesteel = &v1alpha1.Record{}
+	written := &a.app.Status
+	if written.Firesteel == nil {
+		written.Firesteel = &v1alpha1.Record{}
 	}
-	record := status.Firesteel
+	record := written.Firesteel
 	for _, state := range states {
 		record.Sequence++
 		transition := v1alpha1.Transition{Sequence: record.Sequence, State: string(state), Attempt: record.Attempt.ID}
@@ -73,7 +73,7 @@ func (a *application) Went(states ...lifecycle.State) *application {
 		}
 		record.Transitions = append(record.Transitions, transition)
 	}
-	status.AppState.State = kubeflow.State(record)
+	written.AppState.State = status.State(record)
 	return a
 }
 

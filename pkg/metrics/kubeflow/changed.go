@@ -5,7 +5,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 )
 
 func (i *instruments) changed(before, after *v1beta2.SparkApplication, now time.Time) {
@@ -56,7 +56,7 @@ func stepOf(record *v1alpha1.Record, n int) step {
 	transition := record.Transitions[n]
 	upTo := *record
 	upTo.Transitions, upTo.Sequence, upTo.Attempt.ID = record.Transitions[:n+1], transition.Sequence, transition.Attempt
-	state := kubeflow.State(&upTo)
+	state := status.State(&upTo)
 	return step{state, state == v1beta2.FailedSubmissionState && transition.End != nil}
 }
 

@@ -19,6 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	kubeflowsettings "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -56,7 +58,7 @@ func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
 
 // No driver that Firesteel makes is taken for one whose labels somebody changed.
 func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
-	mine := map[string]string{kubeflow.LabelApplication: "mine", kubeflow.LabelLaunched: "mine"}
+	mine := map[string]string{names.LabelApplication: "mine", names.LabelLaunched: "mine"}
 	theirs := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi", UID: "uid-of-pi", Labels: mine}}
 	theirs.Spec.MainClass, theirs.Spec.SparkVersion, theirs.Spec.Type, theirs.Spec.Mode = "Main", "4.1.4", "Scala", "cluster"
 	theirs.Spec.Image, theirs.Spec.MainApplicationFile = "spark", "local:///app.jar"
@@ -67,7 +69,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 	}{
 		"Apache":            {applications.Apache(nil), apache.New(apache.Defaults{}), routed()},
 		"Apache, long name": {applications.Apache(nil), apache.New(apache.Defaults{}), with(named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
-		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflow.Defaults{}), theirs},
+		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflowsettings.Defaults{}), theirs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			objects, launch, err := (&Reconciler{api: test.api}).build(viewIn(test.d, test.app), v1alpha1.Attempt{}, nil)

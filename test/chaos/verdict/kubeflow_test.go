@@ -11,7 +11,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
 	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
 )
 
@@ -27,7 +28,7 @@ func newKubeflowLife(t *testing.T, states string) *kubeflowLife {
 	l := &kubeflowLife{T: t, court: verdict.New()}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
-	kubeflow.SpecOf(&l.app).Note(l.app.Status.Firesteel)
+	fields.SpecOf(&l.app).Note(l.app.Status.Firesteel)
 	for _, state := range strings.Fields(states) {
 		if state == "edited" {
 			l.app.Spec.Arguments = append(l.app.Spec.Arguments, "more")
@@ -48,7 +49,7 @@ func (l *kubeflowLife) persist(state string) {
 			next.Executions = 1
 		}
 		r.Attempt, r.Launch = next, nil
-		kubeflow.SpecOf(&l.app).Note(r)
+		fields.SpecOf(&l.app).Note(r)
 	case "DriverRequested":
 		id := fmt.Sprint(r.Attempt.ID)
 		r.Launch = &v1alpha1.Launch{ID: id, DriverPod: "pi-driver", DriverUID: "uid", ApplicationID: "spark-" + id}
@@ -64,7 +65,7 @@ func (l *kubeflowLife) persist(state string) {
 		t.Outcome = v1alpha1.OutcomeSucceeded
 	}
 	r.Transitions = append(r.Transitions, t)
-	kubeflow.Project(&l.app.Status, r, kubeflow.Executors{})
+	status.Project(&l.app.Status, r, status.Executors{})
 	l.app.ResourceVersion = fmt.Sprint(100 + r.Sequence)
 	l.court.SawApplication(watch.Modified, l.app.DeepCopy())
 }

@@ -1,0 +1,87 @@
+package fields
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Ingredients are what, besides the plan, decides what the objects of an attempt look like.
+func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any {
+	return struct {
+		Spec                      v1beta2.SparkApplicationSpec
+		UIService                 bool
+		Ingress                   settings.Ingress
+		DriverPodDisruptionBudget bool
+		BatchSchedulers           []string
+		DefaultBatchScheduler     string
+	}{
+		runSpec(app.Spec), defaults.UIService, defaults.Ingress, defaults.DriverPodDisruptionBudget,
+		defaults.BatchSchedulers, defaults.DefaultBatchScheduler,
+	}
+}
+
+// Complete does to the objects of an attempt what the Kubeflow operator and its webhook do, and adds theirs.
+func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
+	driverFirst(objects.Driver)
+	mutate(app, names.Driver, &objects.Driver.Spec, 0)
+	if err := checkDriver(app, objects); err != nil {
+		return err
+	}
+	if err := addTaskGroups(app, defaults, objects); err != nil {
+		return err
+	}
+	group, err := podGroup(app, defaults, objects)
+	if err != nil {
+		return err
+	}
+	if group != nil {
+		objects.Before = append(objects.Before, group)
+	}
+	for _, object := range []submission.Object{metricsConfigMap(app), disruptionBudget(app, defaults, objects)} {
+		if object != nil {
+			objects.Owned = append(objects.Owned, object)
+		}
+	}
+	return addEndpoints(app, defaults, objects)
+}
+
+// driverFirst moves Spark's container, which comes last, before those of a template: kubectl logs shows the first.
+func driverFirst(pod *corev1.Pod) {
+	last := len(pod.Spec.Containers) - 1
+	pod.Spec.Containers = slices.Insert(pod.Spec.Containers[:last:last], 0, pod.Spec.Containers[last])
+}
+
+// mainContainer is Spark's, in a driver Pod that Complete has begun with.
+func mainContainer(objects *submission.Objects) *corev1.Container {
+	return &objects.Driver.Spec.Containers[0]
+}
+
+// checkDriver refuses a limit of memory below what the driver requests.
+func checkDriver(app *v1beta2.SparkApplication, objects *submission.Objects) error {
+	resources := mainContainer(objects).Resources
+	limit, requested := resources.Limits[corev1.ResourceMemory], resources.Requests[corev1.ResourceMemory]
+	if given := app.Spec.Driver.MemoryLimit; given != "" && limit.Cmp(requested) < 0 {
+		return &submission.FieldError{
+			Field: "spec.driver.memoryLimit", Value: given, Problem: "is less than the " + requested.String() + " that the driver requests",
+			Remedy: "raise it, or lower spec.driver.memory or spec.driver.memoryOverhead",
+		}
+	}
+	return nil
+}
+
+// NotInstalled says which kinds of objects were not made because the cluster does not have them. Empty ones don't count.
+func NotInstalled(kinds []string) []string {
+	var sentences []string
+	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {
+		if kind != "" {
+			sentences = append(sentences, "The application runs without its "+kind+": the cluster knows none.")
+		}
+	}
+	return sentences
+}

@@ -1,0 +1,124 @@
+package fields
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Plan is what an attempt of the application submits. It fails with what the Kubeflow operator does and Firesteel
+// cannot, by the field's name.
+func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults settings.Defaults) (submission.Plan, error) {
+	own := names.OfAttempt(app, attempt.ID)
+	p := propertiesOf(app, defaults)
+	p.setProxy(app, defaults, own.AppID)
+	plan := submission.Plan{
+		Namespace:        app.Namespace,
+		SparkVersion:     app.Spec.SparkVersion,
+		Properties:       p.values(),
+		MainClass:        app.Spec.MainClass,
+		Resource:         mainResource(app.Spec),
+		Arguments:        app.Spec.Arguments,
+		ProxyUser:        app.Spec.ProxyUser,
+		DriverTemplate:   driverTemplate(app),
+		ExecutorTemplate: executorTemplate(app),
+		Names:            own,
+		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
+		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
+	}
+	for r, template := range map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate} {
+		if template != nil {
+			plan.Properties[r.KubernetesProperty("podTemplateContainerName")] = r.Container()
+		}
+	}
+	return plan, errors.Join(checkSpec(app), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths))
+}
+
+// mainResource is what runs. Its suffix says in which language: Spark goes by that, too.
+func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
+	return submission.Resource{URI: spec.MainApplicationFile}
+}
+
+// besideRemoteTemplates refuses templates that properties name by a URL where fields need one of their own.
+func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) error {
+	var errs []error
+	made := map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate}
+	for _, r := range []names.Role{names.Driver, names.Executor} {
+		key := r.KubernetesProperty("podTemplateFile")
+		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && made[r] != nil {
+			errs = append(errs, &submission.FieldError{
+				Field: confField + key, Value: location,
+				Problem: "cannot go with fields of spec." + string(r) + " that no Spark property stands for",
+				Remedy:  "write the template into " + r.Field("template"),
+			})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkSpec refuses what neither Spark nor the Kubeflow operator could do.
+func checkSpec(app *v1beta2.SparkApplication) error {
+	var errs []error
+	volumes := volumesByName(app)
+	for _, r := range []names.Role{names.Driver, names.Executor} {
+		spec := r.Pods(&app.Spec)
+		for i, mount := range spec.VolumeMounts {
+			if isLocalDir(mount) && volumes[mount.Name] == nil {
+				errs = append(errs, &submission.FieldError{
+					Field: r.Field(fmt.Sprintf("volumeMounts[%d].name", i)), Value: mount.Name,
+					Problem: "names no volume of spec.volumes", Remedy: "add the volume",
+				})
+			}
+		}
+		if spec.Cores != nil && !(*spec.Cores > 0 && *spec.Cores < 1<<31) {
+			errs = append(errs, &submission.FieldError{
+				Field: r.Field("cores"), Value: fmt.Sprint(*spec.Cores), Problem: "is no number of cores", Remedy: "write one such as 1",
+			})
+		}
+	}
+	errs = append(errs, checkExecutorMetadata(app.Spec.Executor)...)
+	errs = append(errs, dialect.CheckVolumes("spec.volumes", app.Spec.Volumes, app.UnknownFields))
+	for _, r := range []names.Role{names.Driver, names.Executor} {
+		if template := r.Pods(&app.Spec).Template; template != nil {
+			errs = append(errs, dialect.CheckVolumes(r.Field("template.spec.volumes"), template.Spec.Volumes, app.UnknownFields))
+		}
+	}
+	if _, err := memoryLimit(app.Spec.Driver.MemoryLimit); err != nil {
+		errs = append(errs, &submission.FieldError{
+			Field: "spec.driver.memoryLimit", Value: app.Spec.Driver.MemoryLimit, Problem: "is not a size", Remedy: "write one such as 2g or 2Gi",
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// checkExecutorMetadata refuses labels and annotations with which the API server would refuse all executors, for as long
+// as the driver asks for them. Of the driver submission.Build refuses them.
+func checkExecutorMetadata(spec v1beta2.ExecutorSpec) []error {
+	var errs []error
+	refuse := func(field, value, problem string, problems []string) {
+		if len(problems) > 0 {
+			errs = append(errs, &submission.FieldError{
+				Field: names.Executor.Field(field), Value: value, Problem: problem, Remedy: "mend it: " + strings.Join(problems, ", "),
+			})
+		}
+	}
+	for _, key := range sortedKeys(spec.Labels) {
+		refuse("labels."+key, key, "is no label key", validation.IsQualifiedName(key))
+		refuse("labels."+key, spec.Labels[key], "is no label value", validation.IsValidLabelValue(spec.Labels[key]))
+	}
+	for _, key := range sortedKeys(spec.Annotations) {
+		refuse("annotations."+key, key, "is no annotation key", validation.IsQualifiedName(strings.ToLower(key)))
+	}
+	return errs
+}

@@ -1,0 +1,254 @@
+package fields
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+)
+
+// Spark properties that more than one file speaks of.
+const (
+	appNameKey         = "spark.app.name"
+	namespaceKey       = "spark.kubernetes.namespace"
+	deployModeKey      = "spark.submit.deployMode"
+	imageKey           = "spark.kubernetes.container.image"
+	instancesKey       = "spark.executor.instances"
+	dynamicKey         = "spark.dynamicAllocation.enabled"
+	uiPortKey          = "spark.ui.port"
+	decommissionKey    = "spark.decommission.enabled"
+	confField          = "spec.sparkConf."
+	dynamicField       = "spec.dynamicAllocation."
+	pythonVersionField = "spec.pythonVersion"
+)
+
+// Property is the value of a Spark property, and where it comes from: a field, or the operator's settings.
+type property struct{ value, field string }
+
+// properties are Spark properties. What is set later wins, as on a command line.
+type properties map[string]property
+
+// set sets a property where the field says something.
+func (p properties) set(key, value, field string) {
+	if value != "" {
+		p[key] = property{value, field}
+	}
+}
+
+func (p properties) setNumber(key string, value *int32, field string) {
+	if value != nil {
+		p.set(key, strconv.Itoa(int(*value)), field)
+	}
+}
+
+func (p properties) setBool(key string, value *bool, field string) {
+	if value != nil {
+		p.set(key, strconv.FormatBool(*value), field)
+	}
+}
+
+// setList sets a property that is a list.
+func (p properties) setList(key string, values []string, field string) {
+	p.set(key, strings.Join(values, ","), field)
+}
+
+// setAll sets a property for each entry of a map, whatever its value.
+func (p properties) setAll(prefix string, values map[string]string, field string) {
+	for key, value := range values {
+		p[prefix+key] = property{value, field + "." + key}
+	}
+}
+
+// values are the properties themselves.
+func (p properties) values() map[string]string {
+	values := make(map[string]string, len(p))
+	for key, its := range p {
+		values[key] = its.value
+	}
+	return values
+}
+
+// propertiesOf are the Spark properties of an application, in the order of the Kubeflow operator's command line.
+func propertiesOf(app *v1beta2.SparkApplication, defaults settings.Defaults) properties {
+	p := properties{}
+	for key, value := range defaults.Properties {
+		p[key] = property{value, "the operator's default " + key}
+	}
+	p.setImage(app.Spec)
+	p.setConf(app.Spec)
+	p.set(names.DriverPodNameKey, app.Spec.Driver.PodName, "spec.driver.podName")
+	for _, r := range []names.Role{names.Driver, names.Executor} {
+		p.setRole(r, app)
+	}
+	p.setDriver(app.Spec.Driver)
+	p.setExecutor(app.Spec)
+	p.setAll("spark.kubernetes.node.selector.", app.Spec.NodeSelector, "spec.nodeSelector")
+	p.setDynamicAllocation(app.Spec.DynamicAllocation)
+	p.setDependencies(app.Spec.Deps)
+	p.setMonitoring(app)
+	p.setScheduler(app, defaults)
+	for key, value := range fixedProperties(app) {
+		p[key] = property{value, "metadata"}
+	}
+	p.setInstances()
+	return p
+}
+
+func (p properties) setImage(spec v1beta2.SparkApplicationSpec) {
+	p.set(imageKey, spec.Image, "spec.image")
+	p.set("spark.kubernetes.container.image.pullPolicy", spec.ImagePullPolicy, "spec.imagePullPolicy")
+	p.setList("spark.kubernetes.container.image.pullSecrets", spec.ImagePullSecrets, "spec.imagePullSecrets")
+	if spec.PythonVersion != nil {
+		p.set("spark.kubernetes.pyspark.pythonVersion", spec.PythonVersion.String(), pythonVersionField)
+	}
+	p.set("spark.kubernetes.memoryOverheadFactor", spec.MemoryOverheadFactor, "spec.memoryOverheadFactor")
+	p.set("spark.kubernetes.submission.waitAppCompletion", "false", "spec")
+}
+
+func (p properties) setConf(spec v1beta2.SparkApplicationSpec) {
+	p.setAll("", spec.SparkConf, strings.TrimSuffix(confField, "."))
+	p.setAll("spark.hadoop.", spec.HadoopConf, "spec.hadoopConf")
+}
+
+// setRole sets what driver and executors have alike.
+func (p properties) setRole(r names.Role, app *v1beta2.SparkApplication) {
+	spec := r.Pods(&app.Spec)
+	p.set(r.KubernetesProperty("container.image"), app.Spec.Image, "spec.image")
+	p.set(r.KubernetesProperty("container.image"), spec.Image, r.Field("image"))
+	p.setCores(r, spec)
+	p.set(r.KubernetesProperty("limit.cores"), spec.CoreLimit, r.Field("coreLimit"))
+	p.set(r.Property("memory"), spec.Memory, r.Field("memory"))
+	p.set(r.Property("memoryOverhead"), spec.MemoryOverhead, r.Field("memoryOverhead"))
+	p.set("spark.kubernetes.authenticate."+string(r)+".serviceAccountName", spec.ServiceAccount, r.Field("serviceAccount"))
+	p.set(r.Property("extraJavaOptions"), spec.JavaOptions, r.Field("javaOptions"))
+	p.setAll(r.KubernetesProperty("label."), names.InheritedLabels(app), "metadata.labels")
+	p.setAll(r.KubernetesProperty("label."), spec.Labels, r.Field("labels"))
+	p.setAll(r.KubernetesProperty("label."), names.OwnLabels(app, r), "metadata")
+	p.setAll(r.KubernetesProperty("annotation."), spec.Annotations, r.Field("annotations"))
+	for variable, secret := range spec.EnvSecretKeyRefs {
+		p.set(r.KubernetesProperty("secretKeyRef."+variable), secret.Name+":"+secret.Key, r.Field("envSecretKeyRefs."+variable))
+	}
+	p.setAll(r.EnvironmentPrefix(), spec.EnvVars, r.Field("envVars"))
+	p.setSecrets(r, spec.Secrets)
+	p.setLocalDirs(r, app)
+	p.setEscalation(r, spec.SecurityContext)
+}
+
+// setCores sets the cores. A fraction of one, which older manifests have, is what the Pod requests: tasks run in whole
+// cores.
+func (p properties) setCores(r names.Role, spec *v1beta2.SparkPodSpec) {
+	if cores := spec.Cores; cores != nil {
+		whole := int64(*cores)
+		if float64(whole) < *cores {
+			whole++
+			p.set(r.KubernetesProperty("request.cores"), strconv.FormatFloat(*cores, 'f', -1, 64), r.Field("cores"))
+		}
+		p.set(r.Property("cores"), strconv.FormatInt(whole, 10), r.Field("cores"))
+	}
+	p.set(r.KubernetesProperty("request.cores"), spec.CoreRequest, r.Field("coreRequest"))
+}
+
+// secretVariables are the environment variables that lead to the keys of secrets of some types.
+var secretVariables = map[v1beta2.SecretType]struct{ variable, key string }{
+	v1beta2.GCPServiceAccountSecret:     {"GOOGLE_APPLICATION_CREDENTIALS", "key.json"},
+	v1beta2.HadoopDelegationTokenSecret: {"HADOOP_TOKEN_FILE_LOCATION", "hadoop.token"},
+}
+
+// setSecrets sets the secrets that Spark can mount: by their names' volumes. dressing.secrets mounts the others.
+func (p properties) setSecrets(r names.Role, secrets []v1beta2.SecretInfo) {
+	for i, secret := range secrets {
+		field := r.Field(fmt.Sprintf("secrets[%d]", i))
+		if mountedBySpark(secret) {
+			p.set(r.KubernetesProperty("secrets."+secret.Name), secret.Path, field)
+		}
+		if leads, typed := secretVariables[secret.Type]; typed {
+			p.set(r.EnvironmentPrefix()+leads.variable, path.Join(secret.Path, leads.key), field)
+		}
+	}
+}
+
+// setEscalation sets whether processes may gain privileges, which Spark 4.3 forbids over what a template says.
+func (p properties) setEscalation(r names.Role, context *corev1.SecurityContext) {
+	switch {
+	case context == nil:
+	case privileged(context):
+		p.set(r.KubernetesProperty("securityContext.allowPrivilegeEscalation"), "true", r.Field("securityContext.privileged"))
+	default:
+		p.setBool(r.KubernetesProperty("securityContext.allowPrivilegeEscalation"), context.AllowPrivilegeEscalation,
+			r.Field("securityContext.allowPrivilegeEscalation"))
+	}
+}
+
+// setDriver sets what only the driver has.
+func (p properties) setDriver(spec v1beta2.DriverSpec) {
+	p.set("spark.kubernetes.driver.master", spec.KubernetesMaster, "spec.driver.kubernetesMaster")
+	p.setAll("spark.kubernetes.driver.service.label.", spec.ServiceLabels, "spec.driver.serviceLabels")
+	p.setAll("spark.kubernetes.driver.service.annotation.", spec.ServiceAnnotations, "spec.driver.serviceAnnotations")
+}
+
+// setExecutor sets what only executors have, and what the template that they are made from needs beside it.
+func (p properties) setExecutor(spec v1beta2.SparkApplicationSpec) {
+	p.setNumber(instancesKey, spec.Executor.Instances, "spec.executor.instances")
+	p.setBool("spark.kubernetes.executor.deleteOnTermination", spec.Executor.DeleteOnTermination, "spec.executor.deleteOnTermination")
+	if seconds := spec.Executor.TerminationGracePeriodSeconds; seconds != nil {
+		// Spark 4.1 and newer set a period of their own over the template's.
+		p.set("spark.kubernetes.executor.terminationGracePeriodSeconds", strconv.FormatInt(*seconds, 10)+"s",
+			"spec.executor.terminationGracePeriodSeconds")
+	}
+	p.setExecutorEnv(spec.Executor.Env)
+	if spec.SparkConfigMap != "" {
+		p.set(names.Executor.EnvironmentPrefix()+sparkConfDirVariable, sparkConfDir, "spec.sparkConfigMap")
+	}
+	if spec.HadoopConfigMap != "" {
+		delete(p, names.Executor.EnvironmentPrefix()+hadoopConfDirVariable) // would come after the template's
+	}
+}
+
+func (p properties) setDynamicAllocation(allocation *v1beta2.DynamicAllocation) {
+	if allocation == nil || !allocation.Enabled {
+		return
+	}
+	tracking := allocation.ShuffleTrackingEnabled == nil || *allocation.ShuffleTrackingEnabled
+	p.set(dynamicKey, "true", dynamicField+"enabled")
+	p.setNumber("spark.dynamicAllocation.initialExecutors", allocation.InitialExecutors, dynamicField+"initialExecutors")
+	p.setNumber("spark.dynamicAllocation.minExecutors", allocation.MinExecutors, dynamicField+"minExecutors")
+	p.setNumber("spark.dynamicAllocation.maxExecutors", allocation.MaxExecutors, dynamicField+"maxExecutors")
+	p.setBool("spark.dynamicAllocation.shuffleTracking.enabled", &tracking, dynamicField+"shuffleTrackingEnabled")
+	if timeout := allocation.ShuffleTrackingTimeout; timeout != nil {
+		p.set("spark.dynamicAllocation.shuffleTracking.timeout", strconv.FormatInt(*timeout, 10), dynamicField+"shuffleTrackingTimeout")
+	}
+}
+
+func (p properties) setDependencies(deps v1beta2.Dependencies) {
+	p.setList("spark.jars", deps.Jars, "spec.deps.jars")
+	p.setList("spark.jars.packages", deps.Packages, "spec.deps.packages")
+	p.setList("spark.jars.excludes", deps.ExcludePackages, "spec.deps.excludePackages")
+	p.setList("spark.jars.repositories", deps.Repositories, "spec.deps.repositories")
+	p.setList("spark.submit.pyFiles", deps.PyFiles, "spec.deps.pyFiles")
+	p.setList("spark.files", deps.Files, "spec.deps.files")
+	p.setList("spark.archives", deps.Archives, "spec.deps.archives")
+}
+
+// setInstances sets the one executor that an application gets where it says nothing of their number.
+func (p properties) setInstances() {
+	if _, set := p[instancesKey]; !set && !strings.EqualFold(p[dynamicKey].value, "true") {
+		p.set(instancesKey, "1", "spec.executor.instances")
+	}
+}
+
+// fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted;
+// UnsupportedFields says that it has no effect.
+func fixedProperties(app *v1beta2.SparkApplication) map[string]string {
+	return map[string]string{namespaceKey: app.Namespace, deployModeKey: "cluster", appNameKey: app.Name}
+}
+
+// sortedKeys are the keys of a map.
+func sortedKeys[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }

@@ -1,0 +1,65 @@
+package fields
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// Refusal says why an attempt cannot be submitted, in the terms of the spec, or of the operator's settings, that it came
+// from.
+func Refusal(err error, app *v1beta2.SparkApplication, defaults settings.Defaults) string {
+	p := propertiesOf(app, defaults)
+	return dialect.JoinRefusals(err, func(part error) string { return inTermsOfSource(part, p) })
+}
+
+func inTermsOfSource(err error, p properties) string {
+	var field *submission.FieldError
+	if !errors.As(err, &field) {
+		return err.Error()
+	}
+	told := *field
+	told.Field = place(field.Field, p)
+	return told.Error()
+}
+
+// planFields are fields of a plan that have another name in the API.
+var planFields = map[string]string{
+	"properties": "spec.sparkConf", "resource": "spec.mainApplicationFile", "namespace": "metadata.namespace",
+	imageKey: "spec.image", names.Executor.KubernetesProperty("container.image"): "spec.executor.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
+}
+
+// place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by
+// both names: its value may be made of several.
+func place(field string, p properties) string {
+	if its, set := p[field]; set {
+		return placeOfProperty(field, its.field)
+	}
+	if named := planFields[field]; named != "" {
+		return named
+	}
+	part, rest, _ := strings.Cut(field, ".")
+	switch part {
+	case "spark":
+		return confField + field
+	case "driverTemplate", "executorTemplate":
+		return strings.TrimSuffix("spec."+strings.TrimSuffix(part, "Template")+".template."+rest, ".")
+	case "names":
+		return "metadata.name"
+	case "spec":
+		return field
+	}
+	return "spec." + field
+}
+
+func placeOfProperty(key, field string) string {
+	if strings.HasSuffix(field, key) { // of sparkConf, or a default
+		return field
+	}
+	return field + " (" + key + ")"
+}

@@ -1,0 +1,72 @@
+package fields
+
+import (
+	"maps"
+	"net/url"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// rewriteAnnotation has nginx take away the path by which the Ingress is found.
+const rewriteAnnotation = "nginx.ingress.kubernetes.io/rewrite-target"
+
+// hasPath says that an address is below that of its host.
+func hasPath(address *url.URL) bool { return address.Path != "" && address.Path != "/" }
+
+// ingressOf leads from an address to the Service of a front.
+func (f endpoint) ingressOf(app *v1beta2.SparkApplication, objects *submission.Objects, address *url.URL) *networkingv1.Ingress {
+	path, annotations := address.Path, maps.Clone(f.settings.Annotations)
+	if hasPath(address) {
+		path += "(/|$)(.*)"
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[rewriteAnnotation] = "/$2"
+	}
+	kind := networkingv1.PathTypeImplementationSpecific
+	backend := networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+		Name: f.service, Port: networkingv1.ServiceBackendPort{Number: f.port},
+	}}
+	ingress := &networkingv1.Ingress{
+		TypeMeta: metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: f.ingress, Namespace: app.Namespace, Labels: names.ObjectLabels(objects), Annotations: annotations,
+		},
+		Spec: networkingv1.IngressSpec{
+			TLS: f.settings.TLS,
+			Rules: []networkingv1.IngressRule{{
+				Host: address.Host,
+				IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+					Paths: []networkingv1.HTTPIngressPath{{Path: path, PathType: &kind, Backend: backend}},
+				}},
+			}},
+		},
+	}
+	if class := f.settings.ClassName; class != "" {
+		ingress.Spec.IngressClassName = &class
+	}
+	return ingress
+}
+
+// setProxy tells Spark's UI where it is, where its address is below that of a host.
+func (p properties) setProxy(app *v1beta2.SparkApplication, defaults settings.Defaults, id string) {
+	format := defaults.Ingress.URLFormat
+	if !defaults.UIService || format == "" {
+		return
+	}
+	address, err := names.Address(format, app, id)
+	if err != nil || !hasPath(address) {
+		return
+	}
+	for key, value := range map[string]string{"spark.ui.proxyBase": address.Path, "spark.ui.proxyRedirectUri": "/"} {
+		if _, given := p[key]; !given {
+			p[key] = property{value, "the operator's setting of the Ingress"}
+		}
+	}
+}

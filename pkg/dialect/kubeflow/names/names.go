@@ -1,0 +1,101 @@
+package names
+
+import (
+	"cmp"
+	"crypto/md5" //nolint:gosec // the Kubeflow operator's names are made with it, and nothing is to be kept secret
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// maxName is the length of a label value and of the name of a Service or a volume, a rule of Kubernetes.
+const maxName = 63
+
+// DriverPodNameKey is the Spark property that names the driver Pod.
+const DriverPodNameKey = "spark.kubernetes.driver.pod.name"
+
+// OfAttempt returns the names of the objects of an attempt: spark-submit's, and for the driver Pod the Kubeflow operator's.
+// Spark has random parts in its names. Here they are a function of the application and the attempt.
+func OfAttempt(app *v1beta2.SparkApplication, attempt int64) submission.Names {
+	unique := uniqueID(app.UID, attempt)
+	return submission.Names{
+		AppID:           "spark-" + unique,
+		Prefix:          submission.ResourceNamePrefix(app.Name, unique[:16]),
+		DriverPod:       DriverPodName(app),
+		ConfigMap:       "spark-drv-" + unique[:16] + "-conf-map",
+		FallbackService: "spark-" + unique[:16] + "-driver-svc",
+		LocalDir:        "/var/data/spark-" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(unique)).String(),
+	}
+}
+
+// uniqueID stands for Spark's random ids, of 32 characters as the one in its application's id.
+func uniqueID(uid types.UID, attempt int64) string {
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
+	return hex.EncodeToString(digest[:16])
+}
+
+// DriverPodName is the driver Pod's, the same for every attempt.
+func DriverPodName(app *v1beta2.SparkApplication) string {
+	return cmp.Or(app.Spec.Driver.PodName, app.Spec.SparkConf[DriverPodNameKey], app.Name+"-driver")
+}
+
+// UIServiceName is the name of the Service of the driver's UI.
+func UIServiceName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-svc") }
+
+// UIIngressName is the name of the Ingress of the driver's UI.
+func UIIngressName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-ingress") }
+
+// DriverServiceName is the name of the Service of another port of the driver.
+func DriverServiceName(app *v1beta2.SparkApplication, port int32) string {
+	return suffixed(app.Name, fmt.Sprintf("driver-%d", port))
+}
+
+// DriverIngressName is the name of that Service's Ingress.
+func DriverIngressName(app *v1beta2.SparkApplication, port int32) string {
+	return suffixed(app.Name, fmt.Sprintf("ing-%d", port))
+}
+
+// PrometheusConfigMapName is the name of the config map of Spark's metrics and Prometheus' exporter.
+func PrometheusConfigMapName(app *v1beta2.SparkApplication) string { return app.Name + "-prom-conf" }
+
+// suffixed is a name with a suffix, shortened as the Kubeflow operator shortens those of the UI: to what is left of the
+// name, 8 characters of a hash and the suffix.
+func suffixed(name, suffix string) string {
+	whole := name + "-" + suffix
+	if len(whole) <= maxName {
+		return whole
+	}
+	const hash = 8
+	return fmt.Sprintf("%s-%s-%s", name[:maxName-len(suffix)-hash-2], hashOf(whole)[:hash], suffix)
+}
+
+// VolumeName is a volume's name that is made of an object's, which may have dots and be longer.
+func VolumeName(name, suffix string) string {
+	whole := name + suffix
+	if len(validation.IsDNS1123Label(whole)) == 0 {
+		return whole
+	}
+	const hash = 8
+	kept := strings.ReplaceAll(name, ".", "-")
+	kept = kept[:min(len(kept), maxName-len(suffix)-hash-1)]
+	return fmt.Sprintf("%s-%s%s", strings.Trim(strings.ToLower(kept), "-"), hashOf(whole)[:hash], suffix)
+}
+
+func hashOf(text string) string {
+	digest := md5.Sum([]byte(text)) //nolint:gosec // see the import
+	return hex.EncodeToString(digest[:])
+}
+
+// VolcanoGroupName is the name of the application's PodGroup for Volcano.
+func VolcanoGroupName(app *v1beta2.SparkApplication) string { return "spark-" + app.Name + "-pg" }
+
+// CoschedulingGroupName is the name of the application's PodGroup for the coscheduling plugin.
+func CoschedulingGroupName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "pg") }

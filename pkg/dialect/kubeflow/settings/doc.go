@@ -1,0 +1,4 @@
+// Package settings has the operator's settings for applications of sparkoperator.k8s.io, from the ConfigMap config-kubeflow.
+//
+// It is pure.
+package settings

@@ -1,0 +1,120 @@
+package status
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// PickDriver finds the driver of the run that a status shows among the driver Pods of an application. The others have to
+// go before the application goes on: one driver lives at a time.
+//
+// The Kubeflow operator writes a status after each submission, and now and then that write is lost: then there is a
+// driver of a submission that the status does not know.
+func PickDriver(app *v1beta2.SparkApplication, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod) {
+	others = slices.Clone(pods)
+	slices.SortStableFunc(others, func(a, b corev1.Pod) int { return cmp.Compare(claim(app.Status, &b), claim(app.Status, &a)) })
+	if len(others) == 0 || claim(app.Status, &others[0]) == 0 {
+		return nil, others
+	}
+	return &others[0], others[1:]
+}
+
+// claim says how likely a Pod is the driver of the run that a status shows; 0 stands for not at all.
+func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
+	id := pod.Labels[names.LabelSubmission]
+	its := id == "" || status.SubmissionID == "" || id == status.SubmissionID
+	going := pod.DeletionTimestamp != nil
+	stays := 2
+	if lifecycle.PodEnded(pod) {
+		stays = 1
+	}
+	switch status.AppState.State {
+	case v1beta2.NewState: // a Pod is of the first submission
+		if going {
+			return 0
+		}
+		return stays
+	case v1beta2.PendingRerunState, v1beta2.ResumingState: // one of the submission before is to go
+		if going || its {
+			return 0
+		}
+		return stays
+	case v1beta2.FailedSubmissionState: // one that lacks what failed to be made never starts
+		if going || its && pod.Status.Phase == corev1.PodPending {
+			return 0
+		}
+		return stays
+	case v1beta2.SuspendedState:
+		return 0
+	}
+	switch {
+	case its:
+		return 2 + stays
+	case pod.Name == status.DriverInfo.PodName: // it is the one that the operator looks at
+		return stays
+	default:
+		return 0
+	}
+}
+
+// Adopt gives an inherited record its launch. Where the status does not know of a driver that there is, the record is
+// told. A launch without a driver has been released.
+func Adopt(
+	app *v1beta2.SparkApplication, policy lifecycle.Policy, record *v1alpha1.Record, driver *corev1.Pod,
+) *v1alpha1.Record {
+	policy.Spec.Note(record)
+	state := lifecycle.CurrentState(record)
+	unsubmitted := state.Initializing() || outbox.LastEnd(record) != nil &&
+		outbox.LastEnd(record).State == string(lifecycle.SchedulingFailure)
+	if driver == nil && (unsubmitted || state == lifecycle.Suspended) {
+		return record
+	}
+	record.Launch = &v1alpha1.Launch{
+		DriverPod: cmp.Or(app.Status.DriverInfo.PodName, names.DriverPodName(app)), ApplicationID: app.Status.SparkApplicationID,
+		Released: driver == nil,
+	}
+	if driver != nil {
+		record.Launch.DriverPod, record.Launch.DriverUID = driver.Name, driver.UID
+		record.Launch.ApplicationID = cmp.Or(driver.Labels[submission.LabelApplicationID], record.Launch.ApplicationID)
+	}
+	if driver != nil && !unsubmitted {
+		record.Attempt.Executions = max(record.Attempt.Executions-1, 0) // counts those before it
+	}
+	if driver != nil && unsubmitted {
+		return requested(record, policy, driver)
+	}
+	addLaunch(record)
+	return record
+}
+
+// requested goes on from the submission that made a driver.
+func requested(record *v1alpha1.Record, policy lifecycle.Policy, driver *corev1.Pod) *v1alpha1.Record {
+	if last := len(record.Transitions) - 1; record.Transitions[last].End != nil { // it did not fail
+		record.Transitions = record.Transitions[:last]
+		record.Sequence, record.Acknowledged = record.Sequence-1, min(record.Acknowledged, record.Sequence-1)
+	}
+	at := driver.CreationTimestamp.Time
+	if since := outbox.Current(record).Time.Time; at.Before(since) {
+		at = since
+	}
+	record, _ = lifecycle.Decide(record, policy, lifecycle.Observation{Launched: driver.UID}, at)
+	return record
+}
+
+// addLaunch names the launch in the transitions that came of it.
+func addLaunch(record *v1alpha1.Record) {
+	for i := range record.Transitions {
+		if t := &record.Transitions[i]; !lifecycle.State(t.State).Initializing() {
+			t.DriverPod, t.ApplicationID = record.Launch.DriverPod, record.Launch.ApplicationID
+		}
+	}
+}

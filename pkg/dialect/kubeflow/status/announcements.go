@@ -1,0 +1,132 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// maxAnnouncements bounds the Kubernetes Events of an attempt. The last one is kept for its end.
+const maxAnnouncements = 4
+
+// Announcements are the Kubernetes Events, under the Kubeflow operator's reasons, of what a status tells of and the one
+// before it did not. That an executor failed is told once an attempt.
+func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announcement {
+	var told int64
+	if record := before.Status.Firesteel; record != nil {
+		told = record.Sequence
+	}
+	record, failed := after.Status.Firesteel, failedExecutors(before.Status)
+	made, spent := []dialect.Announcement(nil), 0
+	for i, t := range record.Transitions {
+		if i == 0 || t.Attempt != record.Transitions[i-1].Attempt {
+			spent = 0
+			if t.Attempt == record.Attempt.ID && len(failed) > 0 {
+				spent = 1
+			}
+		}
+		announcement := announced(after, t)
+		if i > 0 && resubmits(record.Transitions[i-1], t) {
+			announcement = dialect.Announcement{}
+		}
+		room := maxAnnouncements - 1
+		if closes(t) {
+			room = maxAnnouncements
+		}
+		if announcement.Reason == "" || spent >= room {
+			continue
+		}
+		if spent++; t.Sequence > told {
+			made = append(made, announcement)
+		}
+	}
+	names := failedExecutors(after.Status)
+	runs := after.Status.AppState.State == v1beta2.RunningState // what goes with the driver is the driver's end
+	if runs && len(failed) == 0 && len(names) > 0 && spent < maxAnnouncements-1 {
+		made = append(made, dialect.Announcement{
+			Type: corev1.EventTypeWarning, Reason: "SparkExecutorFailed", Message: executorsFailed(names),
+		})
+	}
+	return made
+}
+
+// closes says that nothing is told of an attempt after this, or little.
+func closes(t v1alpha1.Transition) bool {
+	return t.Final() || t.State == string(lifecycle.Suspended) || t.End != nil && t.End.RestartAllowed
+}
+
+// resubmits says that an attempt follows a submission that failed, which is told.
+func resubmits(before, t v1alpha1.Transition) bool {
+	return before.State == string(lifecycle.SchedulingFailure) && t.State == string(lifecycle.ScheduledToRestart)
+}
+
+// announced is what is told of a transition; the zero value for nothing.
+func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
+	name := app.Name
+	normal := func(reason, format string, args ...any) dialect.Announcement {
+		return dialect.Announcement{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+	warning := func(reason, format string, args ...any) dialect.Announcement {
+		return dialect.Announcement{Type: corev1.EventTypeWarning, Reason: reason, Message: fmt.Sprintf(format, args...)}
+	}
+	switch state := lifecycle.State(t.State); {
+	case state == lifecycle.DriverRequested:
+		return normal("SparkApplicationSubmitted", "SparkApplication %s was submitted successfully", name)
+	case state == lifecycle.DriverStarted:
+		return normal("SparkDriverRunning", "Driver %s is running", t.DriverPod)
+	case state == lifecycle.Unknown:
+		return warning("SparkDriverUnknown", "Driver %s in unknown state", t.DriverPod)
+	case state == lifecycle.Succeeded:
+		return normal("SparkDriverCompleted", "Driver %s completed", t.DriverPod)
+	case state == lifecycle.SchedulingFailure, state == lifecycle.Failed && t.DriverPod == "":
+		return warning("SparkApplicationSubmissionFailed", "failed to submit SparkApplication %s: %s", name, t.Message)
+	case state == lifecycle.Failed && t.End != nil && t.End.Reason == lifecycle.ReasonDriverLost:
+		return warning("SparkDriverNotFound", "Driver pod %s not found", t.DriverPod)
+	case state.Failure():
+		return warning("SparkDriverFailed", "Driver %s failed: %s", t.DriverPod, t.Message)
+	case state == lifecycle.ScheduledToRestart:
+		return warning("SparkApplicationPendingRerun", "SparkApplication %s is pending rerun", name)
+	case state == lifecycle.Suspending:
+		return warning("SparkApplicationSuspending", "SparkApplication %s is suspending", name)
+	case state == lifecycle.Suspended:
+		return warning("SparkApplicationSuspended", "SparkApplication %s is suspended", name)
+	case state == lifecycle.Resuming:
+		return warning("SparkApplicationResuming", "SparkApplication %s is resuming", name)
+	case state == lifecycle.Invalidating:
+		return normal("SparkApplicationSpecUpdateProcessed", "SparkApplication %s was edited: it runs anew", name)
+	case t.Outcome == v1alpha1.OutcomeSucceeded:
+		return normal("SparkApplicationCompleted", "SparkApplication %s completed", name)
+	case t.Outcome == v1alpha1.OutcomeFailed:
+		return warning("SparkApplicationFailed", "SparkApplication %s failed: %s", name, app.Status.AppState.ErrorMessage)
+	default:
+		return dialect.Announcement{}
+	}
+}
+
+// failedExecutors are the Pods of the executors that failed.
+func failedExecutors(status v1beta2.SparkApplicationStatus) []string {
+	var names []string
+	for name, state := range status.ExecutorState {
+		if state == v1beta2.ExecutorFailedState {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func executorsFailed(names []string) string {
+	const named = 3
+	told, more := strings.Join(names[:min(len(names), named)], ", "), ""
+	if len(names) > named {
+		more = fmt.Sprintf(" and %d more", len(names)-named)
+	}
+	return fmt.Sprintf("Executor %s%s failed; status.executorState tells of those that follow", told, more)
+}

@@ -1,0 +1,136 @@
+package status_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/status"
+)
+
+// told are the reasons of the Kubernetes Events of a life, in order, and how many each attempt had at most.
+func told(l *life) (reasons []string, most int) {
+	before, spent := &v1beta2.SparkApplication{}, map[int64]int{}
+	before.Name = "pi"
+	for _, written := range l.statuses {
+		now := before.DeepCopy()
+		now.Status = written
+		for _, said := range status.Announcements(before, now) {
+			reasons = append(reasons, said.Reason)
+			attempt := written.Firesteel.Attempt.ID
+			spent[attempt]++
+			most = max(most, spent[attempt])
+		}
+		before = now
+	}
+	return reasons, most
+}
+
+func TestEventsHaveUpstreamsReasons(t *testing.T) {
+	for name, tt := range map[string]struct {
+		live func(*life)
+		want string
+	}{
+		"a run that succeeds": {
+			func(l *life) { l.Go().DriverRuns().DriverSucceeds() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkDriverCompleted SparkApplicationCompleted",
+		},
+		"a run that fails": {
+			func(l *life) { l.Go().DriverRuns().DriverFails() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkDriverFailed SparkApplicationFailed",
+		},
+		"a retry": {
+			func(l *life) { l.Retrying(3, 0).Go().DriverRuns().DriverFails().DriverRuns() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkDriverFailed SparkApplicationPendingRerun SparkApplicationSubmitted SparkDriverRunning",
+		},
+		"submissions that fail": {
+			func(l *life) { l.Retrying(0, 1).Refused(2).Go() },
+			"SparkApplicationSubmissionFailed SparkApplicationSubmissionFailed SparkApplicationFailed",
+		},
+		"a suspension": {
+			func(l *life) {
+				l.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds()
+			},
+			"SparkApplicationSubmitted SparkDriverRunning SparkApplicationSuspending SparkApplicationSuspended " +
+				"SparkApplicationResuming SparkApplicationSubmitted SparkDriverRunning SparkApplicationCompleted",
+		},
+		"an edit": {
+			func(l *life) { l.Go().DriverRuns().Edited().Go().DriverRuns().DriverSucceeds() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkApplicationSpecUpdateProcessed " +
+				"SparkApplicationPendingRerun SparkApplicationSubmitted SparkDriverRunning SparkApplicationCompleted",
+		},
+		"a driver that vanishes": {
+			func(l *life) { l.Go().DriverRuns().DriverVanishes() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkDriverNotFound SparkApplicationFailed",
+		},
+		"a driver that nobody knows anything of": {
+			func(l *life) { l.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
+			"SparkApplicationSubmitted SparkDriverRunning SparkDriverUnknown SparkApplicationFailed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newborn(t)
+			tt.live(l)
+			reasons, most := told(l)
+			if diff := cmp.Diff(strings.Fields(tt.want), reasons); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+			if most > 4 {
+				t.Errorf("an attempt had %d events", most)
+			}
+		})
+	}
+}
+
+// Executors that fail are told of once an attempt, in place of what its end says twice.
+func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
+	app := &v1beta2.SparkApplication{}
+	app.Name = "pi"
+	story := submitted().Running()
+	seen := map[string]dialect.Executor{"pi-exec-1": runs, "pi-exec-2": broken}
+	var reasons, messages []string
+	show := func() {
+		before := app.DeepCopy()
+		status.Project(&app.Status, story.Obj(), status.Executors{Seen: seen})
+		for _, said := range status.Announcements(before, app) {
+			reasons, messages = append(reasons, said.Reason), append(messages, said.Message)
+		}
+	}
+	show()
+	for i := range 5 {
+		seen[fmt.Sprintf("pi-exec-%d", i+3)] = broken
+		show()
+	}
+	story.Ended("Failed", endOfFailure())
+	story.Over()
+	show()
+	want := []string{"SparkApplicationSubmitted", "SparkDriverRunning", "SparkExecutorFailed", "SparkApplicationFailed"}
+	if !slices.Equal(reasons, want) {
+		t.Errorf("reasons %q, want %q", reasons, want)
+	}
+	if messages[2] != "Executor pi-exec-2 failed; status.executorState tells of those that follow" {
+		t.Errorf("message %q", messages[2])
+	}
+}
+
+func TestExecutorsThatGoWithTheirDriverAreNotToldOf(t *testing.T) {
+	app := &v1beta2.SparkApplication{}
+	story := submitted().Running()
+	status.Project(&app.Status, story.Obj(), status.Executors{Seen: map[string]dialect.Executor{"pi-exec-1": runs}})
+	before := app.DeepCopy()
+	story.Ended("Failed", endOfFailure())
+	status.Project(&app.Status, story.Over().Obj(), status.Executors{})
+	if app.Status.ExecutorState["pi-exec-1"] != v1beta2.ExecutorFailedState {
+		t.Errorf("executors %v", app.Status.ExecutorState)
+	}
+	for _, said := range status.Announcements(before, app) {
+		if said.Reason == "SparkExecutorFailed" {
+			t.Errorf("told %+v", said)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package status
+
+import (
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+)
+
+var wording = dialect.Wording{
+	ReadLog: "Its log may say why: kubectl logs has it as long as the driver Pod is kept, and with terminationMessagePolicy " +
+		"FallbackToLogsOnError in spec.driver.template its last lines are told here.",
+	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +
+		"force-termination-grace in the ConfigMap config-kubeflow has nobody do so.",
+	Retained: "is kept as long as the application is, for its log.",
+}
+
+// SetConditions sets the conditions of an application.
+func SetConditions(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
+	status := &app.Status
+	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+		status.ObservedGeneration = app.Generation
+	}
+	dialect.SetConditions(&status.Conditions, status.ObservedGeneration, record, facts, wording)
+}

@@ -1,0 +1,132 @@
+package status
+
+import (
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// Executors are what is known of the executors of a launch.
+type Executors struct {
+	// Seen are those whose Pods were seen, by the names of these; nil where nothing is known.
+	Seen map[string]dialect.Executor
+	// Tracked is the number of executors that a status tells of at most; zero or less for all.
+	Tracked int
+}
+
+// Project writes a record, and what is known of the executors, into the fields that the Kubeflow operator's clients
+// read; but for those of the UI, and the conditions. Where nothing happened since the status was last written, by
+// whomever, it stays as it is: what another operator left is shown as it was.
+func Project(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record, executors Executors) {
+	told := shows(status, record)
+	status.Firesteel = record
+	if !told {
+		projectRecord(status, record)
+	}
+	if !told || executors.Seen != nil {
+		projectExecutors(status, executors)
+	}
+}
+
+func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
+	record = beforeDeletion(record)
+	state := State(record)
+	if nothingRuns(state) {
+		status.SparkApplicationID, status.DriverInfo, status.ExecutorState = "", v1beta2.DriverInfo{}, nil
+	} else if launch := record.Launch; launch != nil {
+		status.SparkApplicationID, status.DriverInfo.PodName = launch.ApplicationID, launch.DriverPod
+		if launch.ID != "" { // not that of an adopted one
+			status.SubmissionID = names.SubmissionID(launch.ID)
+		}
+	}
+	status.AppState = v1beta2.ApplicationState{State: state, ErrorMessage: errorMessage(record, state)}
+	status.TerminationTime = terminationTime(record, state)
+	setSubmission(status, record)
+	status.ExecutionAttempts = number(lifecycle.Executions(record))
+	if submissions := lifecycle.Submissions(record); submissions > 0 || nothingRuns(state) { // not while an end is shown
+		status.SubmissionAttempts = number(submissions)
+	}
+}
+
+// shows says that a status tells all of a record already.
+func shows(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) bool {
+	before := status.Firesteel
+	if before == nil {
+		return HasForeignStatus(*status) && record.Acknowledged == record.Sequence // all of it was read off the status
+	}
+	return before.Sequence == record.Sequence && equality.Semantic.DeepEqual(before.Launch, record.Launch)
+}
+
+// nothingRuns says that a run has yet to begin, so that nothing is to be shown of it, nor any more of the one before.
+func nothingRuns(state v1beta2.ApplicationStateType) bool {
+	switch state {
+	case v1beta2.NewState, v1beta2.PendingRerunState, v1beta2.SuspendedState, v1beta2.ResumingState:
+		return true
+	default:
+		return false
+	}
+}
+
+// setSubmission writes when the current attempt was submitted, once it was. An edit of the spec has that forgotten.
+func setSubmission(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
+	if lifecycle.CurrentState(record) == lifecycle.ScheduledToRestart && before(record).State == string(lifecycle.Invalidating) {
+		status.LastSubmissionAttemptTime = metav1.Time{}
+	}
+	for _, t := range record.Transitions {
+		submitted := t.State == string(lifecycle.DriverRequested) || t.State == string(lifecycle.SchedulingFailure)
+		if submitted && t.Attempt == record.Attempt.ID {
+			status.LastSubmissionAttemptTime = seconds(t.Time)
+			return
+		}
+	}
+}
+
+// terminationTime is when the run that is shown ended; zero, which is null, while it lasts. A submission that failed is
+// no end before it is given up.
+func terminationTime(record *v1alpha1.Record, state v1beta2.ApplicationStateType) metav1.Time {
+	end := lastEnd(record)
+	switch {
+	case end == nil:
+		return metav1.Time{}
+	case state == v1beta2.FailedState && end.State == string(lifecycle.SchedulingFailure):
+		return seconds(firstTerminated(record).Time)
+	case state == v1beta2.SucceedingState, state == v1beta2.FailingState, state == v1beta2.CompletedState, state == v1beta2.FailedState:
+		return seconds(end.Time)
+	default:
+		return metav1.Time{}
+	}
+}
+
+// lastEnd is the end of the current attempt or, while that waits, of the one before; nil where none is known.
+func lastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
+	if end := outbox.LastEnd(record); end != nil {
+		return end
+	}
+	if lifecycle.CurrentState(record) == lifecycle.ScheduledToRestart {
+		return lifecycle.PreviousEnd(record)
+	}
+	return nil
+}
+
+// firstTerminated is the first transition into a terminated state, of an application that is in one.
+func firstTerminated(record *v1alpha1.Record) v1alpha1.Transition {
+	for _, t := range record.Transitions {
+		if t.Attempt == record.Attempt.ID && lifecycle.State(t.State).Terminated() {
+			return t
+		}
+	}
+	return outbox.Current(record)
+}
+
+// seconds is a time as the Kubeflow operator writes it.
+func seconds(t metav1.MicroTime) metav1.Time { return metav1.NewTime(t.Time).Rfc3339Copy() }
+
+func number(count int64) int32 { return int32(min(count, math.MaxInt32)) }

@@ -1,0 +1,33 @@
+package status
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/submission"
+)
+
+// ProjectUI writes into a status where the driver's UI is, as soon as its Service was created.
+func ProjectUI(app *v1beta2.SparkApplication, defaults settings.Defaults, created []submission.Object) {
+	info := &app.Status.DriverInfo
+	for _, object := range created {
+		service, is := object.(*corev1.Service)
+		if !is || service.Name != names.UIServiceName(app) || len(service.Spec.Ports) == 0 {
+			continue
+		}
+		info.WebUIServiceName = service.Name
+		info.WebUIPort = service.Spec.Ports[0].Port
+		if ip := service.Spec.ClusterIP; ip != "" {
+			info.WebUIAddress = ip + ":" + strconv.Itoa(int(info.WebUIPort))
+		}
+		if launch := app.Status.Firesteel; defaults.Ingress.URLFormat != "" && launch != nil && launch.Launch != nil {
+			if address, err := names.Address(defaults.Ingress.URLFormat, app, launch.Launch.ApplicationID); err == nil {
+				info.WebUIIngressName, info.WebUIIngressAddress = names.UIIngressName(app), address.String()
+			}
+		}
+	}
+}
