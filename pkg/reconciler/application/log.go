@@ -49,22 +49,3 @@ func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycl
 	}
 	logger.Debugw("decided", keys...)
 }
-
-// logTransitions writes one info line for each transition of a written record that the record before it does not have.
-func logTransitions(ctx context.Context, before, after *v1alpha1.Record) {
-	var logged int64
-	if before != nil {
-		logged = before.Sequence
-	}
-	from := ""
-	for _, t := range after.Transitions {
-		if t.Sequence > logged {
-			keys := []any{"attempt", t.Attempt, "from", from, "to", t.State, "sequence", t.Sequence}
-			if t.End != nil && t.End.Reason != "" {
-				keys = append(keys, "reason", t.End.Reason)
-			}
-			logging.FromContext(ctx).Infow("transition", keys...)
-		}
-		from = t.State
-	}
-}

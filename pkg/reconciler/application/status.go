@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -32,7 +33,7 @@ func (r *Reconciler) persist(
 	if err := r.write(ctx, v, v.withStatus(record, facts)); err != nil {
 		return err
 	}
-	logTransitions(ctx, before.GetRecord(), v.app.GetRecord())
+	base.LogTransitions(ctx, before.GetRecord(), v.app.GetRecord())
 	r.countTransitions(ctx, before, v.app)
 	emitEvents(ctx, v.dialect, before, v.app)
 	emitObstacle(ctx, before, v.app, facts.Obstacle)

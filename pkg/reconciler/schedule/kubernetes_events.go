@@ -6,17 +6,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// emitEvents records metrics and Kubernetes Events of what changed in a schedule's status, whichever replica or handler wrote it.
+// emitEvents records log lines, metrics and Kubernetes Events of what changed in a schedule's status, whichever replica or handler wrote it.
 func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Schedule) {
 	was, is := before.GetScheduleStatus(), after.GetScheduleStatus()
 	if was.Firesteel == nil || is.Firesteel == nil {
 		return
 	}
+	ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With("namespace", after.GetNamespace(), "name", after.GetName()))
 	recorder := controller.GetEventRecorder(ctx)
 	event := func(reason, format string, arguments ...any) {
 		recorder.Eventf(after, corev1.EventTypeWarning, reason, format, arguments...)
@@ -24,6 +26,7 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 	missed := is.Firesteel.Missed - was.Firesteel.Missed
 	last := is.Firesteel.Last
 	if fresh := last != nil && (was.Firesteel.Last == nil || *was.Firesteel.Last != *last); fresh {
+		logRun(ctx, last)
 		r.metrics.RecordRun(r.kind.GroupVersion.Group, last)
 		if last.UID == "" {
 			missed--
@@ -31,6 +34,7 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 		}
 	}
 	if missed > 0 {
+		logging.FromContext(ctx).Infow("runs missed", "count", missed)
 		event("RunsMissed", "%d run(s) were not started in time.", missed)
 	}
 	r.metrics.CountMissed(r.kind.GroupVersion.Group, is.Firesteel.Missed-was.Firesteel.Missed)

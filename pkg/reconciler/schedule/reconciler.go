@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -98,6 +99,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		silent = r.relay.Progress(s.GetUID()).OverdueHandler
 	}
 	schedule.Project(s, policy, decision, silent, now)
+	logDecision(ctx, decision, asks)
 	if worthWriting(before, s.GetScheduleStatus()) {
 		wait := time.Duration(0)
 		if equality.Semantic.DeepEqual(before.Firesteel, s.GetScheduleStatus().Firesteel) {
@@ -112,7 +114,7 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	if err := r.publish(ctx, s, instant, asks); err != nil {
 		return err
 	}
-	r.requeue(s, decision, again)
+	r.requeue(ctx, s, decision, again)
 	return nil
 }
 
@@ -250,6 +252,7 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) 
 	r.reports.Forget(s.GetUID())
 	r.written.Remember(stored)
 	r.restorations.Wrote(stored)
+	logging.FromContext(ctx).Debugw("wrote status", "resourceVersion", stored.GetResourceVersion())
 	return stored, nil
 }
 
@@ -277,7 +280,7 @@ func (r *Reconciler) publish(ctx context.Context, s variant.Schedule, instant ti
 }
 
 // requeue requeues a schedule for when time alone changes something.
-func (r *Reconciler) requeue(s variant.Schedule, decision schedule.Decision, again time.Duration) {
+func (r *Reconciler) requeue(ctx context.Context, s variant.Schedule, decision schedule.Decision, again time.Duration) {
 	after := maxRequeue
 	if !decision.LookAgain.IsZero() {
 		after = min(after, max(decision.LookAgain.Sub(r.clock.Now()), 0))
@@ -287,6 +290,7 @@ func (r *Reconciler) requeue(s variant.Schedule, decision schedule.Decision, aga
 	if again > 0 {
 		after = min(after, again)
 	}
+	logging.FromContext(ctx).Debugw("requeued", "requeueAfter", after)
 	r.enqueueAfter(base.KeyOf(s), after)
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
@@ -129,6 +130,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 	for range maxEffects {
 		var decision cluster.Decision
 		record, decision = cluster.Decide(record, policy, seen, r.clock.Now())
+		logDecision(ctx, record, decision)
 		if c, err = r.persist(ctx, c, record, decision); err != nil {
 			return c, err
 		}
@@ -139,7 +141,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
 		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
-			r.requeue(c, decision)
+			r.requeue(ctx, c, decision)
 			return c, nil
 		}
 		if err := r.act(ctx, c, objects, decision.Effect, &seen); err != nil {
@@ -160,12 +162,14 @@ func (r *Reconciler) act(
 		if err := r.ensureObjects(ctx, c, objects); err != nil {
 			return err
 		}
+		logging.FromContext(ctx).Debugw("ensured objects", "state", cluster.Current(c.Status.Firesteel))
 		*seen = r.observe(ctx, c, objects)
 		seen.Ensured, seen.Deleted = seen.Awaited == nil, deleted
 	case cluster.Release:
 		if err := r.release(ctx, c); err != nil {
 			return err
 		}
+		logging.FromContext(ctx).Debugw("deleted objects", "state", cluster.Current(c.Status.Firesteel))
 		r.state.forgetRefusal(c.UID)
 		*seen = r.observe(ctx, c, objects)
 		seen.ReleaseAccepted, seen.Deleted = true, deleted
@@ -210,7 +214,7 @@ func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 }
 
 // requeue requeues a cluster for the time when the first of these is due: its deadline, its cursor, its numbers of workers.
-func (r *Reconciler) requeue(c *sparkv1.SparkCluster, decision cluster.Decision) {
+func (r *Reconciler) requeue(ctx context.Context, c *sparkv1.SparkCluster, decision cluster.Decision) {
 	due := decision.LookAgain
 	sooner := func(at time.Time) {
 		if due.IsZero() || !at.IsZero() && at.Before(due) {
@@ -226,6 +230,7 @@ func (r *Reconciler) requeue(c *sparkv1.SparkCluster, decision cluster.Decision)
 		sooner(r.clock.Now().Add(refusalRetry))
 	}
 	if !due.IsZero() {
+		logging.FromContext(ctx).Debugw("requeued", "state", cluster.Current(c.Status.Firesteel), "until", due)
 		r.enqueueAfter(c, max(due.Sub(r.clock.Now()), 0))
 	}
 }

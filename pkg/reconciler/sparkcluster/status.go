@@ -9,11 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/controller"
+	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -43,12 +45,14 @@ func (r *Reconciler) persist(
 		return c, r.state.pruned.Report(ctx, c, status.Definition, status.Manifest, r.clock.Now(), err)
 	}
 	r.state.statusWritten(stored, r.clock.Now())
-	var told int64
+	var known int64
 	if c.Status.Firesteel != nil {
-		told = c.Status.Firesteel.Sequence
+		known = c.Status.Firesteel.Sequence
 	}
-	r.metrics.CountTransitions(stored.Status.Firesteel, told)
-	emitEvents(ctx, stored, told)
+	logging.FromContext(ctx).Debugw("wrote status", "state", cluster.Current(stored.Status.Firesteel), "resourceVersion", stored.ResourceVersion)
+	base.LogTransitions(ctx, c.Status.Firesteel, stored.Status.Firesteel)
+	r.metrics.CountTransitions(stored.Status.Firesteel, known)
+	emitEvents(ctx, stored, known)
 	return stored, nil
 }
 
@@ -90,10 +94,10 @@ func (r *Reconciler) workersChanged(c *sparkv1.SparkCluster, decision cluster.De
 }
 
 // emitEvents records a Kubernetes Event for each transition after a sequence that users look for.
-func emitEvents(ctx context.Context, c *sparkv1.SparkCluster, told int64) {
+func emitEvents(ctx context.Context, c *sparkv1.SparkCluster, known int64) {
 	for _, t := range c.Status.Firesteel.Transitions {
 		state := cluster.State(t.State)
-		if t.Sequence <= told || !state.Running() && !state.Stopping() {
+		if t.Sequence <= known || !state.Running() && !state.Stopping() {
 			continue
 		}
 		kind := corev1.EventTypeNormal

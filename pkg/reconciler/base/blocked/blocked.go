@@ -44,7 +44,7 @@ func (r *Reports) Report(ctx context.Context, object Object, reason, message str
 	if !r.isNew(object, reason) {
 		return nil
 	}
-	logging.FromContext(ctx).Warnw("object blocked", "reason", reason, "message", message)
+	logging.FromContext(ctx).Warnw("object blocked", "reason", reason, "detail", message)
 	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, reason, message)
 	if showInStatus == nil {
 		return nil

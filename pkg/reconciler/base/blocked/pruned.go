@@ -40,7 +40,7 @@ func IsRefused(err error, first bool) bool { return first && apierrors.IsInvalid
 func (p *Pruned) Report(ctx context.Context, object Object, definition, manifest string, now time.Time, cause error) error {
 	message := fmt.Sprintf("the API server does not keep status.firesteel: the CustomResourceDefinition %s is another operator's, or "+
 		"an earlier one of Firesteel; apply %s", definition, manifest)
-	logging.FromContext(ctx).Errorw("record not stored", "message", message, zap.Error(cause))
+	logging.FromContext(ctx).Errorw("record not stored", "detail", message, zap.Error(cause))
 	controller.GetEventRecorder(ctx).Event(object, corev1.EventTypeWarning, "WrongCustomResourceDefinition", message)
 	p.Note(object.GetUID(), now)
 	return controller.NewRequeueAfter(PrunedRetryAfter)

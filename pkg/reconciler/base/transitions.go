@@ -1,0 +1,32 @@
+package base
+
+import (
+	"context"
+
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// LogTransitions writes one info line for each transition of a written record that the record before it does not have. The key of
+// its message is detail: message is the key of the line itself.
+func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
+	var logged int64
+	if before != nil {
+		logged = before.Sequence
+	}
+	from := ""
+	for _, t := range after.Transitions {
+		if t.Sequence > logged {
+			keys := []any{"attempt", t.Attempt, "from", from, "to", t.State, "sequence", t.Sequence}
+			if t.End != nil && t.End.Reason != "" {
+				keys = append(keys, "reason", t.End.Reason)
+			}
+			if t.Message != "" {
+				keys = append(keys, "detail", t.Message)
+			}
+			logging.FromContext(ctx).Infow("transition", keys...)
+		}
+		from = t.State
+	}
+}

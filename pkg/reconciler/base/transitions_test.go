@@ -1,0 +1,39 @@
+package base
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+	"knative.dev/pkg/logging"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+func TestEachTransitionIsLoggedOnce(t *testing.T) {
+	core, logs := observer.New(zap.InfoLevel)
+	ctx := logging.WithLogger(t.Context(), zap.New(core).Sugar())
+	before := &v1alpha1.Record{Sequence: 1, Transitions: []v1alpha1.Transition{{Sequence: 1, State: "Submitted"}}}
+	after := &v1alpha1.Record{Sequence: 3, Transitions: []v1alpha1.Transition{
+		{Sequence: 1, State: "Submitted"},
+		{Sequence: 2, State: "DriverRequested", Attempt: 1},
+		{Sequence: 3, State: "Failed", Attempt: 1, Message: "exited with code 1", End: &v1alpha1.AttemptEnd{Reason: "Error"}},
+	}}
+	LogTransitions(ctx, before, after)
+	LogTransitions(ctx, after, after)
+	var got []map[string]any
+	for _, entry := range logs.All() {
+		got = append(got, entry.ContextMap())
+	}
+	want := []map[string]any{
+		{"attempt": int64(1), "from": "Submitted", "to": "DriverRequested", "sequence": int64(2)},
+		{
+			"attempt": int64(1), "from": "DriverRequested", "to": "Failed", "sequence": int64(3), "reason": "Error",
+			"detail": "exited with code 1",
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
