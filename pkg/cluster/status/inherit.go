@@ -3,8 +3,6 @@ package status
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
@@ -50,13 +48,13 @@ func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
 func transitionsOf(status sparkv1.ClusterStatus) []v1alpha1.Transition {
 	var transitions []v1alpha1.Transition
 	for key, state := range status.StateTransitionHistory {
-		number, err := strconv.ParseInt(key, 10, 62)
-		at, unreadable := time.Parse(time.RFC3339Nano, state.LastTransitionTime)
-		if err != nil || number < 0 || unreadable != nil || !slices.Contains(cluster.States, cluster.State(state.CurrentStateSummary)) {
+		sequence, keyErr := sparkv1.ParseHistoryKey(key)
+		at, timeErr := sparkv1.ParseStateTime(state.LastTransitionTime)
+		if keyErr != nil || timeErr != nil || !slices.Contains(cluster.States, cluster.State(state.CurrentStateSummary)) {
 			continue
 		}
 		transitions = append(transitions, v1alpha1.Transition{
-			Sequence: number + 1, Time: outbox.RecordTime(at), State: state.CurrentStateSummary,
+			Sequence: sequence, Time: outbox.RecordTime(at), State: state.CurrentStateSummary,
 			Message: outbox.Clip(state.Message, outbox.MaxMessage),
 		})
 	}

@@ -1,7 +1,6 @@
 package status
 
 import (
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -35,12 +34,12 @@ func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 	status.Firesteel = record
 	current := state(outbox.Current(record))
 	status.CurrentState = &current
-	status.StateTransitionHistory = history(record, record.Attempt.ID)
+	status.StateTransitionHistory = sparkv1.History(record, record.Attempt.ID, state)
 	status.CurrentAttemptSummary = &sparkv1.ClusterAttemptSummary{AttemptInfo: info(record.Attempt)}
 	status.PreviousAttemptSummary = nil
 	if record.Previous != nil {
 		status.PreviousAttemptSummary = &sparkv1.ClusterAttemptSummary{
-			AttemptInfo: info(*record.Previous), StateTransitionHistory: history(record, record.Previous.ID),
+			AttemptInfo: info(*record.Previous), StateTransitionHistory: sparkv1.History(record, record.Previous.ID, state),
 		}
 	}
 	status.Workers = nil
@@ -64,21 +63,10 @@ func toldRollingOut(conditions []metav1.Condition) bool {
 	return told != nil && told.Reason == rollingOut.Reason
 }
 
-// history holds the states of one attempt. Its keys count all transitions of the cluster, from "0".
-func history(record *v1alpha1.Record, attempt int64) map[string]sparkv1.ClusterState {
-	states := map[string]sparkv1.ClusterState{}
-	for _, transition := range record.Transitions {
-		if transition.Attempt == attempt {
-			states[strconv.FormatInt(transition.Sequence-1, 10)] = state(transition)
-		}
-	}
-	return states
-}
-
 func state(transition v1alpha1.Transition) sparkv1.ClusterState {
 	return sparkv1.ClusterState{
 		CurrentStateSummary: string(cluster.State(transition.State).Shown()),
-		LastTransitionTime:  transition.Time.UTC().Format(time.RFC3339Nano),
+		LastTransitionTime:  sparkv1.FormatStateTime(transition.Time),
 		Message:             transition.Message,
 	}
 }

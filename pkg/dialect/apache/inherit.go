@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // HasForeignStatus says that somebody took care of an application: its status tells of it.
@@ -93,17 +92,17 @@ func transitionsOf(status sparkv1.ApplicationStatus) ([]v1alpha1.Transition, err
 }
 
 func transitionOf(key string, state sparkv1.ApplicationState) (v1alpha1.Transition, error) {
-	number, err := strconv.ParseInt(key, 10, 62)
-	if err != nil || number < 0 {
-		return v1alpha1.Transition{}, fmt.Errorf("stateTransitionHistory has the key %.64q, which is no number", key)
+	sequence, err := sparkv1.ParseHistoryKey(key)
+	if err != nil {
+		return v1alpha1.Transition{}, err
 	}
-	at, err := time.Parse(time.RFC3339Nano, state.LastTransitionTime)
+	at, err := sparkv1.ParseStateTime(state.LastTransitionTime)
 	if err != nil || at.IsZero() {
 		return v1alpha1.Transition{}, fmt.Errorf("lastTransitionTime %.64q of state %s %.64q is no time",
 			state.LastTransitionTime, key, state.CurrentStateSummary)
 	}
 	return v1alpha1.Transition{
-		Sequence: number + 1, Time: metav1.NewMicroTime(at.UTC().Truncate(time.Microsecond)), State: state.CurrentStateSummary,
+		Sequence: sequence, Time: outbox.RecordTime(at), State: state.CurrentStateSummary,
 		Message: state.Message, DriverStatus: state.LastObservedDriverStatus.DeepCopy(),
 	}, nil
 }

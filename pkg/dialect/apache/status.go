@@ -1,9 +1,6 @@
 package apache
 
 import (
-	"strconv"
-	"time"
-
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -14,32 +11,21 @@ func Project(status *sparkv1.ApplicationStatus, record *v1alpha1.Record) {
 	status.Firesteel = record
 	current := state(outbox.Current(record))
 	status.CurrentState = &current
-	status.StateTransitionHistory = history(record, record.Attempt.ID)
+	status.StateTransitionHistory = sparkv1.History(record, record.Attempt.ID, state)
 	status.CurrentAttemptSummary = &sparkv1.AttemptSummary{AttemptInfo: info(record.Attempt)}
 	status.PreviousAttemptSummary = nil
 	if record.Previous != nil {
 		status.PreviousAttemptSummary = &sparkv1.AttemptSummary{
 			AttemptInfo:            info(*record.Previous),
-			StateTransitionHistory: history(record, record.Previous.ID),
+			StateTransitionHistory: sparkv1.History(record, record.Previous.ID, state),
 		}
 	}
-}
-
-// history holds the states of one attempt. Its keys count all transitions of the application, from "0".
-func history(record *v1alpha1.Record, attempt int64) map[string]sparkv1.ApplicationState {
-	states := map[string]sparkv1.ApplicationState{}
-	for _, transition := range record.Transitions {
-		if transition.Attempt == attempt {
-			states[strconv.FormatInt(transition.Sequence-1, 10)] = state(transition)
-		}
-	}
-	return states
 }
 
 func state(transition v1alpha1.Transition) sparkv1.ApplicationState {
 	return sparkv1.ApplicationState{
 		CurrentStateSummary:      transition.State,
-		LastTransitionTime:       transition.Time.UTC().Format(time.RFC3339Nano),
+		LastTransitionTime:       sparkv1.FormatStateTime(transition.Time),
 		Message:                  transition.Message,
 		LastObservedDriverStatus: transition.DriverStatus,
 	}
