@@ -61,7 +61,7 @@ test-unit: ## Run the tests that need nothing but Go.
 
 .PHONY: lifecycle-steps
 lifecycle-steps: ## Drive the state machine through STEPS (default a million) random steps.
-	FIRESTEEL_STEPS=$(or $(STEPS),1000000) go test -count=1 -timeout=0 -v -run '^TestAnyWorld$$' ./pkg/lifecycle/
+	FIRESTEEL_STEPS=$(or $(STEPS),1000000) go test -count=1 -timeout=0 -v -run '^TestRandomSimulation$$' ./pkg/lifecycle/
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.

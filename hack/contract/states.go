@@ -58,7 +58,7 @@ func applicationGroups() []group[lifecycle.State] {
 			waiting = append(waiting, state)
 		case state.Starting(), state.Running():
 			active = append(active, state)
-		case state.Stopping():
+		case state.AttemptEnded():
 			ended = append(ended, state)
 		case state.Terminated():
 			over = append(over, state)

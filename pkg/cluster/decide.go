@@ -76,7 +76,7 @@ func (m *machine) advance() bool {
 		return m.start()
 	case state.Running():
 		return m.run(state)
-	case state.Stopping():
+	case state.AttemptEnded():
 		return m.conclude()
 	case state == ResourceReleased:
 		return m.anew()
@@ -170,7 +170,7 @@ func (m *machine) shutDown() bool {
 		message = fmt.Sprintf("%s What does not go is left terminating: %s.", message, named(m.seen.Left))
 	}
 	outcome := v1alpha1.OutcomeDeleted
-	if Current(m.record).Stopping() {
+	if Current(m.record).AttemptEnded() {
 		outcome = v1alpha1.OutcomeFailed
 	}
 	return m.terminate(message, outcome)
@@ -237,7 +237,7 @@ func edited(record *v1alpha1.Record, policy Policy) bool {
 // ended an edit is what the next one begins with.
 func (m *machine) noteSpec() {
 	state, change := Current(m.record), m.policy.Spec.Since(m.record)
-	if m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() || change == spec.Edited && (state.Stopping() || state == ResourceReleased) {
+	if m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() || change == spec.Edited && (state.AttemptEnded() || state == ResourceReleased) {
 		return
 	}
 	if change == spec.Edited && state == Submitted {

@@ -48,7 +48,7 @@ func in(states ...State) *v1alpha1.Record {
 	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(start), Spec: noted("one")}}
 	for _, state := range states {
 		t := v1alpha1.Transition{State: string(state), Message: "Once."}
-		if state.Stopping() {
+		if state.AttemptEnded() {
 			t.End = &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed, Reason: "Forbidden", Message: "No."}
 		}
 		outbox.Append(record, t, start)

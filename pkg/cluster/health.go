@@ -74,7 +74,7 @@ func staffed(workers, needed int32) health {
 
 // warnings say what is not as one would expect who reads the cluster's status.
 func warnings(state State, master *Master) []string {
-	if master == nil || !master.Closed || state.Stopping() || state == ResourceReleased {
+	if master == nil || !master.Closed || state.AttemptEnded() || state == ResourceReleased {
 		return nil
 	}
 	return []string{fmt.Sprintf(

@@ -56,7 +56,7 @@ type Effect string
 
 // The effects.
 const (
-	// NoEffect waits: for the world to change or for the instant to look again.
+	// NoEffect waits: for a change or for the instant to look again.
 	NoEffect Effect = ""
 	// Ensure creates what there is not and has what there is as the spec says.
 	Ensure Effect = "Ensure"

@@ -15,18 +15,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
-// TestAnyWorld drives clusters through worlds where anything is seen at any time. In each the history is legal, nothing
-// waits without somebody who has it looked at again, and the record stays small; and each comes to rest once the world
-// does.
-func TestAnyWorld(t *testing.T) {
-	first, worlds := time.Now().UnixNano(), int64(400)
+// TestRandomSimulation drives clusters through simulations in which anything may be observed at any time. In each of them the
+// history is legal, a cluster that waits is requeued, and the record stays small. Each comes to rest once the simulation does.
+func TestRandomSimulation(t *testing.T) {
+	first, simulations := time.Now().UnixNano(), int64(400)
 	if testing.Short() {
-		worlds /= 10
+		simulations /= 10
 	}
 	t.Logf("seeds from %d on", first)
 	met, steps := map[State]int{}, map[[2]State]int{}
-	for seed := first; seed < first+worlds; seed++ {
-		w := &world{T: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start, policy: plain, met: met, steps: steps}
+	for seed := first; seed < first+simulations; seed++ {
+		w := &simulation{T: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start, policy: plain, met: met, steps: steps}
 		if w.policy.DeletionGrace = time.Duration(w.rng.Intn(2)) * 5 * time.Minute; w.policy.DeletionGrace > 0 {
 			w.stuck = w.one(2)
 		}
@@ -45,18 +44,18 @@ func TestAnyWorld(t *testing.T) {
 	}
 	for _, state := range States {
 		if met[state] == 0 {
-			t.Errorf("no world came across %s", state)
+			t.Errorf("no simulation came across %s", state)
 		}
 		for _, from := range append([]State{""}, States...) {
-			// Few worlds delete a cluster early, so that the steps to the release are not counted.
+			// Few simulations delete a cluster early, so that the steps to the release are not counted.
 			if Follows(from, state) && steps[[2]State{from, state}] == 0 && state != ResourceReleased && !testing.Short() {
-				t.Errorf("in no world %s followed %q", state, from)
+				t.Errorf("in no simulation %s followed %q", state, from)
 			}
 		}
 	}
 }
 
-type world struct {
+type simulation struct {
 	*testing.T
 	seed   int64
 	rng    *rand.Rand
@@ -69,24 +68,24 @@ type world struct {
 	steps  map[[2]State]int
 	edits  int
 	deaf   bool
-	// newer is a world in which a newer version of Firesteel writes the record, too, with fields of its own.
+	// newer is a simulation in which a newer version of Firesteel writes the record, too, with fields of its own.
 	newer bool
-	// stuck is a world in which what is deleted does not go.
+	// stuck is a simulation in which deleted objects stay.
 	stuck bool
 	// answered says that the master has answered at any time.
 	answered bool
 }
 
-func (w *world) one(in int) bool { return w.rng.Intn(in) == 0 }
+func (w *simulation) one(in int) bool { return w.rng.Intn(in) == 0 }
 
-func (w *world) cause() *lifecycle.Cause {
+func (w *simulation) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: w.text(), Message: w.text()}
 }
 
-func (w *world) text() string { return strings.Repeat("<火\x01", w.rng.Intn(300)) }
+func (w *simulation) text() string { return strings.Repeat("<火\x01", w.rng.Intn(300)) }
 
 // happen changes what there is to see, and what is asked for.
-func (w *world) happen() {
+func (w *simulation) happen() {
 	w.now = w.now.Add(time.Duration(w.rng.Int63n(int64(40 * time.Second))))
 	if due := w.last.LookAgain; due.After(w.now) && w.one(3) {
 		w.now = due
@@ -125,7 +124,7 @@ func (w *world) happen() {
 	w.seen.Ensured, w.seen.Refused, w.seen.ReleaseAccepted = false, nil, false
 }
 
-func (w *world) master() *Master {
+func (w *simulation) master() *Master {
 	kind := w.rng.Intn(6)
 	w.answered = w.answered || kind > 1
 	switch kind {
@@ -141,7 +140,7 @@ func (w *world) master() *Master {
 }
 
 // decide decides and acts until there is nothing to do.
-func (w *world) decide() {
+func (w *simulation) decide() {
 	w.Helper()
 	for range 8 {
 		before := w.record
@@ -159,7 +158,7 @@ func (w *world) decide() {
 	w.fail("there is always something to do")
 }
 
-func (w *world) act() {
+func (w *simulation) act() {
 	switch w.last.Effect {
 	case Ensure:
 		w.seen.Awaited, w.seen.Ensured = nil, true
@@ -180,7 +179,7 @@ func (w *world) act() {
 }
 
 // check holds what must be so after each decision.
-func (w *world) check(before *v1alpha1.Record) {
+func (w *simulation) check(before *v1alpha1.Record) {
 	w.Helper()
 	var last v1alpha1.Transition
 	if before != nil {
@@ -201,7 +200,7 @@ func (w *world) check(before *v1alpha1.Record) {
 		if begins := last.State == string(ResourceReleased); t.Attempt != last.Attempt && !begins || begins && t.Attempt != last.Attempt+1 {
 			w.fail("attempt %d is followed by %d", last.Attempt, t.Attempt)
 		}
-		if State(t.State).Stopping() != (t.End != nil) || t.Final() != (t.State == string(ResourceReleased)) {
+		if State(t.State).AttemptEnded() != (t.End != nil) || t.Final() != (t.State == string(ResourceReleased)) {
 			w.fail("%s is told as %+v", t.State, t)
 		}
 		last = t
@@ -218,7 +217,7 @@ func (w *world) check(before *v1alpha1.Record) {
 }
 
 // checkWait holds that whatever waits is looked at again.
-func (w *world) checkWait() {
+func (w *simulation) checkWait() {
 	w.Helper()
 	waitsForUser := w.last.Held == lifecycle.HeldSuspended || AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero() && Current(w.record) == ResourceReleased
 	waits := w.last.Effect == NoEffect && w.last.Ask == 0 && w.last.LookAgain.IsZero()
@@ -231,10 +230,10 @@ func (w *world) checkWait() {
 }
 
 // checkEffect holds that nothing is made of what ended, and nothing taken of what runs.
-func (w *world) checkEffect() {
+func (w *simulation) checkEffect() {
 	w.Helper()
 	state := Current(w.record)
-	over := !w.seen.Deleted.IsZero() || state.Stopping()
+	over := !w.seen.Deleted.IsZero() || state.AttemptEnded()
 	switch {
 	case w.last.Effect == Ensure && (over || state == ResourceReleased),
 		w.last.Effect == Release && !over:
@@ -245,7 +244,7 @@ func (w *world) checkEffect() {
 }
 
 // rest lets everything be well, and holds that the cluster comes to run, or to its end.
-func (w *world) rest() {
+func (w *simulation) rest() {
 	w.Helper()
 	w.policy.Suspend, w.policy.Refused = false, nil
 	for range 100 {
@@ -265,7 +264,7 @@ func (w *world) rest() {
 	w.fail("it comes to no rest")
 }
 
-func (w *world) fail(format string, values ...any) {
+func (w *simulation) fail(format string, values ...any) {
 	w.Helper()
 	w.Logf("states %v", states(w.record))
 	w.Fatalf("seed %d: "+format, append([]any{w.seed}, values...)...)

@@ -25,8 +25,8 @@ var States = []State{Submitted, RunningHealthy, Degraded, SchedulingFailure, Fai
 // Running says that the cluster came to run, and has not ended.
 func (s State) Running() bool { return s == RunningHealthy || s == Degraded }
 
-// Stopping says that the attempt has ended, and that its objects are to go.
-func (s State) Stopping() bool { return s == SchedulingFailure || s == Failed }
+// AttemptEnded reports whether the attempt has ended: its objects are to be deleted.
+func (s State) AttemptEnded() bool { return s == SchedulingFailure || s == Failed }
 
 // Shown is the state as the Apache operator's clients know it.
 func (s State) Shown() State {

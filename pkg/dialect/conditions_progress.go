@@ -40,7 +40,7 @@ func executorsReady(record *v1alpha1.Record, policy lifecycle.Policy) metav1.Con
 	switch {
 	case !driverIsReady(state):
 		return conditionFalse(kind, string(state), "There is no driver that is ready for executors.")
-	case !asked.Asked():
+	case !asked.Requested():
 		return conditionTrue(kind, "NoMinimum", "No number of executors is asked for.")
 	case state == lifecycle.RunningHealthy:
 		return conditionTrue(kind, "Sufficient", "As many executors are ready as are asked for.")
@@ -65,7 +65,7 @@ func resourcesReleased(record *v1alpha1.Record, words Wording) metav1.Condition 
 		return conditionTrue(kind, "NothingRetained", "There is no driver Pod to keep: none was created, or it is gone.")
 	case state == lifecycle.TerminatedWithoutReleaseResources:
 		return conditionFalse(kind, "Retained", fmt.Sprintf("Driver Pod %s %s", current.DriverPod, words.Retained))
-	case state.Stopping():
+	case state.AttemptEnded():
 		return conditionFalse(kind, "AttemptEnded", "The attempt has ended, and the application is not over yet.")
 	default:
 		return conditionFalse(kind, "InUse", "The application is not over.")

@@ -28,7 +28,7 @@ func TestTypesHaveOneForEveryLifecycleState(t *testing.T) {
 
 func expectEvents[S interface {
 	~string
-	Stopping() bool
+	AttemptEnded() bool
 }](t *testing.T, of string, states []S) {
 	t.Helper()
 	for _, state := range states {
@@ -37,8 +37,8 @@ func expectEvents[S interface {
 			t.Errorf("there is no event for state %s of a %s", state, of)
 			continue
 		}
-		if eventType.EndsAttempt != state.Stopping() {
-			t.Errorf("%s ends an attempt: %t, but its event has EndsAttempt %t", state, state.Stopping(), eventType.EndsAttempt)
+		if eventType.EndsAttempt != state.AttemptEnded() {
+			t.Errorf("%s ends an attempt: %t, but its event has EndsAttempt %t", state, state.AttemptEnded(), eventType.EndsAttempt)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 // reasonActiveDeadline is the reason of an application that was active for longer than its deadline.
 const reasonActiveDeadline = "ActiveDeadlineExceeded"
 
-// outlasted ends the attempt if the active deadline is over. If not, it requeues at the deadline.
-func (m *machine) outlasted() bool {
+// checkActiveDeadline ends the attempt if the active deadline is over. If not, it requeues at the deadline.
+func (m *machine) checkActiveDeadline() bool {
 	switch {
 	case m.deadlineOver():
 		return m.fail(Failed, m.deadlineExceeded())
 	case m.policy.ActiveDeadline > 0 && !m.activeSince().IsZero():
-		m.lookAgain(m.now.Add(m.policy.ActiveDeadline - m.active()))
+		m.requeueAt(m.now.Add(m.policy.ActiveDeadline - m.active()))
 	}
 	return false
 }
@@ -30,19 +30,19 @@ func (m *machine) deadlineOver() bool {
 func (m *machine) deadlineExceeded() Cause {
 	return Cause{Class: ClassTimeout, Reason: reasonActiveDeadline, Message: fmt.Sprintf(
 		"The application was active for longer than its deadline, over all attempts. %s",
-		bySource(m.policy.ActiveDeadline, m.policy.Sources.ActiveDeadline))}
+		limitText(m.policy.ActiveDeadline, m.policy.Sources.ActiveDeadline))}
 }
 
-// bySource names a limit and what sets it.
-func bySource(limit time.Duration, source string) string {
+// limitText names a limit and what sets it.
+func limitText(limit time.Duration, source string) string {
 	if source == "" {
 		return fmt.Sprintf("The limit is %s.", limit)
 	}
 	return fmt.Sprintf("The limit is %s, from %s.", limit, source)
 }
 
-// endedLate reports whether the driver was still alive, or to come, when a time limit ended its attempt.
-func endedLate(ended *v1alpha1.Transition) (start, active bool) {
+// endedByTimeout reports whether the driver was still alive, or to come, when a time limit ended its attempt.
+func endedByTimeout(ended *v1alpha1.Transition) (start, active bool) {
 	state, end := State(ended.State), ended.End
 	start = state == DriverStartTimedOut || state == DriverReadyTimedOut || state == ExecutorsStartTimedOut
 	return start, end.Class == ClassTimeout && end.Reason == reasonActiveDeadline

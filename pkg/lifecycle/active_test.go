@@ -14,7 +14,7 @@ import (
 const outlasted = "Failed [pi-0-driver pi-0]: The application was active for longer than its deadline, over all attempts. " +
 	"The limit is 1h0m0s, from the annotation. | ended Failed, timeout, ActiveDeadlineExceeded"
 
-// deadline bounds all attempts together by an hour.
+// requeue bounds all attempts together by an hour.
 func deadline(p *Policy) { p.ActiveDeadline, p.Sources.ActiveDeadline = time.Hour, "the annotation" }
 
 // counted is a record whose attempts before were active for a while.
@@ -32,13 +32,13 @@ func since(at time.Time) func(*v1alpha1.Record) {
 func TestDecideOnTheActiveDeadline(t *testing.T) {
 	again := plain(restarts(RestartAlways), deadline)
 	running := submitted().After(time.Minute).Requested().After(time.Minute).In(DriverStarted).In(DriverReady).In(RunningHealthy)
-	retry := func(before time.Duration) *storyBuilder {
+	retry := func(before time.Duration) *recordBuilder {
 		return submitted().Running().EndedRestartable(Failed).Restarting().With(counted(before))
 	}
 	runDecideCases(t, map[string]decideCase{
 		"it is looked at again when it is due, an hour after the driver's start": {
 			record: running.Obj(), policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver},
-			want: Decision{LookAgain: at(62 * time.Minute)},
+			want: Decision{RequeueAt: at(62 * time.Minute)},
 		},
 		"it is final, whatever the restart policy says": {
 			record: running.Obj(), policy: again, now: at(62 * time.Minute), seen: Observation{Driver: readyDriver},
@@ -46,7 +46,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 		},
 		"nothing ends it an instant before": {
 			record: running.Obj(), policy: again, now: at(62*time.Minute - time.Nanosecond), seen: Observation{Driver: readyDriver},
-			want: Decision{LookAgain: at(62 * time.Minute)},
+			want: Decision{RequeueAt: at(62 * time.Minute)},
 		},
 		"a driver that ended in time has ended so": {
 			record: running.Obj(), policy: plain(deadline), now: at(3 * time.Hour), seen: Observation{Driver: ended(Succeeded, Cause{Message: "Done."})},
@@ -64,23 +64,23 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 		"a driver that runs and is not ready counts, too": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(10 * time.Minute),
 			seen: Observation{Driver: &Driver{RunningSince: at(time.Minute)}},
-			want: Decision{LookAgain: at(61*time.Minute + time.Second)},
+			want: Decision{RequeueAt: at(61*time.Minute + time.Second)},
 		},
 		"a start that is before the attempt's is not believed": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(10 * time.Minute),
 			seen: Observation{Driver: &Driver{RunningSince: at(-24 * time.Hour)}},
-			want: Decision{LookAgain: at(time.Hour)},
+			want: Decision{RequeueAt: at(time.Hour)},
 		},
 		"before the first driver's start no time counts": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(1e6 * time.Hour),
 		},
 		"another attempt has what is left, from its launch on": {
 			record: retry(40 * time.Minute).After(time.Hour).Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }),
-			now: at(65 * time.Minute), want: Decision{LookAgain: at(80 * time.Minute)},
+			now: at(65 * time.Minute), want: Decision{RequeueAt: at(80 * time.Minute)},
 		},
 		"a back-off does not count": {
 			record: retry(59*time.Minute).Verdict(true, at(48*time.Hour), "").With(func(r *v1alpha1.Record) { r.Verdict.Attempt = 0 }).Obj(),
-			policy: again, now: at(24 * time.Hour), want: Decision{LookAgain: at(48 * time.Hour)},
+			policy: again, now: at(24 * time.Hour), want: Decision{RequeueAt: at(48 * time.Hour)},
 		},
 		"one that was shortened while the application waits has nothing launched": {
 			record: retry(2 * time.Hour).Obj(), policy: again, now: at(time.Minute),
@@ -103,7 +103,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 			record: submitted().Running().With(since(at(2 * time.Minute))).With(counted(30 * time.Minute)).With(func(r *v1alpha1.Record) {
 				r.Transitions = r.Transitions[len(r.Transitions)-1:]
 			}).Obj(),
-			policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver}, want: Decision{LookAgain: at(32 * time.Minute)},
+			policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver}, want: Decision{RequeueAt: at(32 * time.Minute)},
 		},
 	})
 }
@@ -148,7 +148,7 @@ func TestTheRecordHoldsTheActiveTime(t *testing.T) {
 func TestADriverThatIsLateIsReleasedWhereTheAPISaysSo(t *testing.T) {
 	keeps := plain(retains(RetainAlways, -1))
 	releases := plain(retains(RetainAlways, -1), func(p *Policy) {
-		p.ReleasesLate, p.Sources = true, Sources{DriverStart: "the annotation", ExecutorStart: "the setting"}
+		p.ReleasesTimedOut, p.Sources = true, Sources{DriverStart: "the annotation", ExecutorStart: "the setting"}
 	})
 	late := submitted().Requested().Ended(DriverStartTimedOut).Obj()
 	const bySource = "3/0 DriverStartTimedOut [pi-0-driver pi-0]: The driver has not responded to the initial health check request within the " +
@@ -175,7 +175,7 @@ func TestADriverThatIsLateIsReleasedWhereTheAPISaysSo(t *testing.T) {
 		},
 		"executors are waited for from a start that is not ready": {
 			record: started, policy: waiting, now: at(time.Minute), seen: Observation{Driver: startedDriver, ReadyExecutors: 1},
-			want: Decision{LookAgain: at(7 * time.Minute)},
+			want: Decision{RequeueAt: at(7 * time.Minute)},
 		},
 		"and not for ever": {
 			record: started, policy: waiting, now: at(7 * time.Minute), seen: Observation{Driver: startedDriver, ReadyExecutors: 1},

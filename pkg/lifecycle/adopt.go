@@ -18,13 +18,13 @@ func Adopt(record *v1alpha1.Record, policy Policy) {
 	record.Acknowledged = record.Sequence
 	for i := range record.Transitions {
 		t := &record.Transitions[i]
-		if State(t.State).Stopping() {
+		if State(t.State).AttemptEnded() {
 			t.End = adoptedEnd(*t, policy.MainContainer)
 			t.End.RestartAllowed = followedByRestart(record.Transitions[i:])
 		}
 		t.Message, t.DriverStatus = outbox.Clip(t.Message, outbox.MaxMessage), bounded(t.DriverStatus)
 	}
-	adoptPresent(record, policy)
+	adoptCurrentState(record, policy)
 	outbox.Prune(record)
 }
 
@@ -32,22 +32,22 @@ func followedByRestart(transitions []v1alpha1.Transition) bool {
 	return len(transitions) > 1 && State(transitions[1].State) == ScheduledToRestart
 }
 
-// adoptPresent has what is to come follow from where the application stands.
-func adoptPresent(record *v1alpha1.Record, policy Policy) {
+// adoptCurrentState has what is to come follow from where the application stands.
+func adoptCurrentState(record *v1alpha1.Record, policy Policy) {
 	current := &record.Transitions[len(record.Transitions)-1]
 	switch state := State(current.State); {
 	case state == ScheduledToRestart:
-		notBefore := metav1.NewMicroTime(current.Time.Add(backoff(policy.Restart, record.Attempt, endBefore(record))))
+		notBefore := metav1.NewMicroTime(current.Time.Add(backoff(policy.Restart, record.Attempt, previousEndState(record))))
 		record.Verdict = &v1alpha1.Verdict{Attempt: record.Attempt.ID - 1, Restart: true, NotBefore: &notBefore}
-	case state.Stopping():
+	case state.AttemptEnded():
 		current.End.RestartAllowed = restartAllowed(policy, record.Attempt, *current)
 	case state.Terminated():
 		adoptOutcome(record)
 	}
 }
 
-// endBefore is the state that the attempt before the current one ended in; empty where that is not known.
-func endBefore(record *v1alpha1.Record) State {
+// previousEndState is the state that the attempt before the current one ended in; empty where that is not known.
+func previousEndState(record *v1alpha1.Record) State {
 	if end := PreviousEnd(record); end != nil {
 		return State(end.State)
 	}

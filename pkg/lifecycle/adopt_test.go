@@ -15,7 +15,7 @@ func TestAdoptTellsEnds(t *testing.T) {
 	always, never := plain(restarts(RestartAlways)), plain()
 	exhausted := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts = 0 })
 	for name, test := range map[string]struct {
-		record *storyBuilder
+		record *recordBuilder
 		policy Policy
 		want   []string
 	}{
@@ -54,7 +54,7 @@ func TestAdoptTellsEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			record := test.record.Obj()
 			Adopt(record, test.policy)
-			if diff := cmp.Diff(test.want, tell(record.Transitions)); diff != "" {
+			if diff := cmp.Diff(test.want, describe(record.Transitions)); diff != "" {
 				t.Errorf("transitions (-want +got):\n%s", diff)
 			}
 			if last := int64(len(test.want)); record.Sequence != last || record.Acknowledged != last {
@@ -71,7 +71,7 @@ func lastSaid(pod *podBuilder) func(*v1alpha1.Record) {
 func TestAdoptedApplicationsGoOn(t *testing.T) {
 	backoff := restarts(RestartAlways)
 	hour := func(p *Policy) { p.Restart.Backoff = time.Hour }
-	adopted := func(b *storyBuilder, policy Policy) *v1alpha1.Record {
+	adopted := func(b *recordBuilder, policy Policy) *v1alpha1.Record {
 		record := b.Obj()
 		Adopt(record, policy)
 		return record
@@ -79,7 +79,7 @@ func TestAdoptedApplicationsGoOn(t *testing.T) {
 	runDecideCases(t, map[string]decideCase{
 		"a restart waits for its back-off": {
 			record: adopted(submitted().In(Failed).Restarting(), plain(backoff, hour)), policy: plain(backoff, hour), now: at(time.Minute),
-			want: Decision{LookAgain: at(time.Hour)},
+			want: Decision{RequeueAt: at(time.Hour)},
 		},
 		"a restart whose back-off is over is launched": {
 			record: adopted(submitted().In(Failed).Restarting(), plain(backoff, hour)), policy: plain(backoff, hour), now: at(time.Hour),

@@ -35,7 +35,7 @@ func Submissions(record *v1alpha1.Record) int64 {
 // verdict says otherwise.
 func RestartPending(record *v1alpha1.Record) bool {
 	end := outbox.LastEnd(record)
-	if end == nil || !CurrentState(record).Stopping() {
+	if end == nil || !CurrentState(record).AttemptEnded() {
 		return false
 	}
 	verdict := record.Verdict

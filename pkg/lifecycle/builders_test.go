@@ -140,27 +140,27 @@ func restarted(last *corev1.ContainerStateTerminated) containerOption {
 
 // ---- Records ----
 
-// storyBuilder builds a record step by step, as Decide would have written it.
-type storyBuilder struct {
+// recordBuilder builds a record step by step, as Decide would have written it.
+type recordBuilder struct {
 	record v1alpha1.Record
 	now    time.Time
 }
 
 // submitted is an application that was looked at, and that waits for its first launch.
-func submitted() *storyBuilder {
-	b := &storyBuilder{now: start}
+func submitted() *recordBuilder {
+	b := &recordBuilder{now: start}
 	b.record.Attempt.Since = metav1.NewMicroTime(start)
 	return b.In(Submitted)
 }
 
 // After lets time pass before the next step.
-func (b *storyBuilder) After(d time.Duration) *storyBuilder {
+func (b *recordBuilder) After(d time.Duration) *recordBuilder {
 	b.now = b.now.Add(d)
 	return b
 }
 
 // In appends a state.
-func (b *storyBuilder) In(state State) *storyBuilder {
+func (b *recordBuilder) In(state State) *recordBuilder {
 	b.record.Sequence++
 	t := v1alpha1.Transition{
 		Sequence: b.record.Sequence, Time: metav1.NewMicroTime(b.now), Attempt: b.record.Attempt.ID, State: string(state),
@@ -173,7 +173,7 @@ func (b *storyBuilder) In(state State) *storyBuilder {
 }
 
 // Fenced names the launch in the record, as is done before anything is created.
-func (b *storyBuilder) Fenced() *storyBuilder {
+func (b *recordBuilder) Fenced() *recordBuilder {
 	id := b.record.Attempt.ID
 	b.record.Launch = &v1alpha1.Launch{
 		ID: fmt.Sprintf("launch-%d", id), DriverPod: fmt.Sprintf("pi-%d-driver", id), ApplicationID: fmt.Sprintf("pi-%d", id),
@@ -182,24 +182,24 @@ func (b *storyBuilder) Fenced() *storyBuilder {
 }
 
 // Requested is a driver that was created.
-func (b *storyBuilder) Requested() *storyBuilder {
+func (b *recordBuilder) Requested() *recordBuilder {
 	b.Fenced()
 	b.record.Launch.DriverUID = types.UID(fmt.Sprintf("driver-%d", b.record.Attempt.ID))
 	return b.In(DriverRequested)
 }
 
 // Running is a driver that was created and does its work.
-func (b *storyBuilder) Running() *storyBuilder {
+func (b *recordBuilder) Running() *recordBuilder {
 	return b.Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy)
 }
 
 // Ended ends the attempt for good.
-func (b *storyBuilder) Ended(state State) *storyBuilder { return b.ended(state, false) }
+func (b *recordBuilder) Ended(state State) *recordBuilder { return b.ended(state, false) }
 
 // EndedRestartable ends the attempt where the spec allows another.
-func (b *storyBuilder) EndedRestartable(state State) *storyBuilder { return b.ended(state, true) }
+func (b *recordBuilder) EndedRestartable(state State) *recordBuilder { return b.ended(state, true) }
 
-func (b *storyBuilder) ended(state State, restartAllowed bool) *storyBuilder {
+func (b *recordBuilder) ended(state State, restartAllowed bool) *recordBuilder {
 	outcome := v1alpha1.OutcomeSucceeded
 	if state.Failure() {
 		outcome = v1alpha1.OutcomeFailed
@@ -210,7 +210,7 @@ func (b *storyBuilder) ended(state State, restartAllowed bool) *storyBuilder {
 }
 
 // Verdict is the restart handler's answer on the current attempt.
-func (b *storyBuilder) Verdict(restart bool, notBefore time.Time, reason string) *storyBuilder {
+func (b *recordBuilder) Verdict(restart bool, notBefore time.Time, reason string) *recordBuilder {
 	b.record.Verdict = &v1alpha1.Verdict{Attempt: b.record.Attempt.ID, Restart: restart, Reason: reason}
 	if !notBefore.IsZero() {
 		due := metav1.NewMicroTime(notBefore)
@@ -220,7 +220,7 @@ func (b *storyBuilder) Verdict(restart bool, notBefore time.Time, reason string)
 }
 
 // Restarting begins the next attempt, which waits for its launch.
-func (b *storyBuilder) Restarting() *storyBuilder {
+func (b *recordBuilder) Restarting() *recordBuilder {
 	previous := b.record.Attempt
 	b.record.Previous, b.record.Launch = &previous, nil
 	b.record.Attempt = v1alpha1.Attempt{
@@ -230,7 +230,7 @@ func (b *storyBuilder) Restarting() *storyBuilder {
 }
 
 // Retained ends the application and keeps its driver.
-func (b *storyBuilder) Retained() *storyBuilder {
+func (b *recordBuilder) Retained() *recordBuilder {
 	outcome := outbox.LastEnd(&b.record).End.Outcome
 	b.In(TerminatedWithoutReleaseResources)
 	b.last().Outcome = outcome
@@ -238,7 +238,7 @@ func (b *storyBuilder) Retained() *storyBuilder {
 }
 
 // Released ends the application, and has its driver released.
-func (b *storyBuilder) Released() *storyBuilder {
+func (b *recordBuilder) Released() *recordBuilder {
 	if b.record.Launch != nil {
 		b.record.Launch.Released = true
 	}
@@ -252,22 +252,22 @@ func (b *storyBuilder) Released() *storyBuilder {
 }
 
 // Acknowledged says that the sink took everything so far.
-func (b *storyBuilder) Acknowledged() *storyBuilder {
+func (b *recordBuilder) Acknowledged() *recordBuilder {
 	b.record.Acknowledged = b.record.Sequence
 	return b
 }
 
 // With changes the record in whatever other way.
-func (b *storyBuilder) With(change func(*v1alpha1.Record)) *storyBuilder {
+func (b *recordBuilder) With(change func(*v1alpha1.Record)) *recordBuilder {
 	change(&b.record)
 	return b
 }
 
-func (b *storyBuilder) last() *v1alpha1.Transition {
+func (b *recordBuilder) last() *v1alpha1.Transition {
 	return &b.record.Transitions[len(b.record.Transitions)-1]
 }
 
-func (b *storyBuilder) Obj() *v1alpha1.Record { return b.record.DeepCopy() }
+func (b *recordBuilder) Obj() *v1alpha1.Record { return b.record.DeepCopy() }
 
 // ---- Observations ----
 
@@ -287,9 +287,9 @@ func terminating(since time.Time) *Driver {
 	return &Driver{Started: true, Terminating: true, TerminatingSince: since, TerminatingUntil: since.Add(30 * time.Second)}
 }
 
-// unremoved is a driver whose deletion the API server began and did not end.
-func unremoved(since time.Time) *Driver {
-	return &Driver{Terminating: true, Forced: true, TerminatingSince: since, TerminatingUntil: since}
+// withoutGrace is a driver whose deletion the API server began and did not end.
+func withoutGrace(since time.Time) *Driver {
+	return &Driver{Terminating: true, NoGraceLeft: true, TerminatingSince: since, TerminatingUntil: since}
 }
 
 // killed is how long a kubelet may take to kill a Pod whose grace period is over.
@@ -297,8 +297,8 @@ const killed = 5 * time.Second
 
 // ---- Telling ----
 
-// tell puts transitions into words, one line each, so that a test can spell out a history.
-func tell(transitions []v1alpha1.Transition) []string {
+// describe puts transitions into words, one line each, so that a test can spell out a history.
+func describe(transitions []v1alpha1.Transition) []string {
 	lines := []string{}
 	for _, t := range transitions {
 		line := fmt.Sprintf("%d/%d %s", t.Sequence, t.Attempt, t.State)
@@ -309,7 +309,7 @@ func tell(transitions []v1alpha1.Transition) []string {
 			line += ": " + t.Message
 		}
 		if t.End != nil {
-			line += " | " + tellEnd(*t.End)
+			line += " | " + describeEnd(*t.End)
 		}
 		if t.Outcome != "" {
 			line += " | final " + t.Outcome
@@ -319,7 +319,7 @@ func tell(transitions []v1alpha1.Transition) []string {
 	return lines
 }
 
-func tellEnd(end v1alpha1.AttemptEnd) string {
+func describeEnd(end v1alpha1.AttemptEnd) string {
 	words := []string{"ended " + end.Outcome}
 	for _, word := range []string{end.Class, end.Reason} {
 		if word != "" {

@@ -77,37 +77,37 @@ func (c *Cause) addTerminationMessage(text string) {
 // AddLog adds the end of a driver's log, as much of it as there is room for.
 func (c *Cause) AddLog(lines string) {
 	const what = "Last lines of the log: "
-	room := outbox.MaxEvidence - outbox.Size(c.told()) - len(what) - len("\\n")
-	if words := lastWords(lines, room); words != "" {
+	room := outbox.MaxEvidence - outbox.Size(c.fullMessage()) - len(what) - len("\\n")
+	if words := logTail(lines, room); words != "" {
 		c.Log = what + words
 	}
 }
 
-// told is all that is known of a cause, in words.
-func (c Cause) told() string { return c.with(c.Message, c.Detail) }
+// fullMessage is all that is known of a cause, in words.
+func (c Cause) fullMessage() string { return c.withEvidence(c.Message, c.Detail) }
 
-// toldByEvent is what the event says in place of told; it is empty if the event says the same.
-func (c Cause) toldByEvent() string {
+// eventMessage is what the event says in place of told; it is empty if the event says the same.
+func (c Cause) eventMessage() string {
 	if c.Unquoted == "" {
 		return ""
 	}
-	return c.with(c.Unquoted)
+	return c.withEvidence(c.Unquoted)
 }
 
-// with returns a message with its evidence and the log.
-func (c Cause) with(message string, evidence ...string) string {
-	told := outbox.Clip(message, outbox.MaxMessage)
+// withEvidence returns a message with its evidence and the log.
+func (c Cause) withEvidence(message string, evidence ...string) string {
+	result := outbox.Clip(message, outbox.MaxMessage)
 	for _, text := range append(evidence, c.Log) {
 		if text != "" {
-			told += "\n" + text
+			result += "\n" + text
 		}
 	}
-	return told
+	return result
 }
 
-// lastWords is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
+// logTail is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
 // thrown says more than from where.
-func lastWords(text string, limit int) string {
+func logTail(text string, limit int) string {
 	text = redact.Text(text) // before it is cut
 	lines := strings.Split(text, "\n")
 	if len(lines) > 1 && isFrame(lines[1]) && cutFrame.MatchString(lines[0]) {

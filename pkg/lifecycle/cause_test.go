@@ -18,8 +18,8 @@ func TestALogIsTheLastOfTheEvidence(t *testing.T) {
 	cause.Detail = "Caused by: X"
 	cause.AddLog("one\ntwo\n\n")
 	want := "It broke.\nCaused by: X\nLast lines of the log: one\ntwo"
-	if got := ended(Failed, cause).End; told(got) != want {
-		t.Errorf("the end says %q, want %q", told(got), want)
+	if got := ended(Failed, cause).End; endMessage(got) != want {
+		t.Errorf("the end says %q, want %q", endMessage(got), want)
 	}
 	silent := appFailure
 	if silent.AddLog("\n"); silent.Log != "" {
@@ -64,8 +64,8 @@ func TestEventsDoNotQuoteDrivers(t *testing.T) {
 	}
 }
 
-// told is what a record says of an end.
-func told(end *End) string { return endOf(end).Message }
+// fullMessage is what a record says of an end.
+func endMessage(end *End) string { return endOf(end).Message }
 
 // endOf is how a record has an attempt end.
 func endOf(end *End) *v1alpha1.AttemptEnd {
@@ -81,7 +81,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 				Exception(text, "\tat A.a", "Caused by: "+text).Obj()
 			end := ObserveDriver(pod, "").End
 			end.Cause.AddLog(text + "the last line")
-			got := told(end)
+			got := endMessage(end)
 			if size := size(t, got); size > maxEvidence {
 				t.Errorf("the end takes %d bytes, want at most %d", size, maxEvidence)
 			}

@@ -28,19 +28,19 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		}
 		outbox.Repair(m.record)
 	}
-	m.noteSpec()
-	m.noteLaunch()
-	m.ignoreOthers()
+	m.recordSpec()
+	m.recordLaunch()
+	m.ignoreOtherPods()
 	for m.advance() {
-		m.effect, m.awaits, m.held, m.obstacle, m.deadline = NoEffect, AwaitsNothing, "", nil, time.Time{}
-		if policy.ShowsEach && CurrentState(m.record).passing() {
+		m.effect, m.awaits, m.held, m.obstacle, m.requeue = NoEffect, AwaitsNothing, "", nil, time.Time{}
+		if policy.PersistsEachState && CurrentState(m.record).transient() {
 			m.effect = Persist
 			break
 		}
 	}
 	outbox.Prune(m.record)
 	return m.record, Decision{
-		Changed: m.changed, Effect: m.effect, Seen: m.seen, LookAgain: m.deadline,
+		Changed: m.changed, Effect: m.effect, Seen: m.seen, RequeueAt: m.requeue,
 		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, HeldBy: m.heldBy(), Obstacle: m.obstacle,
 		SpecAdopted: m.specAdopted,
 	}
@@ -49,7 +49,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 // Understands reports whether this version of Firesteel can tell how an application with a record stands. If it cannot, a newer
 // version wrote the record, or somebody edited it: what runs is left alone until the application is deleted.
 func Understands(record *v1alpha1.Record, policy Policy) bool {
-	return !record.Foreign() && policy.has(CurrentState(record))
+	return !record.Foreign() && policy.allows(CurrentState(record))
 }
 
 // CurrentState is the state of a record; empty where there is none.
@@ -64,7 +64,7 @@ type machine struct {
 
 	changed     bool
 	effect      Effect
-	deadline    time.Time
+	requeue     time.Time
 	awaits      Awaited
 	awaitsSince time.Time
 	held        Held
@@ -72,21 +72,21 @@ type machine struct {
 	specAdopted bool
 }
 
-// advance takes one step and says whether there may be another.
+// advancePod takes one step and says whether there may be another.
 func (m *machine) advance() bool {
 	state := CurrentState(m.record)
 	switch {
 	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
 		return m.shutDown(state)
-	case m.edited(state):
+	case m.specEdited(state):
 		return m.enter(Invalidating, "The spec was edited: what runs the old one is stopped.")
-	case m.suspends(state):
+	case m.mustSuspend(state):
 		return m.enter(Suspending, "The application is suspended: its driver is stopped.")
 	case state.Initializing():
-		return m.launch()
+		return m.decideLaunch()
 	case state.Starting(), state.Running(), state == Unknown:
 		return m.follow(state)
-	case state.Stopping():
+	case state.AttemptEnded():
 		return m.conclude()
 	case state == TerminatedWithoutReleaseResources:
 		return m.retain()
@@ -101,9 +101,9 @@ func (m *machine) advance() bool {
 	}
 }
 
-// giveUp fails an application whose record cannot be understood. What of it may be running is unknown, so that
+// failNotUnderstood fails an application whose record cannot be understood. What of it may be running is unknown, so that
 // nothing else is started.
-func (m *machine) giveUp(reason string) bool {
+func (m *machine) failNotUnderstood(reason string) bool {
 	m.append(m.ended(End{State: Failed, Cause: Cause{
 		Class: ClassInfrastructure, Reason: reason, Message: "Cannot process application status.",
 	}}))
@@ -114,8 +114,8 @@ func (m *machine) giveUp(reason string) bool {
 // holds the deletion for a bounded time.
 func (m *machine) shutDown(state State) bool {
 	message := "Spark application has been shutdown as requested."
-	if !m.released(m.seen.Deleted) || m.strays() {
-		if !m.leavesDriver() {
+	if !m.released(m.seen.Deleted) || m.orphanAlive() {
+		if !m.deletionTimedOut() {
 			return false
 		}
 		message = fmt.Sprintf("%s Its driver Pod is left terminating: %s.", message, orElse(m.heldBy(), "it is not gone yet"))
@@ -130,7 +130,7 @@ func (m *machine) shutDown(state State) bool {
 	return m.terminate(ResourceReleased, message, outcome)
 }
 
-func (m *machine) launch() bool {
+func (m *machine) decideLaunch() bool {
 	switch {
 	case m.policy.Refused != nil:
 		return m.fail(Failed, *m.policy.Refused)
@@ -138,26 +138,26 @@ func (m *machine) launch() bool {
 		return m.fail(SchedulingFailure, *m.seen.LaunchRefused)
 	case m.seen.Launched != "":
 		return m.enter(DriverRequested, "Requested driver from resource scheduler.")
-	case m.strays():
+	case m.orphanAlive():
 		return false
 	case m.deadlineOver():
 		return m.fail(Failed, m.deadlineExceeded())
 	}
-	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.seen.LaunchAgain.After(m.now) {
-		if !m.seen.LaunchAgain.IsZero() {
-			m.lookAgain(m.seen.LaunchAgain)
+	if m.obstacle = m.seen.LaunchHeld; m.obstacle != nil || m.seen.RetryLaunchAt.After(m.now) {
+		if !m.seen.RetryLaunchAt.IsZero() {
+			m.requeueAt(m.seen.RetryLaunchAt)
 		}
 		return false
 	}
-	if m.record.Launch == nil && m.hold() {
+	if m.record.Launch == nil && m.launchHeld() {
 		return false
 	}
 	m.effect = Launch
 	return false
 }
 
-// noteLaunch records what a launch left, whatever is decided next: a driver, or the certainty that there is none.
-func (m *machine) noteLaunch() {
+// recordLaunch records what a launch left, whatever is decided next: a driver, or the certainty that there is none.
+func (m *machine) recordLaunch() {
 	driver, launch := m.seen.Launched, m.record.Launch
 	found := launch != nil && launch.DriverUID == "" && driver != "" // when it was to be released
 	switch {
@@ -176,16 +176,16 @@ func (m *machine) noteLaunch() {
 	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // was not of the driver that there is now
 }
 
-// ignoreOthers ignores a Pod that is not the launch's: an earlier attempt's may bear the same name.
-func (m *machine) ignoreOthers() {
+// ignoreOtherPods ignores a Pod that is not the launch's: an earlier attempt's may bear the same name.
+func (m *machine) ignoreOtherPods() {
 	driver, launch := m.seen.Driver, m.record.Launch
 	if driver != nil && launch != nil && driver.UID != "" && launch.DriverUID != "" && driver.UID != launch.DriverUID {
 		m.seen.Driver = nil
 	}
 }
 
-// hold says that the attempt is not to be launched yet.
-func (m *machine) hold() bool {
+// launchHeld says that the attempt is not to be launched yet.
+func (m *machine) launchHeld() bool {
 	if m.policy.Suspend {
 		m.held = HeldSuspended
 		return true
@@ -193,7 +193,7 @@ func (m *machine) hold() bool {
 	verdict := m.record.Verdict
 	ours := verdict != nil && verdict.Attempt == m.record.Attempt.ID-1
 	if ours && verdict.NotBefore != nil && m.now.Before(verdict.NotBefore.Time) {
-		m.lookAgain(verdict.NotBefore.Time)
+		m.requeueAt(verdict.NotBefore.Time)
 		return true
 	}
 	return false
@@ -203,11 +203,11 @@ func (m *machine) hold() bool {
 func (m *machine) conclude() bool {
 	ended := outbox.LastEnd(m.record)
 	if ended == nil {
-		return m.giveUp("UnknownEnd")
+		return m.failNotUnderstood("UnknownEnd")
 	}
 	if !ended.End.RestartAllowed {
 		denied := restartDenied(m.policy.Restart, m.record.Attempt, *ended)
-		if _, active := endedLate(ended); active {
+		if _, active := endedByTimeout(ended); active {
 			denied = "No attempt follows: the active deadline is over."
 		}
 		return m.finish(ended, denied)
@@ -221,17 +221,17 @@ func (m *machine) conclude() bool {
 		return m.finish(ended, verdict.Reason)
 	}
 	// One driver lives at a time: what is left of this attempt goes first, retained or not.
-	if !m.released(goneFrom(ended)) {
+	if !m.released(terminationStart(ended)) {
 		return false
 	}
-	if m.crowded() {
+	if m.recordFull() {
 		return false
 	}
 	return m.restart(ended)
 }
 
-// crowded says that the record has no room for another attempt.
-func (m *machine) crowded() bool {
+// recordFull says that the record has no room for another attempt.
+func (m *machine) recordFull() bool {
 	if !outbox.IsFull(m.record) {
 		return false
 	}
@@ -239,13 +239,13 @@ func (m *machine) crowded() bool {
 	return true
 }
 
-// finish ends the application.
+// finishPod ends the application.
 func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	outcome := orElse(ended.End.Outcome, outcomeFailed)
-	start, active := endedLate(ended)
-	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesLate)
+	start, active := endedByTimeout(ended)
+	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesTimedOut)
 	halfLaunched := State(ended.State) == SchedulingFailure // nobody wants to keep that, and it might run yet
-	if (!retained || halfLaunched) && !m.released(goneFrom(ended)) {
+	if (!retained || halfLaunched) && !m.released(terminationStart(ended)) {
 		return false
 	}
 	if retained {
@@ -272,12 +272,12 @@ func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool
 	next.TakeUnknown(previous)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.policy.Spec.Note(m.record)
-	m.seen = Observation{Deleted: m.seen.Deleted, Stray: m.seen.Stray, StrayDriver: m.seen.StrayDriver} // the rest was seen of the attempt before
+	m.seen = Observation{Deleted: m.seen.Deleted, HasOrphan: m.seen.HasOrphan, OrphanDriver: m.seen.OrphanDriver} // the rest was seen of the attempt before
 	return m.enter(state, message)
 }
 
-func (m *machine) lookAgain(at time.Time) {
-	if m.deadline.IsZero() || at.Before(m.deadline) {
-		m.deadline = at
+func (m *machine) requeueAt(at time.Time) {
+	if m.requeue.IsZero() || at.Before(m.requeue) {
+		m.requeue = at
 	}
 }

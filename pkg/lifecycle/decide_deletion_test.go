@@ -29,7 +29,7 @@ func TestDecideOnDeletion(t *testing.T) {
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
 		},
 		"a driver that no launch knows of goes before the application": {
-			record: submitted().Obj(), policy: plain(), seen: Observation{Deleted: at(time.Hour), Stray: true}, now: now,
+			record: submitted().Obj(), policy: plain(), seen: Observation{Deleted: at(time.Hour), HasOrphan: true}, now: now,
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"a suspended application is let go": {
@@ -68,7 +68,7 @@ func TestDecideOnDeletion(t *testing.T) {
 		"a driver whose release is accepted is waited for until it is forced": {
 			record: submitted().Running().Obj(), policy: plain(), now: now,
 			seen: Observation{Deleted: at(time.Hour), Driver: readyDriver, ReleaseAccepted: true},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
 		"a driver that stopped and whose release is accepted is let go": {
 			record: submitted().Running().Obj(), policy: plain(), now: now,
@@ -130,13 +130,13 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
 	slow := terminating(at(time.Hour))
 	slow.TerminatingUntil = at(2 * time.Hour)
-	kept := unremoved(at(time.Hour))
+	kept := withoutGrace(at(time.Hour))
 	kept.Name, kept.Finalizers = "pi-0-driver", []string{"example.org/a"}
 	runDecideCases(t, map[string]decideCase{
 		"it is waited for until the grace is over": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute - time.Nanosecond),
 			seen: Observation{Driver: terminating(at(time.Hour))},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
 		"it is forced when the grace is over": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute),
@@ -151,17 +151,17 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 		"its grace begins with its deletion, where that came long after the end": {
 			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
 			seen: Observation{Driver: terminating(at(5*time.Hour - time.Minute))},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(5*time.Hour + 7*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(5*time.Hour + 7*time.Minute)},
 		},
 		"its grace begins now, where its deletion was accepted just now": {
 			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
 			seen: Observation{Driver: startedDriver, ReleaseAccepted: true},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(5*time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(5*time.Hour + 8*time.Minute)},
 		},
 		"its grace begins with the end, where somebody deleted it before": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),
 			seen: Observation{Driver: terminating(at(time.Minute))},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
 		"it is waited for without a bound where there is no grace": {
 			record: failed.Obj(), policy: patient, now: at(1e6 * time.Hour),
@@ -175,7 +175,7 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 		},
 		"it is never forced within its own grace period": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 59*time.Minute), seen: Observation{Driver: slow},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(2*time.Hour + killed)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(2*time.Hour + killed)},
 		},
 		"it is forced when its own grace period is over": {
 			record: failed.Obj(), policy: plain(), now: at(2*time.Hour + killed), seen: Observation{Driver: slow},
@@ -183,32 +183,32 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 		},
 		"it is deleted again where its deletion was interrupted": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + killed),
-			seen: Observation{Driver: unremoved(at(time.Hour))},
+			seen: Observation{Driver: withoutGrace(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
 		"it is deleted again where its deletion was interrupted, though nobody forces it": {
 			record: failed.Obj(), policy: patient, now: at(time.Hour + killed),
-			seen: Observation{Driver: unremoved(at(time.Hour))},
+			seen: Observation{Driver: withoutGrace(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
 		"it has a moment to be removed": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour),
-			seen: Observation{Driver: unremoved(at(time.Hour))},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
+			seen: Observation{Driver: withoutGrace(at(time.Hour))},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + killed)},
 		},
 		"it is not deleted again twice in a row": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + killed),
-			seen: Observation{Driver: unremoved(at(time.Hour)), ReleaseAccepted: true},
+			seen: Observation{Driver: withoutGrace(at(time.Hour)), ReleaseAccepted: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"it is not deleted again while its finalizers keep it": {
 			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
 			seen: Observation{Driver: kept},
-			want: Decision{Held: HeldDriverTerminating, HeldBy: kept.Remains()},
+			want: Decision{Held: HeldDriverTerminating, HeldBy: kept.DescribeTerminating()},
 		},
 		"a deleted application's driver is deleted again where its deletion was interrupted": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + killed),
-			seen: Observation{Driver: unremoved(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
+			seen: Observation{Driver: withoutGrace(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
 		"it lets the application end as soon as it stopped": {

@@ -19,16 +19,16 @@ func TestDecideOnADriver(t *testing.T) {
 	runDecideCases(t, map[string]decideCase{
 		"a driver that is not seen is waited for until it is late": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute),
-			want: Decision{LookAgain: at(5 * time.Minute)},
+			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
 		"a driver that waits is waited for until it is late": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: requestedDriver},
-			want: Decision{LookAgain: at(5 * time.Minute)},
+			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
 		"a driver that started is to be ready in time": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: startedDriver},
 			news: []string{"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running."},
-			want: Decision{LookAgain: at(7 * time.Minute)},
+			want: Decision{RequeueAt: at(7 * time.Minute)},
 		},
 		"a driver that is ready when it is first seen went through all states": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: readyDriver},
@@ -54,12 +54,12 @@ func TestDecideOnADriver(t *testing.T) {
 		},
 		"a started driver that is not ready is waited for until it is late": {
 			record: startedAt.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: startedDriver},
-			want: Decision{LookAgain: at(time.Second + 6*time.Minute)},
+			want: Decision{RequeueAt: at(time.Second + 6*time.Minute)},
 		},
 		"an application that waits for executors is waited for until they are late": {
 			record: submitted().Requested().In(DriverReady).After(time.Minute).In(InitializedBelowThresholdExecutors).Obj(),
 			policy: plain(executors(2, 1, 2)), now: at(2 * time.Minute), seen: Observation{Driver: readyDriver, ReadyExecutors: 1},
-			want: Decision{LookAgain: at(8 * time.Minute)},
+			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
 		"a running application waits for its driver alone": {
 			record: runningApp, policy: plain(), now: at(24 * time.Hour), seen: Observation{Driver: readyDriver},
@@ -79,7 +79,7 @@ func TestDecideOnADriver(t *testing.T) {
 		},
 		"a driver that somebody deletes is waited for, and that is told": {
 			record: runningApp, policy: plain(), now: at(2 * time.Minute), seen: Observation{Driver: terminating(at(time.Minute))},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(9 * time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(9 * time.Minute)},
 		},
 		"a running application whose driver succeeded ends": {
 			record: runningApp, policy: plain(), now: at(time.Hour),
@@ -153,7 +153,7 @@ func TestDecideOnTimeouts(t *testing.T) {
 	runDecideCases(t, map[string]decideCase{
 		"a driver is not late an instant before its time": {
 			record: requested.Obj(), policy: plain(), now: at(5*time.Minute - time.Nanosecond),
-			want: Decision{LookAgain: at(5 * time.Minute)},
+			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
 		"a driver that has not started in time is released": {
 			record: requested.Obj(), policy: plain(), now: at(5 * time.Minute),
@@ -171,7 +171,7 @@ func TestDecideOnTimeouts(t *testing.T) {
 		"a driver that starts when it is late has started": {
 			record: requested.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{Driver: startedDriver},
 			news: []string{"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running."},
-			want: Decision{LookAgain: at(time.Hour + 6*time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + 6*time.Minute)},
 		},
 		"a driver that is not ready in time is released": {
 			record: submitted().Requested().After(time.Minute).In(DriverStarted).Obj(), policy: plain(), now: at(7 * time.Minute),
@@ -196,7 +196,7 @@ func TestDecideOnTimeouts(t *testing.T) {
 		},
 		"a limit that was raised meanwhile gives it more time": {
 			record: requested.Obj(), policy: plain(func(p *Policy) { p.Timeouts.DriverStart = time.Hour }), now: at(5 * time.Minute),
-			want: Decision{LookAgain: at(time.Hour)},
+			want: Decision{RequeueAt: at(time.Hour)},
 		},
 		"a limit that was lowered below what is over takes effect now": {
 			record: requested.Obj(), policy: plain(func(p *Policy) { p.Timeouts.DriverStart = time.Second }), now: at(time.Minute),
@@ -206,12 +206,12 @@ func TestDecideOnTimeouts(t *testing.T) {
 		"a Pod that its node prepares is looked at again when that takes too long": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute),
 			seen: Observation{Driver: &Driver{PreparingSince: at(30 * time.Second)}},
-			want: Decision{LookAgain: at(90 * time.Second)},
+			want: Decision{RequeueAt: at(90 * time.Second)},
 		},
 		"a Pod that its node prepares for too long says what to look for": {
 			record: requested.Obj(), policy: plain(), now: at(90 * time.Second),
 			seen: Observation{Driver: &Driver{PreparingSince: at(30 * time.Second)}},
-			want: Decision{LookAgain: at(5 * time.Minute), Obstacle: unprepared},
+			want: Decision{RequeueAt: at(5 * time.Minute), Obstacle: unprepared},
 		},
 		"a Pod that its node prepares until it is late tells so": {
 			record: requested.Obj(), policy: plain(), now: at(5 * time.Minute),
@@ -222,7 +222,7 @@ func TestDecideOnTimeouts(t *testing.T) {
 		},
 		"what holds a driver up is told": {
 			record: requested.Obj(), policy: plain(), now: at(time.Minute), seen: Observation{Driver: &Driver{Waiting: &quota}},
-			want: Decision{LookAgain: at(5 * time.Minute), Obstacle: &quota},
+			want: Decision{RequeueAt: at(5 * time.Minute), Obstacle: &quota},
 		},
 		"no time bounds a running application": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(1e6 * time.Hour), seen: Observation{Driver: startedDriver},
@@ -254,7 +254,7 @@ func TestDecideOnALostDriver(t *testing.T) {
 	runDecideCases(t, map[string]decideCase{
 		"a driver that is deleted and does not go has until the grace is over": {
 			record: runningApp.Obj(), policy: plain(), now: at(9*time.Minute - time.Nanosecond), seen: Observation{Driver: tainted},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(9 * time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(9 * time.Minute)},
 		},
 		"a driver that is deleted and does not go in time is lost, and its Pod is forced": {
 			record: runningApp.Obj(), policy: plain(), now: at(9 * time.Minute), seen: Observation{Driver: terminating(at(time.Minute))},
@@ -276,11 +276,11 @@ func TestDecideOnALostDriver(t *testing.T) {
 		},
 		"within its own grace a driver may live on": {
 			record: runningApp.Obj(), policy: plain(), now: at(30 * time.Minute), seen: Observation{Driver: slow},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + killed)},
 		},
 		"its kubelet has a moment to kill it after that": {
 			record: runningApp.Obj(), policy: plain(), now: at(time.Hour + killed - time.Nanosecond), seen: Observation{Driver: slow},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + killed)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + killed)},
 		},
 		"without a bound a driver that does not go is waited for": {
 			record: runningApp.Obj(), policy: patient, now: at(1e6 * time.Hour), seen: Observation{Driver: tainted},
@@ -296,7 +296,7 @@ func TestDecideOnALostDriver(t *testing.T) {
 			record: submitted().Requested().Obj(), policy: plain(), now: at(5 * time.Minute),
 			seen: Observation{Driver: &Driver{Terminating: true, TerminatingSince: at(4 * time.Minute)}},
 			news: []string{"3/0 DriverStartTimedOut [pi-0-driver pi-0]: " + slowDriver + " | ended Failed, timeout, DriverStartTimedOut"},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(13 * time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(13 * time.Minute)},
 		},
 		"a driver that ended before it was given up ended as it did": {
 			record: runningApp.Obj(), policy: plain(), now: at(time.Hour),

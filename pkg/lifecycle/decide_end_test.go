@@ -50,7 +50,7 @@ func TestDecideOnTheVerdict(t *testing.T) {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour+time.Minute), "").Obj(),
 			policy: always, now: at(time.Hour), seen: stopped,
 			news: []string{"7/1 ScheduledToRestart"},
-			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
 		"a restart that releases what would have been retained says so": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
@@ -89,7 +89,7 @@ func TestDecideOnTheVerdict(t *testing.T) {
 			record: submitted().Running().EndedRestartable(Succeeded).Verdict(true, time.Time{}, "").Obj(),
 			policy: always, now: at(time.Hour),
 			seen: Observation{ReleaseAccepted: true, Driver: &Driver{Started: true, End: &End{State: Succeeded}}},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
 		"a verdict against a restart ends the application with its reason": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "Not worth it.").Obj(),
@@ -128,7 +128,7 @@ func TestDecideOnTheEnd(t *testing.T) {
 		},
 		"a driver that was not seen any more is waited for": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{ReleaseAccepted: true},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Hour + 8*time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
 		"retention never does not retain": {
 			record: failed.Obj(), policy: plain(retains(RetainNever, time.Hour)), now: at(time.Hour), seen: gone,
@@ -145,7 +145,7 @@ func TestDecideOnTheEnd(t *testing.T) {
 		"retention always retains a success until its time is over": {
 			record: succeeded.Obj(), policy: plain(retains(RetainAlways, time.Minute)), now: at(time.Hour),
 			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Succeeded"},
-			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
 		"a retention of zero is over at once": {
 			record: failed.Obj(), policy: plain(retains(RetainAlways, 0)), now: at(time.Hour), seen: gone,
@@ -177,7 +177,7 @@ func TestDecideOnRetention(t *testing.T) {
 		},
 		"a retained driver stays until its time is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour - time.Nanosecond),
-			want: Decision{LookAgain: at(2 * time.Hour)},
+			want: Decision{RequeueAt: at(2 * time.Hour)},
 		},
 		"a retained driver is released when its time is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
@@ -185,15 +185,15 @@ func TestDecideOnRetention(t *testing.T) {
 		},
 		"a time to live that is shorter than the retention bounds it": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour), ttl(time.Minute)), now: at(time.Hour),
-			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
 		"a time to live that is longer than the retention does not": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour), ttl(24*time.Hour)), now: at(time.Hour),
-			want: Decision{LookAgain: at(2 * time.Hour)},
+			want: Decision{RequeueAt: at(2 * time.Hour)},
 		},
 		"a time to live bounds a retention without a bound": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, -1), ttl(time.Minute)), now: at(time.Hour),
-			want: Decision{LookAgain: at(time.Hour + time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
 		"a retained driver that is released ends the retention, and the end is not told again": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
@@ -203,7 +203,7 @@ func TestDecideOnRetention(t *testing.T) {
 		"a retained driver that somebody deleted is retained until its time is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(90 * time.Minute),
 			seen: Observation{DriverGone: true}, changed: true,
-			want:   Decision{LookAgain: at(2 * time.Hour)},
+			want:   Decision{RequeueAt: at(2 * time.Hour)},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Released: true},
 		},
 		"a retention that was edited away is over": {
@@ -238,11 +238,11 @@ func TestDecideOnTheTimeToLive(t *testing.T) {
 		},
 		"an application lives on from its end, not from its release": {
 			record: released.Obj(), policy: plain(ttl(time.Hour)), now: at(2*time.Hour - time.Nanosecond),
-			want: Decision{LookAgain: at(2 * time.Hour)},
+			want: Decision{RequeueAt: at(2 * time.Hour)},
 		},
 		"the time to live of a retained application begins with the retention": {
 			record: keptAndReleased.Obj(), policy: plain(ttl(90 * time.Minute)), now: at(2 * time.Hour),
-			want: Decision{LookAgain: at(150 * time.Minute)},
+			want: Decision{RequeueAt: at(150 * time.Minute)},
 		},
 		"an application whose time is over awaits its deletion since then": {
 			record: released.Obj(), policy: plain(ttl(time.Hour)), now: at(3 * time.Hour),
@@ -257,7 +257,7 @@ func TestDecideOnTheTimeToLive(t *testing.T) {
 		},
 		"a record of the release alone counts from there": {
 			record: alone, policy: plain(ttl(time.Hour)), now: at(time.Hour + time.Minute),
-			want: Decision{LookAgain: at(2*time.Hour + time.Minute)},
+			want: Decision{RequeueAt: at(2*time.Hour + time.Minute)},
 		},
 	})
 }
@@ -302,7 +302,7 @@ func TestOver(t *testing.T) {
 		"what is released is": {submitted().Running().Ended(Failed).Retained().Released().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Over(tt.record, tt.policy); got != tt.want {
+			if got := Finished(tt.record, tt.policy); got != tt.want {
 				t.Errorf("it is %t", got)
 			}
 		})

@@ -20,7 +20,7 @@ const (
 func TestDecideOnExecutors(t *testing.T) {
 	driverIsReady := submitted().Requested().In(DriverStarted).In(DriverReady)
 	initialized := submitted().Requested().In(DriverStarted).In(DriverReady).After(time.Minute).In(InitializedBelowThresholdExecutors)
-	in := func(state State) *storyBuilder {
+	in := func(state State) *recordBuilder {
 		return submitted().Requested().In(DriverStarted).In(DriverReady).In(state)
 	}
 	dynamic := func(p *Policy) { p.Executors.Dynamic = true }
@@ -33,12 +33,12 @@ func TestDecideOnExecutors(t *testing.T) {
 		},
 		"without executors it stays ready, until they are late": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(0), now: at(time.Minute),
-			want: Decision{LookAgain: at(7 * time.Minute)},
+			want: Decision{RequeueAt: at(7 * time.Minute)},
 		},
 		"with some executors it is initialized, and the clock starts anew": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(1), now: at(time.Minute),
 			news: []string{"5/0 " + belowInitial},
-			want: Decision{LookAgain: at(8 * time.Minute)},
+			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
 		"with as many as asked for it runs, with partial capacity": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(2), now: start,
@@ -54,11 +54,11 @@ func TestDecideOnExecutors(t *testing.T) {
 		},
 		"it is initialized once": {
 			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(2), now: at(2 * time.Minute),
-			want: Decision{LookAgain: at(8 * time.Minute)},
+			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
 		"it stays initialized where its executors went again": {
 			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(0), now: at(2 * time.Minute),
-			want: Decision{LookAgain: at(8 * time.Minute)},
+			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
 		"where Spark sets the number there is no partial capacity": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4), dynamic), seen: with(2), now: start,
@@ -168,7 +168,7 @@ func TestExecutorsThatCameAreNotLate(t *testing.T) {
 		},
 		"too few have not come": {
 			record: submitted().Requested().In(DriverStarted).Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 1), now: start,
-			want: Decision{LookAgain: at(7 * time.Minute)}, launch: launch(false),
+			want: Decision{RequeueAt: at(7 * time.Minute)}, launch: launch(false),
 		},
 		"a running application is not written for it": {
 			record: submitted().Running().Obj(), policy: plain(executors(2, 1, 2)), seen: with(readyDriver, 2), now: start, launch: launch(false),
@@ -218,8 +218,8 @@ func TestEachAttemptWaitsForItsExecutors(t *testing.T) {
 	record.Launch = &v1alpha1.Launch{ID: "launch-1", DriverPod: "pi-1-driver"}
 	record, _ = Decide(record, policy, Observation{Launched: "driver-1"}, start)
 	record, decision := Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, start)
-	if CurrentState(record) != DriverStarted || !decision.LookAgain.Equal(at(7*time.Minute)) {
-		t.Errorf("it is %s, and looked at again at %v", CurrentState(record), decision.LookAgain)
+	if CurrentState(record) != DriverStarted || !decision.RequeueAt.Equal(at(7*time.Minute)) {
+		t.Errorf("it is %s, and looked at again at %v", CurrentState(record), decision.RequeueAt)
 	}
 	if record, _ = Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, at(7*time.Minute)); CurrentState(record) != ExecutorsStartTimedOut {
 		t.Errorf("with its time over it is %s", CurrentState(record))
@@ -229,14 +229,14 @@ func TestEachAttemptWaitsForItsExecutors(t *testing.T) {
 // An executor that the API server refuses is never seen: only its driver knows.
 func TestDecideOnADriverWithoutExecutors(t *testing.T) {
 	record := submitted().Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy).Obj()
-	expects := func(p *Policy) { p.ExecutorsWithin = time.Minute }
+	expects := func(p *Policy) { p.ReportNoExecutorsAfter = time.Minute }
 	absent := &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever seen. " +
 		"Where it asked for some, its log says why none came: the API server refuses executors whose priority class or service account " +
 		"does not exist, what a quota or an admission webhook forbids, and all if the driver's own service account may not create Pods."}
-	alone := Observation{Driver: readyDriver, Alone: true}
+	alone := Observation{Driver: readyDriver, NoExecutorSeen: true}
 	runDecideCases(t, map[string]decideCase{
 		"it has some time": {
-			record: record, policy: plain(expects), seen: alone, now: start, want: Decision{LookAgain: at(time.Minute)},
+			record: record, policy: plain(expects), seen: alone, now: start, want: Decision{RequeueAt: at(time.Minute)},
 		},
 		"then it is told": {
 			record: record, policy: plain(expects), seen: alone, now: at(time.Minute), want: Decision{Obstacle: absent},
@@ -246,7 +246,7 @@ func TestDecideOnADriverWithoutExecutors(t *testing.T) {
 		},
 		"where none is to be expected, nothing is told": {record: record, policy: plain(), seen: alone, now: at(time.Hour)},
 		"it ends as any other": {
-			record: record, policy: plain(expects), seen: Observation{Driver: ended(Succeeded, Cause{}), Alone: true, DriverGone: true}, now: at(time.Hour),
+			record: record, policy: plain(expects), seen: Observation{Driver: ended(Succeeded, Cause{}), NoExecutorSeen: true, DriverGone: true}, now: at(time.Hour),
 			news: []string{"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded", "7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
 		},
 	})

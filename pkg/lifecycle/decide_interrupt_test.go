@@ -14,7 +14,7 @@ import (
 
 // interrupts is an API whose suspensions and edits stop what runs; its spec is the one called new.
 func interrupts(p *Policy) {
-	p.Interrupts, p.TellsUnknown, p.Spec = true, true, hashed("new")
+	p.Interrupts, p.HasUnknown, p.Spec = true, true, hashed("new")
 }
 
 // of says which spec the record's attempt is of.
@@ -38,7 +38,7 @@ func noted(hash string) *v1alpha1.AttemptSpec {
 }
 
 // ofSpec is a story of an application of the spec that it has.
-func ofSpec() *storyBuilder { return submitted().With(of("new")) }
+func ofSpec() *recordBuilder { return submitted().With(of("new")) }
 
 const (
 	createdMessage     = "Spark application has been created on Kubernetes Cluster."
@@ -111,10 +111,10 @@ func TestDecideOnSuspension(t *testing.T) {
 		"a suspension waits for the driver to be gone": {
 			record: ofSpec().Running().In(Suspending).Obj(), policy: held, now: at(time.Minute),
 			seen: Observation{Driver: terminating(start)},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(8 * time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(8 * time.Minute)},
 		},
 		"a suspension waits for a driver to be gone that no launch knows of": {
-			record: ofSpec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{Stray: true},
+			record: ofSpec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"an application is suspended once its driver is gone": {
@@ -146,7 +146,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			record: ofSpec().In(Suspended).In(Resuming).Fenced().Obj(), policy: plain(interrupts), now: start,
 			seen: Observation{Launched: driverUID},
 			news: []string{"4/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
-			want: Decision{LookAgain: at(5 * time.Minute)},
+			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
 		"an application that is deleted while it is suspended ends": {
 			record: ofSpec().Running().With(released).In(Suspended).Obj(), policy: held, now: start, seen: Observation{Deleted: start},
@@ -164,7 +164,7 @@ func released(r *v1alpha1.Record) { r.Launch.Released = true }
 
 func TestDecideOnAnEdit(t *testing.T) {
 	edited := plain(interrupts)
-	old := func() *storyBuilder { return submitted().With(of("old")) }
+	old := func() *recordBuilder { return submitted().With(of("old")) }
 	runDecideCases(t, map[string]decideCase{
 		"what waits for its launch is launched anew": {
 			record: old().Obj(), policy: edited, now: start,
@@ -286,7 +286,7 @@ func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
 		"this version, edited":                    {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: spec.HashVersion, Generation: 1}}, edited: true},
 		"this version, of a newer apimachinery's": {noted: v1alpha1.Attempt{Spec: &v1alpha1.AttemptSpec{Hash: "was", HashVersion: spec.HashVersion, Generation: 2}}},
 	} {
-		for state, record := range map[string]*storyBuilder{
+		for state, record := range map[string]*recordBuilder{
 			"running": submitted().With(func(r *v1alpha1.Record) { r.Attempt = test.noted }).Running(),
 			"ended":   submitted().With(func(r *v1alpha1.Record) { r.Attempt = test.noted }).Running().Ended(Succeeded).Released(),
 		} {

@@ -28,16 +28,16 @@ func TestDecideOnLaunch(t *testing.T) {
 			want: Decision{Effect: Launch},
 		},
 		"a launch waits for a driver to go that no launch knows of": {
-			record: submitted().Obj(), policy: plain(), now: at(time.Second), seen: Observation{Stray: true},
+			record: submitted().Obj(), policy: plain(), now: at(time.Second), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"a launch that is resumed waits for it, too": {
-			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second), seen: Observation{Stray: true},
+			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
 		"a restart waits for a driver to go that no launch knows of": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), policy: plain(), now: start,
-			seen: Observation{DriverGone: true, Stray: true},
+			seen: Observation{DriverGone: true, HasOrphan: true},
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Held: HeldDriverTerminating},
 		},
@@ -45,7 +45,7 @@ func TestDecideOnLaunch(t *testing.T) {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen:   Observation{Launched: driverUID},
 			news:   []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
-			want:   Decision{LookAgain: at(time.Second + 5*time.Minute)},
+			want:   Decision{RequeueAt: at(time.Second + 5*time.Minute)},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
 		"a launch that has to wait is not begun": {
@@ -57,7 +57,7 @@ func TestDecideOnLaunch(t *testing.T) {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen: Observation{Launched: driverUID, LaunchWarnings: []string{"No route."}},
 			news: []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
-			want: Decision{LookAgain: at(time.Second + 5*time.Minute)},
+			want: Decision{RequeueAt: at(time.Second + 5*time.Minute)},
 			launch: &v1alpha1.Launch{
 				ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Warnings: []string{"No route."},
 			},
@@ -79,7 +79,7 @@ func TestDecideOnLaunch(t *testing.T) {
 				UID: "driver-0", End: &End{State: Failed, Cause: appFailure}, Stopped: true,
 			}},
 			news: []string{"8/1 DriverRequested [pi-1-driver pi-1]: Requested driver from resource scheduler."},
-			want: Decision{LookAgain: at(5 * time.Minute)},
+			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
 		"a driver that was launched without a fence is released before anything else": {
 			record: submitted().Obj(), policy: plain(refused), now: at(time.Second),
@@ -105,7 +105,7 @@ func TestDecideOnLaunch(t *testing.T) {
 		"a restart waits for its instant": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(time.Minute), "").Restarting().Obj(),
 			policy: plain(restarts(RestartAlways)), now: at(time.Minute - time.Nanosecond),
-			want: Decision{LookAgain: at(time.Minute)},
+			want: Decision{RequeueAt: at(time.Minute)},
 		},
 		"a restart is launched at its instant": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(time.Minute), "").Restarting().Obj(),

@@ -58,7 +58,7 @@ type decideCase struct {
 	news    []string
 	want    Decision
 	changed bool
-	// launch is what the record says of the launch afterwards; not compared where nil.
+	// decideLaunch is what the record says of the launch afterwards; not compared where nil.
 	launch *v1alpha1.Launch
 }
 
@@ -72,7 +72,7 @@ func (test decideCase) run(t *testing.T) {
 	if test.news == nil {
 		test.news = []string{}
 	}
-	if diff := cmp.Diff(test.news, tell(news(test.record, got))); diff != "" {
+	if diff := cmp.Diff(test.news, describe(news(test.record, got))); diff != "" {
 		t.Errorf("transitions (-want +got):\n%s", diff)
 	}
 	test.want.Changed = test.changed || len(test.news) > 0
@@ -198,7 +198,7 @@ func TestARecordSharesNothingWithWhatWasSeen(t *testing.T) {
 // What was seen of a driver must never be taken for something that was seen of the next.
 func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
 	old := Observation{
-		Driver: ended(Failed, appFailure), DriverGone: true, Launched: driverUID, LaunchRefused: &quota, Stray: true,
+		Driver: ended(Failed, appFailure), DriverGone: true, Launched: driverUID, LaunchRefused: &quota, HasOrphan: true,
 		LaunchWarnings: []string{"No route."}, LaunchHeld: &quota, ReleaseAccepted: true, ReadyExecutors: 3,
 	}
 	for name, test := range map[string]struct {
@@ -208,7 +208,7 @@ func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
 	}{
 		"nothing but strays is carried over": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(),
-			seen:   old, want: Observation{Stray: true},
+			seen:   old, want: Observation{HasOrphan: true},
 		},
 		"that the driver before is gone says nothing of one that is launched": {
 			record: submitted().Fenced().Obj(),

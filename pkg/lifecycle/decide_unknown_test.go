@@ -32,7 +32,7 @@ func TestDecideOnADriverThatIsLost(t *testing.T) {
 		"a driver that is found has its time to start": {
 			record: ofSpec().Requested().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: requestedDriver},
 			news: []string{"4/0 DriverRequested [pi-0-driver pi-0]: " + found},
-			want: Decision{LookAgain: at(time.Hour + 5*time.Minute)},
+			want: Decision{RequeueAt: at(time.Hour + 5*time.Minute)},
 		},
 		"a driver that is found to have ended has ended": {
 			record: ofSpec().Running().In(Unknown).Obj(), policy: tells, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
@@ -48,7 +48,7 @@ func TestDecideOnADriverThatIsLost(t *testing.T) {
 		},
 		"a driver that is deleted has its grace, and a little more": {
 			record: ofSpec().Running().Obj(), policy: tells, now: at(time.Minute - time.Nanosecond), seen: Observation{Driver: terminating(start)},
-			want: Decision{Held: HeldDriverTerminating, LookAgain: at(time.Minute)},
+			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Minute)},
 		},
 		"a driver that outlasts its grace is lost": {
 			record: ofSpec().Running().Obj(), policy: tells, now: at(time.Minute), seen: Observation{Driver: terminating(start)},

@@ -25,30 +25,30 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 		Ready:            pod.Status.Phase == corev1.PodRunning && conditionTrue(pod, corev1.PodReady),
 		End:              ended,
 		Unknown:          ended == nil && unknown(pod),
-		Waiting:          Waiting(pod, "Driver Pod"),
+		Waiting:          WaitingCause(pod, "Driver Pod"),
 		PreparingSince:   preparingSince(pod),
 		Disruption:       disruption(pod),
 		Stopped:          stopped(pod, mains),
 		Terminating:      pod.DeletionTimestamp != nil,
-		Forced:           pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0,
+		NoGraceLeft:      pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0,
 		TerminatingSince: since,
 		TerminatingUntil: until,
 		Status:           &pod.Status,
 	}
 }
 
-// Remains names a driver Pod that was deleted and is not gone, the node that it is on, and what keeps it.
-func (d *Driver) Remains() string {
-	where := d.Name
+// DescribeTerminating names a driver Pod that was deleted and is not gone, the node that it is on, and what keeps it.
+func (d *Driver) DescribeTerminating() string {
+	text := d.Name
 	if d.Node != "" {
-		where += " on node " + d.Node
+		text += " on node " + d.Node
 	}
 	if len(d.Finalizers) == 0 {
-		return where
+		return text
 	}
 	const most = 4 // a condition has room for more, and nobody reads them
 	names := strings.Join(d.Finalizers[:min(len(d.Finalizers), most)], ", ")
-	return where + ", which its finalizers keep: have their owners remove them, or remove them where those are gone (" + names + ")"
+	return text + ", which its finalizers keep: have their owners remove them, or remove them where those are gone (" + names + ")"
 }
 
 // PodEnded says that a Pod is in one of the phases that Kubernetes never takes it out of, with all its containers ended.
@@ -56,7 +56,7 @@ func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// unknown says that the cluster's controllers lost sight of a Pod: the phase is an older Kubernetes's.
+// driverUnknown says that the cluster's controllers lost sight of a Pod: the phase is an older Kubernetes's.
 func unknown(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodUnknown || pod.Status.Reason == reasonNodeLost
 }
@@ -95,9 +95,9 @@ func termination(pod *corev1.Pod) (since, until time.Time) {
 // and no two clocks are the same.
 const afterGrace = 5 * time.Second
 
-// ForcedFrom returns the instant from which on a terminating driver Pod may be deleted by force: limit after its
+// ForceDeleteAt returns the instant from which on a terminating driver Pod may be deleted by force: limit after its
 // deletion was accepted, and never within its own grace period.
-func (d *Driver) ForcedFrom(limit time.Duration) time.Time {
+func (d *Driver) ForceDeleteAt(limit time.Duration) time.Time {
 	due, killed := d.TerminatingSince.Add(limit), d.TerminatingUntil.Add(afterGrace)
 	if killed.After(due) {
 		return killed
@@ -105,19 +105,19 @@ func (d *Driver) ForcedFrom(limit time.Duration) time.Time {
 	return due
 }
 
-// DeletedAgainFrom returns the instant from which on a terminating driver Pod may be deleted again, and reports whether there
+// DeleteAgainAt returns the instant from which on a terminating driver Pod may be deleted again, and reports whether there
 // is one: by force, limit after its deletion was accepted, or because its deletion was interrupted.
 //
 // The API server first stores that no grace is left, then removes the Pod. If the request or the API server ends in between,
 // the Pod stays until somebody deletes it again.
-func (d *Driver) DeletedAgainFrom(limit time.Duration) (time.Time, bool) {
+func (d *Driver) DeleteAgainAt(limit time.Duration) (time.Time, bool) {
 	switch {
-	case d.Forced:
+	case d.NoGraceLeft:
 		return d.TerminatingUntil.Add(afterGrace), len(d.Finalizers) == 0
 	case limit <= 0:
 		return time.Time{}, false
 	default:
-		return d.ForcedFrom(limit), true
+		return d.ForceDeleteAt(limit), true
 	}
 }
 

@@ -135,7 +135,7 @@ func failedContainer(
 		cause.Unquoted = cause.Message
 	}
 	cause.addException(exception)
-	cause.addTerminationMessage(lastWords(terminated.Message, maxTerminationMessage))
+	cause.addTerminationMessage(logTail(terminated.Message, maxTerminationMessage))
 	return &End{State: Failed, Cause: cause}
 }
 

@@ -437,7 +437,7 @@ func TestObserveDriver(t *testing.T) {
 		},
 		"a Pod that is deleted without grace terminates since then": {
 			pod: driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
-			want: Driver{End: completed, Stopped: true, Terminating: true, Forced: true,
+			want: Driver{End: completed, Stopped: true, Terminating: true, NoGraceLeft: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute)},
 		},
 		"a grace period of a hundred years ends then": {

@@ -10,9 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Waiting names what holds a Pod up, which is called what it is for people, in words that do not change while it lasts: kubelet alternates between
+// WaitingCause names what holds a Pod up, which is called what it is for people, in words that do not change while it lasts: kubelet alternates between
 // ErrImagePull and ImagePullBackOff, and a condition that followed would be written each time.
-func Waiting(pod *corev1.Pod, what string) *Cause {
+func WaitingCause(pod *corev1.Pod, what string) *Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return &Cause{Class: ClassScheduling, Reason: scheduled.Reason, Message: unscheduled(what, scheduled.Message)}
 	}
@@ -34,8 +34,8 @@ func Waiting(pod *corev1.Pod, what string) *Cause {
 	return nil
 }
 
-// unready says which containers run and are not ready; nothing where there are none.
-func unready(driver *Driver) string {
+// unreadyContainers says which containers run and are not ready; nothing where there are none.
+func unreadyContainers(driver *Driver) string {
 	if driver == nil || driver.Status == nil {
 		return ""
 	}

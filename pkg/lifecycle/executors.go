@@ -14,20 +14,20 @@ type Executors struct {
 	Dynamic bool
 }
 
-// Asked says that a number of executors is asked for.
-func (e Executors) Asked() bool { return e.Init > 0 }
+// Requested says that a number of executors is asked for.
+func (e Executors) Requested() bool { return e.Init > 0 }
 
-// proposed is the state that a number of ready executors puts an application into whose driver is ready: the Apache
+// stateFor is the state that a number of ready executors puts an application into whose driver is ready: the Apache
 // operator's rules. came reports that the executors to begin with were ready before: then the application runs, though no
 // state says so yet.
-func (e Executors) proposed(state State, ready int, came bool) State {
+func (e Executors) stateFor(state State, ready int, came bool) State {
 	running := state.Running() || came && ready < e.Init
 	enough := e.Init
 	if running {
 		enough = e.Min
 	}
 	switch {
-	case !e.Asked(), running && e.Min <= 0:
+	case !e.Requested(), running && e.Min <= 0:
 		return RunningHealthy
 	case ready >= enough && ready < e.Max && !e.Dynamic:
 		return RunningWithPartialCapacity
@@ -46,7 +46,7 @@ func (e Executors) proposed(state State, ready int, came bool) State {
 func CountsExecutors(state State, policy Policy) bool {
 	started := state == DriverStarted && policy.ExecutorsFromStart
 	counted := started || state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
-	return counted && policy.Executors.Asked()
+	return counted && policy.Executors.Requested()
 }
 
 // executorMessages are the Apache operator's.
@@ -57,11 +57,11 @@ var executorMessages = map[State]string{
 	RunningWithBelowThresholdExecutors: "The Spark application is running with less than minimal number of requested executors.",
 }
 
-// noteAbsence says that no executor came, where some are to be expected: the driver alone is told why.
-func (m *machine) noteAbsence() {
-	if limit := m.policy.ExecutorsWithin; limit > 0 && m.seen.Alone {
+// reportNoExecutors says that no executor came, where some are to be expected: the driver alone is told why.
+func (m *machine) reportNoExecutors() {
+	if limit := m.policy.ReportNoExecutorsAfter; limit > 0 && m.seen.NoExecutorSeen {
 		if due := outbox.Current(m.record).Time.Add(limit); m.now.Before(due) {
-			m.lookAgain(due)
+			m.requeueAt(due)
 			return
 		}
 		m.obstacle = &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever " +
@@ -70,9 +70,9 @@ func (m *machine) noteAbsence() {
 	}
 }
 
-// noteExecutors records that the executors to begin with are ready. Where the driver is not, or where there is no room, no
+// recordExecutorsReady records that the executors to begin with are ready. Where the driver is not, or where there is no room, no
 // transition says so.
-func (m *machine) noteExecutors(state State) {
+func (m *machine) recordExecutorsReady(state State) {
 	launch := m.record.Launch
 	if launch == nil || launch.ExecutorsReady || !state.Starting() || !CountsExecutors(state, m.policy) {
 		return
@@ -82,12 +82,12 @@ func (m *machine) noteExecutors(state State) {
 	}
 }
 
-// count moves on with the number of executors of a driver that is ready.
-func (m *machine) count(state State) bool {
-	next := m.policy.Executors.proposed(state, m.seen.ReadyExecutors, m.record.Launch.ExecutorsReady)
+// followExecutors moves on with the number of executors of a driver that is ready.
+func (m *machine) followExecutors(state State) bool {
+	next := m.policy.Executors.stateFor(state, m.seen.ReadyExecutors, m.record.Launch.ExecutorsReady)
 	switch {
 	case next == state:
-		m.noteAbsence()
+		m.reportNoExecutors()
 		return m.timeOut(state)
 	case next.Running():
 		return m.enterRunning(next, executorMessages[next]) // where there is no room for it, it is no late start either

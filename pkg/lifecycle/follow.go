@@ -10,38 +10,38 @@ import (
 // follow moves on with a driver that was launched.
 func (m *machine) follow(state State) bool {
 	driver := m.seen.Driver
-	m.noteGone()
-	m.noteExecutors(state)
+	m.recordDriverGone()
+	m.recordExecutorsReady(state)
 	switch {
 	case m.record.Launch == nil:
-		return m.giveUp("UnknownLaunch")
+		return m.failNotUnderstood("UnknownLaunch")
 	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
 		return m.end(*driver.End)
 	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
-		return m.fail(Failed, removed(driver))
-	case m.outlasted():
+		return m.fail(Failed, driverLostCause(driver))
+	case m.checkActiveDeadline():
 		return true
-	case m.overdue():
-		return m.fail(Failed, stuck(driver))
+	case m.driverLost():
+		return m.fail(Failed, nodeLostCause(driver))
 	case state == Unknown:
-		return m.find()
-	case m.policy.TellsUnknown && m.unknown() && outbox.HasRoomForProgress(m.record):
+		return m.leaveUnknown()
+	case m.policy.HasUnknown && m.driverUnknown() && outbox.HasRoomForProgress(m.record):
 		return m.enter(Unknown, "The driver's node does not tell any more what the driver does.")
 	case driver != nil && state == DriverRequested && driver.Started:
 		return m.enter(DriverStarted, "Driver has started running.")
 	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
 		return m.enter(DriverReady, "Driver has reached ready state.")
 	case state == DriverRequested, state == DriverStarted:
-		m.noteObstacle()
+		m.setObstacle()
 		return m.timeOut(state)
 	default:
-		return m.count(state)
+		return m.followExecutors(state)
 	}
 }
 
-// overdue says that the driver's Pod should have gone and has not, so that nobody can tell what became of it. Within
+// driverLost says that the driver's Pod should have gone and has not, so that nobody can tell what became of it. Within
 // its own grace the driver may live.
-func (m *machine) overdue() bool {
+func (m *machine) driverLost() bool {
 	driver := m.seen.Driver
 	if driver == nil || !driver.Terminating {
 		return false
@@ -51,14 +51,14 @@ func (m *machine) overdue() bool {
 	if limit <= 0 {
 		return false
 	}
-	if due := driver.ForcedFrom(limit); m.now.Before(due) {
-		m.lookAgain(due)
+	if due := driver.ForceDeleteAt(limit); m.now.Before(due) {
+		m.requeueAt(due)
 		return false
 	}
 	return true
 }
 
-func removed(driver *Driver) Cause {
+func driverLostCause(driver *Driver) Cause {
 	if driver != nil && driver.Disruption != nil {
 		return *driver.Disruption
 	}
@@ -72,7 +72,7 @@ func removed(driver *Driver) Cause {
 // whose node does not answer.
 const reasonNodeLost = "NodeLost"
 
-func stuck(driver *Driver) Cause {
+func nodeLostCause(driver *Driver) Cause {
 	cause := Cause{
 		Class: ClassInfrastructure, Reason: reasonNodeLost,
 		Message: "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer. It is deleted by force. " +
@@ -84,19 +84,19 @@ func stuck(driver *Driver) Cause {
 	return cause
 }
 
-// preparation is how long a node may prepare a Pod before that is an obstacle worth telling.
-const preparation = time.Minute
+// preparationTime is how long a node may prepare a Pod before that is an obstacle worth telling.
+const preparationTime = time.Minute
 
-// noteObstacle says what keeps the driver from starting.
-func (m *machine) noteObstacle() {
+// setObstacle says what keeps the driver from starting.
+func (m *machine) setObstacle() {
 	driver := m.seen.Driver
 	switch {
 	case driver == nil:
 	case driver.Waiting != nil:
 		m.obstacle = driver.Waiting
 	case driver.PreparingSince.IsZero():
-	case m.now.Before(driver.PreparingSince.Add(preparation)):
-		m.lookAgain(driver.PreparingSince.Add(preparation))
+	case m.now.Before(driver.PreparingSince.Add(preparationTime)):
+		m.requeueAt(driver.PreparingSince.Add(preparationTime))
 	default:
 		m.obstacle = &Cause{
 			Class: ClassInfrastructure, Reason: "PodNotReadyToStartContainers",
@@ -128,7 +128,7 @@ func (m *machine) waits(state State) wait {
 		return wait{timeouts.DriverStart, DriverStartTimedOut, slowDriver}
 	case state == DriverStarted && !m.policy.ExecutorsFromStart:
 		return wait{timeouts.DriverReady, DriverReadyTimedOut, slowDriver}
-	case state == DriverStarted && (!m.policy.Executors.Asked() || m.record.Launch.ExecutorsReady):
+	case state == DriverStarted && (!m.policy.Executors.Requested() || m.record.Launch.ExecutorsReady):
 		return wait{}
 	case state == DriverStarted, state == DriverReady, state == InitializedBelowThresholdExecutors:
 		return executors
@@ -137,16 +137,16 @@ func (m *machine) waits(state State) wait {
 	}
 }
 
-// source says what sets the limit of a wait.
-func (m *machine) source(wait wait) string {
+// limitSource says what sets the limit of a wait.
+func (m *machine) limitSource(wait wait) string {
 	sources := m.policy.Sources
 	switch {
 	case wait.next == ExecutorsStartTimedOut && sources.ExecutorStart != "":
-		return bySource(wait.limit, sources.ExecutorStart)
+		return limitText(wait.limit, sources.ExecutorStart)
 	case wait.next == ExecutorsStartTimedOut:
 		return ""
 	case wait.next == DriverStartTimedOut && sources.DriverStart != "":
-		return bySource(wait.limit, sources.DriverStart)
+		return limitText(wait.limit, sources.DriverStart)
 	default:
 		return slowDriverByAPI
 	}
@@ -159,20 +159,20 @@ func (m *machine) timeOut(state State) bool {
 	}
 	due := outbox.Current(m.record).Time.Add(wait.limit)
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
 	}
 	cause := Cause{Class: ClassTimeout, Reason: string(wait.next), Message: wait.message}
 	if wait.next == ExecutorsStartTimedOut {
 		cause.addSentence(fmt.Sprintf("%d of %d were ready.", m.seen.ReadyExecutors, m.policy.Executors.Init))
 	}
-	cause.addSentence(m.source(wait))
+	cause.addSentence(m.limitSource(wait))
 	switch {
 	case wait.next == ExecutorsStartTimedOut:
 	case m.obstacle != nil:
 		cause.Reason, cause.Message = m.obstacle.Reason, cause.Message+" "+m.obstacle.Message
 	default:
-		cause.addSentence(unready(m.seen.Driver))
+		cause.addSentence(unreadyContainers(m.seen.Driver))
 	}
 	return m.fail(wait.next, cause)
 }

@@ -51,7 +51,7 @@ func FuzzDecide(f *testing.F) {
 		f.Add([]byte(record), int64(seed))
 	}
 	for seed, state := range States {
-		for _, story := range []*storyBuilder{
+		for _, story := range []*recordBuilder{
 			submitted().In(state), submitted().Fenced().In(state), submitted().Requested().In(state),
 			submitted().Requested().ended(state, true), submitted().Requested().Ended(Failed).Retained().In(state),
 			submitted().Requested().EndedRestartable(Failed).Verdict(true, start, "").Restarting().In(state),
@@ -68,63 +68,63 @@ func FuzzDecide(f *testing.F) {
 		if err := json.Unmarshal(encoded, &record); err != nil {
 			t.Skip()
 		}
-		if beyondNumbers(record) {
+		if outOfRange(record) {
 			Decide(record, plain(), Observation{}, start) // and does not panic
 			return
 		}
-		newStranger(t, record, seed).live()
+		newArbitraryApplication(t, record, seed).run()
 	})
 }
 
-// beyondNumbers says that a record has numbers that no life reaches, and that could not be counted on from.
-func beyondNumbers(record *v1alpha1.Record) bool {
+// outOfRange says that a record has numbers that no life reaches, and that could not be counted on from.
+func outOfRange(record *v1alpha1.Record) bool {
 	const limit = 1 << 53
 	beyond := func(n int64) bool { return n > limit || n < -limit }
 	return record != nil && (beyond(record.Sequence) || beyond(record.Attempt.ID) ||
 		slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool { return beyond(t.Sequence) }))
 }
 
-// stranger is an application whose record may say anything. Its driver is alive, for all that is known, unless the
+// arbitraryApplication is an application whose record may say anything. Its driver is alive, for all that is known, unless the
 // record says otherwise.
-type stranger struct {
-	*world
+type arbitraryApplication struct {
+	*simulation
 	record *v1alpha1.Record
 	seen   Observation
 	alive  bool
-	// hopeless is an application that is not to be launched whatever happens.
-	hopeless bool
+	// mustNotLaunch is an application that is not to be launched whatever happens.
+	mustNotLaunch bool
 }
 
-func newStranger(t *testing.T, record *v1alpha1.Record, seed int64) *stranger {
-	s := &stranger{world: newWorld(t, seed), record: record}
+func newArbitraryApplication(t *testing.T, record *v1alpha1.Record, seed int64) *arbitraryApplication {
+	s := &arbitraryApplication{simulation: newSimulation(t, seed), record: record}
 	s.alive = record != nil && record.Launch != nil && !record.Launch.Released
 	state := State(outbox.Current(record).State)
 	active := state.Starting() || state.Running()
-	s.hopeless = record != nil && !s.interrupts && (state.Terminated() || !state.Initializing() && !active && !state.Stopping() ||
-		active && record.Launch == nil || state.Stopping() && outbox.LastEnd(record) == nil)
+	s.mustNotLaunch = record != nil && !s.interrupts && (state.Terminated() || !state.Initializing() && !active && !state.AttemptEnded() ||
+		active && record.Launch == nil || state.AttemptEnded() && outbox.LastEnd(record) == nil)
 	return s
 }
 
-func (s *stranger) live() {
+func (s *arbitraryApplication) run() {
 	s.t.Helper()
 	for range 40 {
-		decision := s.ask()
-		s.obey(decision)
-		s.now = s.now.Add(pick(s.world, 0, time.Second, time.Hour))
-		if due := decision.LookAgain; due.After(s.now) && s.one(2) {
+		decision := s.decide()
+		s.carryOut(decision)
+		s.now = s.now.Add(pick(s.simulation, 0, time.Second, time.Hour))
+		if due := decision.RequeueAt; due.After(s.now) && s.oneIn(2) {
 			s.now = due
 		}
-		if s.one(30) {
+		if s.oneIn(30) {
 			s.seen.Deleted = s.now
 		}
-		if s.one(20) {
+		if s.oneIn(20) {
 			s.policy = s.anyPolicy()
 		}
 	}
 }
 
-// ask asks Decide twice: once on what there is, and once more to hold that it sticks to it.
-func (s *stranger) ask() Decision {
+// decide asks Decide twice: once on what there is, and once more to hold that it sticks to it.
+func (s *arbitraryApplication) decide() Decision {
 	s.t.Helper()
 	given := s.record.DeepCopy()
 	record, decision := Decide(s.record, s.policy, s.seen, s.now)
@@ -139,13 +139,13 @@ func (s *stranger) ask() Decision {
 	changed := len(added) > 0 || !reflect.DeepEqual(launchOf(s.record), launchOf(record)) || spec.Noted(s.record) != spec.Noted(record)
 	switch {
 	case len(added) > 12:
-		s.fail("Decide goes on and on: %v", tell(added))
+		s.fail("Decide goes on and on: %v", describe(added))
 	case changed != decision.Changed:
 		s.fail("changed is %v after %d transitions", decision.Changed, len(added))
-	case s.hopeless && (launches || restarted):
+	case s.mustNotLaunch && (launches || restarted):
 		s.fail("what is hopeless is launched: %s", summary(decision))
 	case s.alive && restarted:
-		s.fail("an attempt begins beside a driver that may be alive: %v", tell(added))
+		s.fail("an attempt begins beside a driver that may be alive: %v", describe(added))
 	case s.alive && launches && record.Launch == nil:
 		s.fail("a driver is launched beside one that may be alive")
 	case launches && (!State(outbox.Current(record).State).Initializing() || !s.seen.Deleted.IsZero()):
@@ -153,7 +153,7 @@ func (s *stranger) ask() Decision {
 	}
 	again, _ := Decide(record, s.policy, decision.Seen, s.now)
 	if decision.Effect != Persist && !reflect.DeepEqual(record, again) {
-		s.fail("asked again, Decide says otherwise: %v after %v", tell(again.Transitions), tell(record.Transitions))
+		s.fail("asked again, Decide says otherwise: %v after %v", describe(again.Transitions), describe(record.Transitions))
 	}
 	s.record = record
 	return decision
@@ -166,17 +166,17 @@ func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {
 	return record.Launch
 }
 
-// obey carries out an effect, and looks at what there is then.
-func (s *stranger) obey(decision Decision) {
+// carryOut carries out an effect, and looks at what there is then.
+func (s *arbitraryApplication) carryOut(decision Decision) {
 	seen := Observation{Deleted: s.seen.Deleted}
 	switch decision.Effect {
 	case Launch:
 		s.launch(&seen)
 	case Release, ForceRelease:
 		seen.ReleaseAccepted = true
-		s.alive = s.alive && s.one(2)
+		s.alive = s.alive && s.oneIn(2)
 	case NoEffect:
-		s.alive = s.alive && !s.one(8)
+		s.alive = s.alive && !s.oneIn(8)
 	}
 	switch verdict, judged := Judge(s.record, s.policy); {
 	case decision.Awaits == AwaitsVerdict && !judged:
@@ -184,23 +184,23 @@ func (s *stranger) obey(decision Decision) {
 	case judged:
 		s.record.Verdict = &verdict
 	}
-	if s.seen = decision.Seen; decision.Effect != Persist || s.one(4) {
-		s.look(&seen)
+	if s.seen = decision.Seen; decision.Effect != Persist || s.oneIn(4) {
+		s.observePod(&seen)
 		s.seen = seen
 	}
 }
 
-func (s *stranger) launch(seen *Observation) {
-	if s.one(4) {
+func (s *arbitraryApplication) launch(seen *Observation) {
+	if s.oneIn(4) {
 		return // try again later
 	}
 	if s.record.Launch == nil {
 		s.record.Launch = &v1alpha1.Launch{ID: fmt.Sprint("launch-", s.record.Attempt.ID), DriverPod: "driver"}
 	}
-	if s.one(4) {
+	if s.oneIn(4) {
 		seen.LaunchRefused = &quota
 	}
-	if seen.LaunchRefused != nil && !s.alive && s.one(2) {
+	if seen.LaunchRefused != nil && !s.alive && s.oneIn(2) {
 		return
 	}
 	seen.Launched = s.record.Launch.DriverUID
@@ -211,31 +211,31 @@ func (s *stranger) launch(seen *Observation) {
 	s.alive = true
 }
 
-func (s *stranger) look(seen *Observation) {
-	if s.record.Launch == nil || s.one(3) {
+func (s *arbitraryApplication) observePod(seen *Observation) {
+	if s.record.Launch == nil || s.oneIn(3) {
 		return
 	}
 	seen.ReadyExecutors = s.rng.Intn(5)
-	end := &End{State: pick(s.world, Succeeded, Failed, DriverEvicted, "Dreaming"), Cause: appFailure}
+	end := &End{State: pick(s.simulation, Succeeded, Failed, DriverEvicted, "Dreaming"), Cause: appFailure}
 	switch {
 	case s.alive:
-		seen.Driver = pick(s.world, requestedDriver, startedDriver, readyDriver, terminating(s.now), &Driver{Started: true, End: end})
-	case s.one(2):
-		seen.Driver = &Driver{End: end, Stopped: true, Terminating: s.one(2)}
+		seen.Driver = pick(s.simulation, requestedDriver, startedDriver, readyDriver, terminating(s.now), &Driver{Started: true, End: end})
+	case s.oneIn(2):
+		seen.Driver = &Driver{End: end, Stopped: true, Terminating: s.oneIn(2)}
 	default:
 		seen.DriverGone = true
 	}
 }
 
-// TestAnyRecord does the same with records that are well-formed JSON throughout, and make no sense.
-func TestAnyRecord(t *testing.T) {
-	first, count := seeds(t, 2000)
+// TestArbitraryRecordsFailSafely does the same with records that are well-formed JSON throughout, and make no sense.
+func TestArbitraryRecordsFailSafely(t *testing.T) {
+	first, count := seedRange(t, 2000)
 	for seed := first; seed < first+count; seed++ {
-		newStranger(t, newWorld(t, seed).anyRecord(), seed).live()
+		newArbitraryApplication(t, newSimulation(t, seed).anyRecord(), seed).run()
 	}
 }
 
-func (w *world) anyRecord() *v1alpha1.Record {
+func (w *simulation) anyRecord() *v1alpha1.Record {
 	number := func() int64 { return pick[int64](w, -1, 0, 0, 1, 1, 2, 3, 100) }
 	instant := func() metav1.MicroTime {
 		return pick(w, metav1.MicroTime{}, metav1.NewMicroTime(pick(w, start, at(time.Hour), at(-1e6*time.Hour))))
@@ -244,21 +244,21 @@ func (w *world) anyRecord() *v1alpha1.Record {
 		Attempt:  v1alpha1.Attempt{ID: number(), Since: instant(), Restarts: number(), FailureRestarts: number()},
 		Sequence: number(), Acknowledged: number(),
 	}
-	if !w.one(3) {
+	if !w.oneIn(3) {
 		uid := pick[types.UID](w, "", "uid")
-		record.Launch = &v1alpha1.Launch{ID: "launch", DriverPod: "driver", DriverUID: uid, Released: w.one(3)}
+		record.Launch = &v1alpha1.Launch{ID: "launch", DriverPod: "driver", DriverUID: uid, Released: w.oneIn(3)}
 	}
-	if w.one(2) {
+	if w.oneIn(2) {
 		attempt, notBefore := pick(w, record.Attempt.ID, number()), pick(w, nil, ptrTo(instant()))
-		record.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: !w.one(3), NotBefore: notBefore}
+		record.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: !w.oneIn(3), NotBefore: notBefore}
 	}
 	for range w.rng.Intn(5) {
 		transition := v1alpha1.Transition{
 			Sequence: number(), Time: instant(), Attempt: pick(w, record.Attempt.ID, number()),
 			State: string(pick(w, append(States, "", "Dreaming")...)), Outcome: pick(w, "", "", v1alpha1.OutcomeFailed),
 		}
-		if !w.one(3) {
-			transition.End = &v1alpha1.AttemptEnd{Outcome: pick(w, "", "Failed", "Exploded"), RestartAllowed: !w.one(3)}
+		if !w.oneIn(3) {
+			transition.End = &v1alpha1.AttemptEnd{Outcome: pick(w, "", "Failed", "Exploded"), RestartAllowed: !w.oneIn(3)}
 		}
 		record.Transitions = append(record.Transitions, transition)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// noteSpec records which spec the attempt is of, unless somebody edited the spec since.
-func (m *machine) noteSpec() {
+// recordSpec records which spec the attempt is of, unless somebody edited the spec since.
+func (m *machine) recordSpec() {
 	if !m.policy.Interrupts || m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() {
 		return
 	}
@@ -22,18 +22,18 @@ func (m *machine) noteSpec() {
 	m.policy.Spec.Note(m.record)
 }
 
-// edited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
+// specEdited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
 // each state, even where the application has ended, but not where it is deleted.
-func (m *machine) edited(state State) bool {
+func (m *machine) specEdited(state State) bool {
 	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || state == Invalidating {
 		return false
 	}
 	return m.policy.Spec.Since(m.record) == spec.Edited
 }
 
-// suspends says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
+// mustSuspend says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
 // is one whose driver has just ended, lest a resumption do its work again.
-func (m *machine) suspends(state State) bool {
+func (m *machine) mustSuspend(state State) bool {
 	if !m.policy.Interrupts || !m.policy.Suspend {
 		return false
 	}
@@ -43,7 +43,7 @@ func (m *machine) suspends(state State) bool {
 
 // suspend stops the driver, whatever it is at.
 func (m *machine) suspend() bool {
-	if !m.released(outbox.Current(m.record).Time.Time) || m.strays() {
+	if !m.released(outbox.Current(m.record).Time.Time) || m.orphanAlive() {
 		return false
 	}
 	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
@@ -55,7 +55,7 @@ func (m *machine) resume() bool {
 		m.held = HeldSuspended
 		return false
 	}
-	if !m.released(outbox.Current(m.record).Time.Time) || m.crowded() { // released already, unless somebody edited the record
+	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() { // released already, unless somebody edited the record
 		return false
 	}
 	m.record.Verdict = nil
@@ -67,7 +67,7 @@ func (m *machine) resume() bool {
 
 // invalidate stops what runs the spec of before, and has the spec of now run as if there had been no other.
 func (m *machine) invalidate() bool {
-	if !m.released(outbox.Current(m.record).Time.Time) || m.crowded() {
+	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() {
 		return false
 	}
 	m.record.Verdict = nil

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observation is what was seen of the world. All of it is about the record's launch, but for Stray and Deleted, which are
+// Observation is what was observed. All of it is about the record's launch, but for HasOrphan and Deleted, which are
 // about the application.
 type Observation struct {
 	// Driver is the driver Pod of the record's launch; nil where none was seen.
@@ -19,22 +19,22 @@ type Observation struct {
 	// LaunchRefused says why the launch can never work; Launched is set beside it where a Pod came of it
 	// nevertheless.
 	LaunchRefused *Cause
-	// Stray says that a driver Pod of the application lives that no launch knows of: a create that came late made it.
-	Stray bool
-	// StrayDriver is that Pod, or one of several; nil where it is not known.
-	StrayDriver *Driver
+	// HasOrphan says that a driver Pod of the application lives that no launch knows of: a create that came late made it.
+	HasOrphan bool
+	// OrphanDriver is that Pod, or one of several; nil where it is not known.
+	OrphanDriver *Driver
 	// LaunchWarnings are sentences about what the launch did not do as the spec asks.
 	LaunchWarnings []string
 	// LaunchHeld says why the launch has to wait; nil where it need not, or that is not worth telling yet.
 	LaunchHeld *Cause
-	// LaunchAgain is when a launch that has to wait is to be tried again; zero where what it waits for is watched.
-	LaunchAgain time.Time
+	// RetryLaunchAt is when a launch that has to wait is to be tried again; zero where what it waits for is watched.
+	RetryLaunchAt time.Time
 	// ReleaseAccepted says that the API server accepted the deletion of the driver Pod.
 	ReleaseAccepted bool
 	// ReadyExecutors is the number of the launch's executors that run and are ready.
 	ReadyExecutors int
-	// Alone says that the launch's driver never had an executor, as far as that is known.
-	Alone bool
+	// NoExecutorSeen says that the launch's driver never had an executor, as far as that is known.
+	NoExecutorSeen bool
 	// Deleted is when the user deleted the application; zero where nobody did.
 	Deleted time.Time
 }
@@ -55,7 +55,7 @@ type Driver struct {
 	Unknown bool
 	// RunningSince is when its main container started, in whole seconds; zero if that is not known.
 	RunningSince time.Time
-	// Waiting says why the driver does not start; nil where nothing is known to hold it.
+	// WaitingCause says why the driver does not start; nil where nothing is known to hold it.
 	Waiting *Cause
 	// PreparingSince is since when the Pod's node makes its volumes and its network ready; zero where it does not.
 	PreparingSince time.Time
@@ -66,9 +66,9 @@ type Driver struct {
 	Stopped bool
 	// Terminating says that the Pod's deletion was accepted.
 	Terminating bool
-	// Forced says that no grace is left to wait for: the Pod goes at once, unless its finalizers keep it or its deletion was
+	// NoGraceLeft says that no grace is left to wait for: the Pod goes at once, unless its finalizers keep it or its deletion was
 	// interrupted.
-	Forced bool
+	NoGraceLeft bool
 	// TerminatingSince is when that was, and TerminatingUntil when the Pod's grace is over.
 	TerminatingSince, TerminatingUntil time.Time
 	// Status is the Pod's status, kept at the end of the attempt.
@@ -112,7 +112,7 @@ type Effect string
 
 // The effects.
 const (
-	// NoEffect waits: for the world to change or for the instant to look again.
+	// NoEffect waits: for a change or for the instant to look again.
 	NoEffect Effect = ""
 	// Persist does nothing more: what follows is decided once this much is persisted.
 	Persist Effect = "Persist"
@@ -145,8 +145,8 @@ type Decision struct {
 	// Seen is what of the observation is true of the record as it is now: nothing of an earlier attempt, or of another
 	// driver. What came of the effect is added to it, and the next decision made of both.
 	Seen Observation
-	// LookAgain is the instant of the next deadline; zero where there is none.
-	LookAgain time.Time
+	// RequeueAt is the instant of the next deadline; zero where there is none.
+	RequeueAt time.Time
 	Awaits    Awaited
 	// AwaitsSince is the instant of the clock event that is awaited to be acted on; zero for a transition.
 	AwaitsSince time.Time

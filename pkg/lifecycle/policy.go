@@ -19,16 +19,16 @@ type Policy struct {
 	Sources Sources
 	// Executors says how many executors make the application healthy.
 	Executors Executors
-	// ExecutorsWithin is how long a driver that is ready may be without any executor before that is worth telling; zero where
+	// ReportNoExecutorsAfter is how long a driver that is ready may be without any executor before that is worth telling; zero where
 	// it may be so for ever.
-	ExecutorsWithin time.Duration
+	ReportNoExecutorsAfter time.Duration
 	// Retain says after which end the driver is kept.
 	Retain Retain
 	// ExecutorsFromStart reports that the executors' start timeout counts from the driver's start if its Pod is not ready:
 	// a sidecar may never be.
 	ExecutorsFromStart bool
-	// ReleasesLate reports that a driver is released if a start timeout ended its attempt, whatever Retain says.
-	ReleasesLate bool
+	// ReleasesTimedOut reports that a driver is released if a start timeout ended its attempt, whatever Retain says.
+	ReleasesTimedOut bool
 	// RetainFor bounds the retention; below zero there is no bound.
 	RetainFor time.Duration
 	// TTL is the time after the end at which the application is deleted; below zero never.
@@ -42,22 +42,22 @@ type Policy struct {
 	// Interrupts says that a suspension and an edit of the spec stop an attempt that runs, as in
 	// sparkoperator.k8s.io: then there are the states Suspending, Suspended, Resuming and Invalidating.
 	Interrupts bool
-	// ShowsEach says that what lasts no time is persisted too, each before what follows it, since clients of the API expect
+	// PersistsEachState says that what lasts no time is persisted too, each before what follows it, since clients of the API expect
 	// to see it: the end of an attempt before the application's, and that it is being suspended or invalidated.
-	ShowsEach bool
-	// TellsUnknown says that there is the state Unknown, for a driver of which its node tells nothing any more.
-	TellsUnknown bool
+	PersistsEachState bool
+	// HasUnknown says that there is the state Unknown, for a driver of which its node tells nothing any more.
+	HasUnknown bool
 	// Refused says why the spec can never run; nil where it can.
 	Refused *Cause
 }
 
-// has says that an application with this policy can come into a state.
-func (p Policy) has(state State) bool {
+// allows says that an application with this policy can come into a state.
+func (p Policy) allows(state State) bool {
 	switch state {
 	case Suspending, Suspended, Resuming, Invalidating:
 		return p.Interrupts
 	case Unknown:
-		return p.TellsUnknown
+		return p.HasUnknown
 	default:
 		return slices.Contains(States, state)
 	}

@@ -20,28 +20,28 @@ import (
 const (
 	// seedVariable names the one sequence to replay, whose seed a failure tells.
 	seedVariable = "FIRESTEEL_SEED"
-	// stepsVariable names the number of steps that TestAnyWorld takes at least.
+	// stepsVariable names the number of steps that TestRandomSimulation takes at least.
 	stepsVariable = "FIRESTEEL_STEPS"
 )
 
-// TestAnyWorld drives thousands of applications through worlds where anything may go wrong at any time, and then lets
-// each world come to rest. What must hold of each step is in world_invariants_test.go; here it is that every
+// TestRandomSimulation drives thousands of applications through simulations where anything may go wrong at any time, and then lets
+// each simulation come to rest. What must hold of each step is in simulation_invariants_test.go; here it is that every
 // application ends.
-func TestAnyWorld(t *testing.T) {
+func TestRandomSimulation(t *testing.T) {
 	const shards = 2
-	first, worlds := seeds(t, 2000)
-	wanted := number(t, stepsVariable)
+	first, simulations := seedRange(t, 2000)
+	wanted := envNumber(t, stepsVariable)
 	met := [shards]map[string]int{}
 	var taken, lived atomic.Int64
-	t.Run("worlds", func(t *testing.T) {
+	t.Run("simulations", func(t *testing.T) {
 		for shard := range shards {
 			met[shard] = map[string]int{}
 			t.Run(fmt.Sprintf("shard %d", shard), func(t *testing.T) {
 				t.Parallel()
-				for i := int64(shard); i < worlds || taken.Load() < wanted; i += shards {
-					w := newWorld(t, first+i)
-					w.live()
-					for thing := range w.met {
+				for i := int64(shard); i < simulations || taken.Load() < wanted; i += shards {
+					w := newSimulation(t, first+i)
+					w.run()
+					for thing := range w.covered {
 						met[shard][thing]++
 					}
 					lived.Add(1)
@@ -50,15 +50,15 @@ func TestAnyWorld(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d worlds, %d steps", lived.Load(), taken.Load())
-	for _, thing := range toBeMet() {
+	t.Logf("%d simulations, %d steps", lived.Load(), taken.Load())
+	for _, thing := range expectedCoverage() {
 		count := 0
 		for _, shard := range met {
 			count += shard[thing]
 		}
-		t.Logf("%s: in %d worlds", thing, count)
-		if count == 0 && !t.Failed() && worlds >= 2000 {
-			t.Errorf("of %d worlds, none came across %s", worlds, thing)
+		t.Logf("%s: in %d simulations", thing, count)
+		if count == 0 && !t.Failed() && simulations >= 2000 {
+			t.Errorf("of %d simulations, none came across %s", simulations, thing)
 		}
 	}
 }
@@ -70,11 +70,11 @@ func report(t *testing.T, taken, last, wanted int64) {
 	}
 }
 
-// seeds are what a test's sequences are made from, the first and their number: others each time, or the one that is to
+// seedRange are what a test's sequences are made from, the first and their number: others each time, or the one that is to
 // be replayed.
-func seeds(t *testing.T, n int64) (first, count int64) {
+func seedRange(t *testing.T, n int64) (first, count int64) {
 	t.Helper()
-	if seed := number(t, seedVariable); seed != 0 {
+	if seed := envNumber(t, seedVariable); seed != 0 {
 		return seed, 1
 	}
 	if testing.Short() {
@@ -85,8 +85,8 @@ func seeds(t *testing.T, n int64) (first, count int64) {
 	return first, n
 }
 
-// number is what a variable says; 0 where it is not set.
-func number(t *testing.T, variable string) int64 {
+// envNumber is what a variable says; 0 where it is not set.
+func envNumber(t *testing.T, variable string) int64 {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
@@ -99,8 +99,8 @@ func number(t *testing.T, variable string) int64 {
 	return value
 }
 
-// toBeMet is what the worlds together are to come across, lest they hold what they hold of nothing.
-func toBeMet() []string {
+// expectedCoverage is what the simulations together are to come across, lest they hold what they hold of nothing.
+func expectedCoverage() []string {
 	things := []string{
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
 		"effect Launch", "effect Release", "effect ForceRelease", "awaits restart", "awaits ttl",
@@ -116,31 +116,31 @@ func toBeMet() []string {
 	return things
 }
 
-// live lets anything happen for a while, and then everything that ought to.
-func (w *world) live() {
+// run lets anything happen for a while, and then everything that ought to.
+func (w *simulation) run() {
 	w.t.Helper()
 	most := 20 + w.rng.Intn(80)
-	if w.hasty {
+	if w.manyAttempts {
 		most *= 2
 	}
-	if w.restless {
+	if w.changingExecutors {
 		most *= 4
 	}
 	for range most {
-		w.happen()
-		if w.ended() && w.one(8) {
+		w.step()
+		if w.ended() && w.oneIn(8) {
 			break
 		}
 	}
-	w.rest()
+	w.settle()
 }
 
-func (w *world) happen() {
+func (w *simulation) step() {
 	w.t.Helper()
 	w.steps++
-	if w.hasty && !w.one(20) {
-		w.proceed()
-		if w.interrupts && w.one(40) {
+	if w.manyAttempts && !w.oneIn(20) {
+		w.advanceAll()
+		if w.interrupts && w.oneIn(40) {
 			w.edit()
 		}
 		return
@@ -159,47 +159,47 @@ func (w *world) happen() {
 	case 13:
 		w.acknowledge()
 	case 14:
-		w.meddle()
+		w.disturbPod()
 	case 15:
 		w.edit()
 	}
 }
 
-// proceed takes everything one step further.
-func (w *world) proceed() {
+// advanceAll takes everything one step further.
+func (w *simulation) advanceAll() {
 	w.kubelet()
 	w.sync()
 	w.reconcile()
 	w.handle()
-	if due := w.last.LookAgain; due.After(w.now) && w.one(8) {
+	if due := w.last.RequeueAt; due.After(w.now) && w.oneIn(8) {
 		w.now = due
 	}
 }
 
-func (w *world) passTime() {
+func (w *simulation) passTime() {
 	step := pick(w, time.Millisecond, time.Second, 10*time.Second, 10*time.Second, 5*time.Minute)
-	if due := w.last.LookAgain; due.After(w.now) && w.one(2) {
+	if due := w.last.RequeueAt; due.After(w.now) && w.oneIn(2) {
 		step = due.Sub(w.now)
 	}
 	w.now = w.now.Add(step)
 }
 
 // handle lets a handler answer: the built-in one, or one of a user's own with a mind of its own, or one that is wrong.
-func (w *world) handle() {
+func (w *simulation) handle() {
 	if w.stored == nil {
 		return
 	}
 	due := metav1.NewMicroTime(w.now.Add(time.Minute))
 	switch verdict, judged := Judge(w.stored, w.policy); {
-	case w.one(100):
-		w.note("a verdict on any attempt")
+	case w.oneIn(100):
+		w.logf("a verdict on any attempt")
 		attempt := w.stored.Attempt.ID + int64(w.rng.Intn(3)) - 1
-		w.stored.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: w.one(2), NotBefore: &due}
-	case judged && w.one(8):
-		w.note("a verdict of the user's")
-		w.stored.Verdict = &v1alpha1.Verdict{Attempt: w.stored.Attempt.ID, Restart: w.one(2), Reason: w.text()[:9]}
+		w.stored.Verdict = &v1alpha1.Verdict{Attempt: attempt, Restart: w.oneIn(2), NotBefore: &due}
+	case judged && w.oneIn(8):
+		w.logf("a verdict of the user's")
+		w.stored.Verdict = &v1alpha1.Verdict{Attempt: w.stored.Attempt.ID, Restart: w.oneIn(2), Reason: w.text()[:9]}
 	case judged:
-		w.note("verdict %v", verdict.Restart)
+		w.logf("verdict %v", verdict.Restart)
 		w.stored.Verdict = &verdict
 	case w.last.Awaits == AwaitsDeletion && w.deleted.IsZero():
 		w.deleted = w.now
@@ -207,7 +207,7 @@ func (w *world) handle() {
 }
 
 // acknowledge lets the sink take some of what is told.
-func (w *world) acknowledge() {
+func (w *simulation) acknowledge() {
 	if w.stored == nil || w.sinkDown {
 		return
 	}
@@ -215,62 +215,62 @@ func (w *world) acknowledge() {
 	w.stored.Acknowledged += w.rng.Int63n(pending + 1)
 }
 
-// meddle does to a Pod what a user, a node or another controller may do.
-func (w *world) meddle() {
+// disturbPod does to a Pod what a user, a node or another controller may do.
+func (w *simulation) disturbPod() {
 	if len(w.pods) == 0 {
 		return
 	}
 	pod := pick(w, w.pods...)
 	switch w.rng.Intn(9) {
 	case 7:
-		w.note("%s gets a finalizer", pod.UID)
+		w.logf("%s gets a finalizer", pod.UID)
 		if pod.DeletionTimestamp == nil {
 			pod.Finalizers = []string{"example.org/held"}
 		}
 	case 8:
-		w.letGo(pod)
+		w.removeFinalizers(pod)
 	case 0:
 		w.deletePod(pod)
 	case 4:
-		w.churn(pod)
+		w.changeExecutors(pod)
 	case 5:
 		if pod.lost {
-			w.taint(pod)
+			w.taintNode(pod)
 		}
 	case 1:
-		w.note("%s is removed by force", pod.UID)
-		w.remove(pod)
+		w.logf("%s is removed by force", pod.UID)
+		w.removePod(pod)
 	case 2:
-		w.note("%s is lost", pod.UID)
+		w.logf("%s is lost", pod.UID)
 		pod.lost = true
 	case 3:
-		w.regain(pod)
+		w.restoreNode(pod)
 	case 6:
 		if pod.Status.Reason == "" && pod.alive() {
-			w.note("%s is lost, and known to be", pod.UID)
+			w.logf("%s is lost, and known to be", pod.UID)
 			pod.lost, pod.Status.Reason = true, "NodeLost"
 		}
 	}
 }
 
-// letGo takes the finalizer off a Pod.
-func (w *world) letGo(pod *simPod) {
+// removeFinalizers takes the finalizer off a Pod.
+func (w *simulation) removeFinalizers(pod *simPod) {
 	pod.Finalizers = nil
 	if pod.DeletionTimestamp != nil && *pod.DeletionGracePeriodSeconds == 0 {
-		w.remove(pod)
+		w.removePod(pod)
 	}
 }
 
-// regain brings the node of a Pod back.
-func (w *world) regain(pod *simPod) {
+// restoreNode brings the node of a Pod back.
+func (w *simulation) restoreNode(pod *simPod) {
 	pod.lost = false
 	if pod.Status.Reason == "NodeLost" {
 		pod.Status.Reason = ""
 	}
 }
 
-// taint is the deletion of a Pod whose node is lost.
-func (w *world) taint(pod *simPod) {
+// taintNode is the deletion of a Pod whose node is lost.
+func (w *simulation) taintNode(pod *simPod) {
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager", Message: w.text(),
 	})
@@ -278,35 +278,35 @@ func (w *world) taint(pod *simPod) {
 }
 
 // edit is what a user does to the application.
-func (w *world) edit() {
+func (w *simulation) edit() {
 	switch {
-	case w.interrupts && w.one(3):
+	case w.interrupts && w.oneIn(3):
 		w.policy.Spec = hashed(hashOf(w.policy.Spec) + "'")
-		w.note("the spec is edited: %s", hashOf(w.policy.Spec))
-	case w.one(4) && w.deleted.IsZero():
-		w.note("the application is deleted")
+		w.logf("the spec is edited: %s", hashOf(w.policy.Spec))
+	case w.oneIn(4) && w.deleted.IsZero():
+		w.logf("the application is deleted")
 		w.deleted = w.now
-	case w.one(3):
+	case w.oneIn(3):
 		main, before := w.policy.MainContainer, w.policy.Spec
 		w.policy = w.anyPolicy()
 		w.policy.MainContainer = main // is not edited on the way
-		if w.one(2) {
+		if w.oneIn(2) {
 			w.policy.Spec = before // nothing that matters is edited
 		}
-		w.note("the spec is edited: %s", hashOf(w.policy.Spec))
-	case w.one(2):
+		w.logf("the spec is edited: %s", hashOf(w.policy.Spec))
+	case w.oneIn(2):
 		w.policy.Suspend = !w.policy.Suspend
-		w.note("suspend is %v", w.policy.Suspend)
+		w.logf("suspend is %v", w.policy.Suspend)
 	default:
 		w.sinkDown = !w.sinkDown
 	}
 }
 
-// rest lets everything happen that ought to, and holds that the application ends.
-func (w *world) rest() {
+// settle lets everything happen that ought to, and holds that the application ends.
+func (w *simulation) settle() {
 	w.t.Helper()
-	w.note("calm")
-	w.calm, w.policy.Suspend, w.sinkDown = true, false, false
+	w.logf("calm")
+	w.reliable, w.policy.Suspend, w.sinkDown = true, false, false
 	// An application may well restart for ever; let it be a few times more.
 	w.policy.Restart.ResetAfter, w.policy.Restart.MaxAttempts = -1, min(w.policy.Restart.MaxAttempts, 5)
 	for range 500 {
@@ -321,43 +321,43 @@ func (w *world) rest() {
 		w.handle()
 		w.stored.Acknowledged = w.stored.Sequence
 		w.now = w.now.Add(time.Second)
-		if due := w.last.LookAgain; due.After(w.now) {
+		if due := w.last.RequeueAt; due.After(w.now) {
 			w.now = due
 		}
 	}
 	w.fail("the application does not come to its end")
 }
 
-func (w *world) settlePods() {
+func (w *simulation) settlePods() {
 	for _, pod := range append([]*simPod(nil), w.pods...) {
 		if !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 && pod.DeletionTimestamp != nil && (pod.lost || len(pod.Finalizers) > 0) {
-			w.meet("a deletion that a Pod does not hold for ever")
+			w.cover("a deletion that a Pod does not hold for ever")
 			continue // it never goes
 		}
 		if pod.lost && w.policy.Timeouts.ForceTermination > 0 { // its node never comes back
-			w.letGo(pod)
-			w.taint(pod)
+			w.removeFinalizers(pod)
+			w.taintNode(pod)
 			continue
 		}
-		w.regain(pod)
+		w.restoreNode(pod)
 		if len(pod.Finalizers) > 0 {
-			w.letGo(pod)
+			w.removeFinalizers(pod)
 			continue
 		}
 		if pod.DeletionTimestamp != nil {
-			w.remove(pod)
+			w.removePod(pod)
 			continue
 		}
-		w.advance(pod)
+		w.advancePod(pod)
 	}
 }
 
 // ended says that nothing will happen any more.
-func (w *world) ended() bool {
+func (w *simulation) ended() bool {
 	if w.stored == nil {
 		return false
 	}
 	state := State(outbox.Current(w.stored).State)
-	idle := w.last.Effect == NoEffect && w.last.LookAgain.IsZero() && w.last.Awaits == AwaitsNothing && w.last.Held == ""
+	idle := w.last.Effect == NoEffect && w.last.RequeueAt.IsZero() && w.last.Awaits == AwaitsNothing && w.last.Held == ""
 	return state.Terminated() && idle
 }

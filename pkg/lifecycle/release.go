@@ -9,13 +9,13 @@ import (
 
 // retain keeps the driver until its time is over.
 func (m *machine) retain() bool {
-	m.noteGone()
+	m.recordDriverGone()
 	due, bounded := m.retainedUntil()
 	if !bounded {
 		return false
 	}
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
 	}
 	if !m.released(due) {
@@ -45,7 +45,7 @@ func (m *machine) expire() bool {
 	}
 	due, _ := ExpiresAt(m.record, m.policy)
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
 	}
 	m.awaits, m.awaitsSince = AwaitsDeletion, due
@@ -68,37 +68,37 @@ func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
 // AtRest says that an application is over and that nobody is asked to delete it yet.
 func AtRest(record *v1alpha1.Record, policy Policy, now time.Time) bool {
 	due, expires := ExpiresAt(record, policy)
-	return Over(record, policy) && (!expires || now.Before(due))
+	return Finished(record, policy) && (!expires || now.Before(due))
 }
 
-// Over says that nothing follows but the application's deletion, unless somebody edits its spec. What is retained for a
+// Finished says that nothing follows but the application's deletion, unless somebody edits its spec. What is retained for a
 // time, which that to live bounds, has its release to come.
-func Over(record *v1alpha1.Record, policy Policy) bool {
+func Finished(record *v1alpha1.Record, policy Policy) bool {
 	m := machine{record: record, policy: policy}
 	state := CurrentState(record)
 	if _, bounded := m.retainedUntil(); bounded && state != ResourceReleased {
 		return false
 	}
-	return state.Terminated() && !m.edited(state)
+	return state.Terminated() && !m.specEdited(state)
 }
 
-// strays says that a driver is still to go that no launch knows of.
-func (m *machine) strays() bool {
-	if m.seen.Stray {
+// orphanAlive says that a driver is still to go that no launch knows of.
+func (m *machine) orphanAlive() bool {
+	if m.seen.HasOrphan {
 		m.held = HeldDriverTerminating
 	}
-	return m.seen.Stray
+	return m.seen.HasOrphan
 }
 
-// leavesDriver reports whether a deletion waits no more for a driver Pod that does not go. Where such a Pod is deleted by
+// deletionTimedOut reports whether a deletion waits no more for a driver Pod that does not go. Where such a Pod is deleted by
 // force, that comes first.
-func (m *machine) leavesDriver() bool {
+func (m *machine) deletionTimedOut() bool {
 	limit, since, driver := m.policy.Timeouts.Deletion, m.now, m.awaitedDriver()
 	if m.effect != NoEffect || m.held != HeldDriverTerminating || limit <= 0 {
 		return false
 	}
 	if driver != nil && driver.Terminating {
-		if m.policy.Timeouts.ForceTermination > 0 && !driver.Forced && !m.seen.ReleaseAccepted {
+		if m.policy.Timeouts.ForceTermination > 0 && !driver.NoGraceLeft && !m.seen.ReleaseAccepted {
 			return false
 		}
 		since = driver.TerminatingSince
@@ -108,7 +108,7 @@ func (m *machine) leavesDriver() bool {
 	}
 	due := since.Add(limit)
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
 	}
 	return true
@@ -117,15 +117,15 @@ func (m *machine) leavesDriver() bool {
 // heldBy names the driver Pod that is awaited to go; empty where none is, or it is not known.
 func (m *machine) heldBy() string {
 	if driver := m.awaitedDriver(); m.held == HeldDriverTerminating && driver != nil {
-		return driver.Remains()
+		return driver.DescribeTerminating()
 	}
 	return ""
 }
 
 // awaitedDriver is the driver Pod that is to go first; nil where it is not known.
 func (m *machine) awaitedDriver() *Driver {
-	if m.seen.Driver == nil && m.seen.Stray {
-		return m.seen.StrayDriver
+	if m.seen.Driver == nil && m.seen.HasOrphan {
+		return m.seen.OrphanDriver
 	}
 	return m.seen.Driver
 }
@@ -154,16 +154,16 @@ func (m *machine) released(since time.Time) bool {
 	limit := m.policy.Timeouts.ForceTermination
 	if !driver.Terminating {
 		if limit > 0 {
-			m.lookAgain(m.now.Add(limit)) // its grace period is known once its deletion is seen
+			m.requeueAt(m.now.Add(limit)) // its grace period is known once its deletion is seen
 		}
 		return false
 	}
-	due, again := driver.DeletedAgainFrom(limit)
+	due, again := driver.DeleteAgainAt(limit)
 	if !again {
 		return false // its end is watched
 	}
 	effect := Release
-	if !driver.Forced {
+	if !driver.NoGraceLeft {
 		effect = ForceRelease
 		// If the deletion came late, its grace period begins late: the driver may have lived on until then.
 		if force := since.Add(limit); force.After(due) {
@@ -171,22 +171,22 @@ func (m *machine) released(since time.Time) bool {
 		}
 	}
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 	} else if !m.seen.ReleaseAccepted {
 		m.effect = effect
 	}
 	return false
 }
 
-// noteGone records that the attempt's driver is proven gone, so that nothing says of it that it is kept.
-func (m *machine) noteGone() {
+// recordDriverGone records that the attempt's driver is proven gone, so that nothing says of it that it is kept.
+func (m *machine) recordDriverGone() {
 	if launch := m.record.Launch; m.seen.DriverGone && launch != nil && !launch.Released {
 		launch.Released, m.changed = true, true
 	}
 }
 
-// goneFrom is when a driver should have begun to go whose attempt ended. One that was given up as lost had its time.
-func goneFrom(ended *v1alpha1.Transition) time.Time {
+// terminationStart is when a driver should have begun to go whose attempt ended. One that was given up as lost had its time.
+func terminationStart(ended *v1alpha1.Transition) time.Time {
 	if ended.End.Reason == reasonNodeLost {
 		return time.Time{}
 	}

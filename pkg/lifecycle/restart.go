@@ -13,7 +13,7 @@ import (
 // Judge gives the verdict on an attempt that ended where the spec allows another. It says no where there is
 // nothing to judge: the attempt has not ended, no restart is allowed, or the verdict is given.
 func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
-	if record == nil || !CurrentState(record).Stopping() {
+	if record == nil || !CurrentState(record).AttemptEnded() {
 		return v1alpha1.Verdict{}, false
 	}
 	ended := outbox.LastEnd(record)

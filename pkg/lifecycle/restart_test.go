@@ -50,8 +50,8 @@ func (a *attempts) settle(seen Observation) {
 		switch {
 		case due:
 			a.record.Verdict = &verdict
-		case !decision.LookAgain.IsZero() && State(outbox.Current(a.record).State) == ScheduledToRestart:
-			a.now = decision.LookAgain
+		case !decision.RequeueAt.IsZero() && State(outbox.Current(a.record).State) == ScheduledToRestart:
+			a.now = decision.RequeueAt
 		default:
 			return
 		}
@@ -59,7 +59,7 @@ func (a *attempts) settle(seen Observation) {
 	a.t.Fatal("no end of decisions")
 }
 
-// launch makes the driver run that was asked for.
+// decideLaunch makes the driver run that was asked for.
 func (a *attempts) launch() {
 	id := a.record.Attempt.ID
 	a.record.Launch = &v1alpha1.Launch{ID: fmt.Sprint(id), DriverPod: fmt.Sprintf("pi-%d-driver", id)}
@@ -170,7 +170,7 @@ func TestRestartSequences(t *testing.T) {
 				}
 				a.run(time.Minute, letters[letter])
 				if got := a.record.Attempt.ID; i < len(test.ends)-1 && got != int64(i+1) {
-					t.Fatalf("attempt %d follows %s, want %d:\n%s", got, test.ends[:i+1], i+1, strings.Join(tell(a.record.Transitions), "\n"))
+					t.Fatalf("attempt %d follows %s, want %d:\n%s", got, test.ends[:i+1], i+1, strings.Join(describe(a.record.Transitions), "\n"))
 				}
 			}
 			current := outbox.Current(a.record)
@@ -215,7 +215,7 @@ func TestARestartKeepsThePreviousAttempt(t *testing.T) {
 		"12/1 Failed [pi-1-driver ]: It broke. | ended Failed, application, Error, exit 1, restartable",
 		"13/2 ScheduledToRestart",
 	}
-	if diff := cmp.Diff(want, tell(a.record.Transitions)); diff != "" {
+	if diff := cmp.Diff(want, describe(a.record.Transitions)); diff != "" {
 		t.Errorf("transitions (-want +got):\n%s", diff)
 	}
 	// One minute of the first attempt, 30 s of back-off, one minute of the second: then the third waits.
@@ -228,7 +228,7 @@ func TestARestartKeepsThePreviousAttempt(t *testing.T) {
 
 	a.record.Acknowledged = a.record.Sequence
 	a.record, _ = Decide(a.record, a.policy, Observation{}, a.now)
-	if diff := cmp.Diff(want[6:], tell(a.record.Transitions)); diff != "" {
+	if diff := cmp.Diff(want[6:], describe(a.record.Transitions)); diff != "" {
 		t.Errorf("transitions once all is acknowledged (-want +got):\n%s", diff)
 	}
 }

@@ -62,11 +62,11 @@ func (s State) Running() bool {
 	return slices.Contains([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, s)
 }
 
-// Stopping says that the attempt has ended.
-func (s State) Stopping() bool { return s == Succeeded || s.Failure() }
+// AttemptEnded says that the attempt has ended.
+func (s State) AttemptEnded() bool { return s == Succeeded || s.Failure() }
 
-// passing says that another state may follow at once.
-func (s State) passing() bool { return s.Stopping() || s == Suspending || s == Invalidating }
+// transient says that another state may follow at once.
+func (s State) transient() bool { return s.AttemptEnded() || s == Suspending || s == Invalidating }
 
 // Terminated says that the application has ended for good.
 func (s State) Terminated() bool {

@@ -57,7 +57,7 @@ func TestStatesInTheirOrderAndClasses(t *testing.T) {
 			is   bool
 		}{
 			{initializing, state.Initializing()}, {starting, state.Starting()}, {isRunning, state.Running()},
-			{stopping, state.Stopping()}, {terminated, state.Terminated()},
+			{stopping, state.AttemptEnded()}, {terminated, state.Terminated()},
 			{failure, state.Failure()}, {infrastructureFailure, state.InfrastructureFailure()},
 		} {
 			if class.is {

@@ -127,7 +127,7 @@ func somePolicies(interrupts bool) []Policy {
 			p.Restart.MaxAttempts, p.Restart.Backoff, p.Retain, p.RetainFor = 10, 0, retain, time.Minute
 			p.Timeouts = Timeouts{DriverStart: time.Minute, DriverReady: time.Minute, ExecutorStart: time.Minute}
 			p.Executors = Executors{Init: 2, Min: 2, Max: 3}
-			p.Interrupts, p.TellsUnknown = interrupts, interrupts
+			p.Interrupts, p.HasUnknown = interrupts, interrupts
 			p.Spec = spec.Spec{Generation: 1, Hash: func(int64) string { return "spec" }}
 		})
 		suspended, edited, refused, late := policy, policy, policy, policy

@@ -45,8 +45,8 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 		Message: end.Cause.Message,
 		End: &v1alpha1.AttemptEnd{
 			Outcome: outcome, Class: end.Cause.Class, ExitCode: end.Cause.ExitCode,
-			Reason: outbox.Clip(end.Cause.Reason, outbox.MaxReason), Message: outbox.Clip(end.Cause.told(), outbox.MaxEvidence),
-			EventMessage: outbox.Clip(end.Cause.toldByEvent(), outbox.MaxEvidence),
+			Reason: outbox.Clip(end.Cause.Reason, outbox.MaxReason), Message: outbox.Clip(end.Cause.fullMessage(), outbox.MaxEvidence),
+			EventMessage: outbox.Clip(end.Cause.eventMessage(), outbox.MaxEvidence),
 		},
 		Time: outbox.RecordTime(m.now),
 	}
@@ -56,7 +56,7 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 	return transition
 }
 
-// terminate ends the application. outcome is empty where its end was told before.
+// terminatePod ends the application. outcome is empty where its end was told before.
 func (m *machine) terminate(state State, message, outcome string) bool {
 	m.append(v1alpha1.Transition{State: string(state), Message: message, Outcome: outcome})
 	return true

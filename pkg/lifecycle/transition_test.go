@@ -168,7 +168,7 @@ func TestRestartsWaitForTheSink(t *testing.T) {
 }
 
 func TestWhatNobodyNeedsIsDropped(t *testing.T) {
-	life := func() *storyBuilder {
+	life := func() *recordBuilder {
 		return submitted().Running().EndedRestartable(Failed).
 			Restarting().Running().EndedRestartable(Failed).
 			Restarting().Running()
@@ -227,7 +227,7 @@ func TestTheLastTwoTransitionsStay(t *testing.T) {
 		record, _ = Decide(record, policy, Observation{}, at(30*time.Minute))
 	}
 	want := []string{"6/0 Failed [pi-0-driver pi-0] | ended Failed", "7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"}
-	if diff := cmp.Diff(want, tell(record.Transitions)); diff != "" {
+	if diff := cmp.Diff(want, describe(record.Transitions)); diff != "" {
 		t.Errorf("transitions (-want +got):\n%s", diff)
 	}
 	if due, _ := ExpiresAt(record, policy); !due.Equal(at(time.Hour)) {

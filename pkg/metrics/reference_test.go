@@ -84,7 +84,7 @@ func kubeflows(t *testing.T) []family {
 		record := &v1alpha1.Record{Launch: &v1alpha1.Launch{}}
 		for i, state := range states {
 			transition := v1alpha1.Transition{Sequence: int64(i + 1), State: string(state)}
-			if state.Stopping() {
+			if state.AttemptEnded() {
 				transition.End = &v1alpha1.AttemptEnd{Outcome: string(state)}
 			}
 			record.Transitions = append(record.Transitions, transition)

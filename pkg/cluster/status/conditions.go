@@ -47,7 +47,7 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(ConditionUpToDate, upToDate, reason, message)
 	if released := state == cluster.ResourceReleased; released {
 		set(dialect.ConditionResourcesReleased, true, "Released", "No object of the cluster is left.")
-	} else if state.Stopping() {
+	} else if state.AttemptEnded() {
 		set(dialect.ConditionResourcesReleased, false, string(state), "The objects of the cluster are being deleted.")
 	} else {
 		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster is not over.")
@@ -74,7 +74,7 @@ func Told(c *sparkv1.SparkCluster) cluster.Readiness {
 func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message string) {
 	refused, obstacle := facts.Decision.Refused, facts.Decision.Obstacle
 	switch {
-	case state.Stopping() || state == cluster.ResourceReleased:
+	case state.AttemptEnded() || state == cluster.ResourceReleased:
 		return false, string(state), "The cluster is over."
 	case facts.Decision.Ready.Reason == cluster.ReasonDeleting:
 		return false, cluster.ReasonDeleting, "The cluster is being deleted."

@@ -32,7 +32,7 @@ func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	for i := range record.Transitions {
 		t := &record.Transitions[i]
 		t.Attempt = record.Attempt.ID
-		if cluster.State(t.State).Stopping() {
+		if cluster.State(t.State).AttemptEnded() {
 			t.End = &v1alpha1.AttemptEnd{
 				Outcome: v1alpha1.OutcomeFailed, Reason: t.State, Message: outbox.Clip(t.Message, outbox.MaxEvidence),
 			}

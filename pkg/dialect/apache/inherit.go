@@ -68,7 +68,7 @@ func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record
 
 // known says that a state is one of the Apache operator's.
 func known(state lifecycle.State) bool {
-	return state.Initializing() || state.Starting() || state.Running() || state.Stopping() || state.Terminated()
+	return state.Initializing() || state.Starting() || state.Running() || state.AttemptEnded() || state.Terminated()
 }
 
 // transitionsOf are the states in a status, in order. Whether the Apache operator trims the history, keeps the one of

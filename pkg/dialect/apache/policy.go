@@ -103,7 +103,7 @@ func executors(
 	if config != nil {
 		asked.Init, asked.Min, asked.Max = int(config.InitExecutors), int(config.MinExecutors), int(config.MaxExecutors)
 	}
-	if !asked.Asked() && bounds.executorStart.Source != "" && bounds.executorStart.Limit > 0 {
+	if !asked.Requested() && bounds.executorStart.Source != "" && bounds.executorStart.Limit > 0 {
 		asked = lifecycle.Executors{Dynamic: asked.Dynamic, Init: dialect.WantedExecutors(
 			func(key string) string { return property(app, defaults, key) }, sparksExecutors)}
 	}

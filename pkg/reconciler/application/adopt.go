@@ -169,7 +169,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view, others []c
 		if !gone && app.GetDeletionTimestamp() == nil {
 			r.enqueueAfter(app, delivery.CursorDelay) // should its end not be seen
 			return false, r.reportBlocked(ctx, v, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
-				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").Remains()))
+				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").DescribeTerminating()))
 		}
 	}
 	return true, nil

@@ -245,7 +245,7 @@ func (r *Reconciler) publish(ctx context.Context, v *view, decision lifecycle.De
 // requeueAt sets the deadline of an application to the earliest of these: the deadline of the decision, the write of the cursor, and
 // the time when the event of a new driver Pod is late.
 func (r *Reconciler) requeueAt(ctx context.Context, v *view, decision lifecycle.Decision) {
-	due := decision.LookAgain
+	due := decision.RequeueAt
 	if record := v.app.GetRecord(); record != nil {
 		if cursor := delivery.CursorDueAt(record, v.progress); due.IsZero() || !cursor.IsZero() && cursor.Before(due) {
 			due = cursor

@@ -93,7 +93,7 @@ func (r *Reconciler) deleteDueDriver(ctx context.Context, v *view, pod *corev1.P
 		return driver.Stopped, nil
 	}
 	// A terminating Pod is deleted again by force. If it was deleted by force before, only an interrupted deletion is repeated.
-	force := driver.Terminating && !driver.Forced
+	force := driver.Terminating && !driver.NoGraceLeft
 	accepted, err := r.deleter.delete(ctx, v.app, podRef(pod), reason, force)
 	return !driver.Terminating && driver.Stopped || !accepted, err
 }

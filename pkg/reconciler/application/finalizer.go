@@ -34,7 +34,7 @@ func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Appl
 	if record == nil {
 		return app.GetUndecodable() == "" && v.dialect.FinishedElsewhere(app)
 	}
-	return lifecycle.Over(record, v.policy)
+	return lifecycle.Finished(record, v.policy)
 }
 
 // removeFinalizer removes the finalizer from an application that is finished and whose events are delivered, if its API wants that.

@@ -75,7 +75,7 @@ func (r *Reconciler) prepare(
 			return nil, err
 		}
 		if begun != nil {
-			seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(begun, "")
+			seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(begun, "")
 			return nil, r.deleteOrphan(ctx, v, begun)
 		}
 	}

@@ -194,10 +194,10 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			proceeds, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
-			if err != nil || !proceeds || !seen.LaunchAgain.IsZero() != test.awaited || seen.Launched != test.launched {
+			if err != nil || !proceeds || !seen.RetryLaunchAt.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
-			if refused := seen.LaunchRefused != nil; refused != (seen.LaunchAgain.IsZero() && test.launched == "") {
+			if refused := seen.LaunchRefused != nil; refused != (seen.RetryLaunchAt.IsZero() && test.launched == "") {
 				t.Errorf("refused: %v", seen.LaunchRefused)
 			}
 			if len(test.existing) > 0 && !exists(t, client, "ours") {

@@ -44,8 +44,8 @@ func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycl
 	if decision.Awaits != lifecycle.AwaitsNothing {
 		keys = append(keys, "awaits", decision.Awaits)
 	}
-	if !decision.LookAgain.IsZero() {
-		keys = append(keys, "until", decision.LookAgain)
+	if !decision.RequeueAt.IsZero() {
+		keys = append(keys, "until", decision.RequeueAt)
 	}
 	logger.Debugw("decided", keys...)
 }

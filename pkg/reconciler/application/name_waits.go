@@ -77,7 +77,7 @@ func (o *nameWaits) forget(app types.UID) {
 
 // explain makes the observation wait, and gives the reason once the wait is long.
 func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
-	seen.LaunchHeld, seen.LaunchAgain = nil, known.until
+	seen.LaunchHeld, seen.RetryLaunchAt = nil, known.until
 	lasting := known.existing != nil && len(known.existing.GetFinalizers()) > 0 && known.tries > 1
 	if told := known.since.Add(reportWaitAfter); lasting || !o.clock.Now().Before(told) {
 		seen.LaunchHeld = known.cause()
@@ -159,18 +159,18 @@ func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object)
 // deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
 func (r *Reconciler) waitForEarlierDriver(ctx context.Context, v *view, pod *corev1.Pod, seen *lifecycle.Observation) error {
 	driver, limit, now := lifecycle.ObserveDriver(pod, ""), v.policy.Timeouts.ForceTermination, r.clock.Now()
-	if due, again := driver.DeletedAgainFrom(limit); again && now.Before(due) {
-		seen.LaunchAgain = due
+	if due, again := driver.DeleteAgainAt(limit); again && now.Before(due) {
+		seen.RetryLaunchAt = due
 	} else if again {
-		seen.LaunchAgain = now.Add(reportWaitAfter) // should its end not be seen
-		if _, err := r.deleter.delete(ctx, v.app, podRef(pod), deletedForName, !driver.Forced); err != nil {
+		seen.RetryLaunchAt = now.Add(reportWaitAfter) // should its end not be seen
+		if _, err := r.deleter.delete(ctx, v.app, podRef(pod), deletedForName, !driver.NoGraceLeft); err != nil {
 			return err
 		}
 	}
 	told := driver.TerminatingSince.Add(reportWaitAfter)
 	if len(driver.Finalizers) == 0 && now.Before(told) {
-		if seen.LaunchAgain.IsZero() || told.Before(seen.LaunchAgain) {
-			seen.LaunchAgain = told
+		if seen.RetryLaunchAt.IsZero() || told.Before(seen.RetryLaunchAt) {
+			seen.RetryLaunchAt = told
 		}
 		return nil
 	}
@@ -181,7 +181,7 @@ func (r *Reconciler) waitForEarlierDriver(ctx context.Context, v *view, pod *cor
 // earlierDriverCause says why a launch waits for an earlier driver Pod.
 func earlierDriverCause(driver *lifecycle.Driver) *lifecycle.Cause {
 	cause := &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "DriverPodTerminating",
-		Message: fmt.Sprintf("The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: %s.", driver.Remains())}
+		Message: fmt.Sprintf("The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: %s.", driver.DescribeTerminating())}
 	if len(driver.Finalizers) > 0 {
 		cause.Reason = "DriverPodFinalizers"
 	} else if driver.Node != "" {

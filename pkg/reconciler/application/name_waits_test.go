@@ -53,10 +53,10 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	for _, after := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
 		asked := len(client.Actions())
 		_, seen := wait()
-		if got := seen.LaunchAgain.Sub(clock.Now()); got != after*time.Second || len(client.Actions()) > asked {
+		if got := seen.RetryLaunchAt.Sub(clock.Now()); got != after*time.Second || len(client.Actions()) > asked {
 			t.Fatalf("it is looked at again after %s, want %d s; it was asked %v", got, after, client.Actions()[asked:])
 		}
-		clock.SetTime(seen.LaunchAgain)
+		clock.SetTime(seen.RetryLaunchAt)
 		if waits, _ := wait(); !waits || len(client.Actions()) != asked+1 {
 			t.Fatalf("it waits: %t; it was asked %v", waits, client.Actions()[asked:])
 		}
@@ -71,7 +71,7 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 	if err := client.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), "team-a", existing.Name); err != nil {
 		t.Fatal(err)
 	}
-	clock.SetTime(seen.LaunchAgain)
+	clock.SetTime(seen.RetryLaunchAt)
 	if waits, _ := wait(); waits {
 		t.Error("it waits for what is gone")
 	}

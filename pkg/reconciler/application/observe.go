@@ -53,14 +53,14 @@ func (r *Reconciler) observe(
 	if app.GetDeletionTimestamp() != nil {
 		return seen, nil
 	}
-	if policy.Executors.Asked() {
+	if policy.Executors.Requested() {
 		if !r.executorsSynced() {
 			return seen, controller.NewRequeueAfter(retryAfter)
 		}
 		seen.ReadyExecutors = r.executorCounter.Count(app.GetNamespace(), record.Launch, pod)
 	}
-	if policy.ExecutorsWithin > 0 && r.executorDetails != nil && r.executorsSynced() && !v.dialect.ShowsExecutors(app) {
-		seen.Alone = !r.executorDetails.Has(app, record.Launch, record.Attempt.Since.Time)
+	if policy.ReportNoExecutorsAfter > 0 && r.executorDetails != nil && r.executorsSynced() && !v.dialect.ShowsExecutors(app) {
+		seen.NoExecutorSeen = !r.executorDetails.Has(app, record.Launch, record.Attempt.Since.Time)
 	}
 	return seen, r.addLog(ctx, v, record, &seen)
 }

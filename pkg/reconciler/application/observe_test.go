@@ -61,9 +61,9 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 				r.executorDetails.Update(nil, executorPod(t, e))
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
-			seen, err := r.observe(ctx, &view{app: app, dialect: api.Dialect(config.Default()), policy: lifecycle.Policy{ExecutorsWithin: test.within}}, record)
-			if err != nil || seen.Alone != test.want || seen.Driver == nil {
-				t.Errorf("alone: %t, want %t; driver %v, error %v", seen.Alone, test.want, seen.Driver, err)
+			seen, err := r.observe(ctx, &view{app: app, dialect: api.Dialect(config.Default()), policy: lifecycle.Policy{ReportNoExecutorsAfter: test.within}}, record)
+			if err != nil || seen.NoExecutorSeen != test.want || seen.Driver == nil {
+				t.Errorf("alone: %t, want %t; driver %v, error %v", seen.NoExecutorSeen, test.want, seen.Driver, err)
 			}
 		})
 	}

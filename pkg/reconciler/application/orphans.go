@@ -50,7 +50,7 @@ func (r *Reconciler) deleteOrphans(
 	if len(orphans) == 0 {
 		return nil
 	}
-	seen.Stray, seen.StrayDriver = true, lifecycle.ObserveDriver(orphans[0], v.policy.MainContainer)
+	seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(orphans[0], v.policy.MainContainer)
 	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.dueForDeletion(app, pod, v.policy) })
 	if len(orphans) == 0 {
 		return nil // their ends are watched
@@ -73,8 +73,8 @@ func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, po
 	if !driver.Terminating {
 		return true
 	}
-	due, again := driver.DeletedAgainFrom(limit)
-	if !again || driver.Stopped && !driver.Forced {
+	due, again := driver.DeleteAgainAt(limit)
+	if !again || driver.Stopped && !driver.NoGraceLeft {
 		return false
 	}
 	wait := due.Sub(r.clock.Now())

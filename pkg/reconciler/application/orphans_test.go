@@ -176,8 +176,8 @@ func TestDismissStrays(t *testing.T) {
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
 			err := r.deleteOrphans(ctx, viewed(pi().Obj()), record, &seen)
-			if strays := seen.Stray; strays != test.strays || strays != (seen.StrayDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
-				t.Errorf("strays: %t, error %v", seen.Stray, err)
+			if strays := seen.HasOrphan; strays != test.strays || strays != (seen.OrphanDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
+				t.Errorf("strays: %t, error %v", seen.HasOrphan, err)
 			}
 			if again != test.again {
 				t.Errorf("looked at again after %s, want %s", again, test.again)

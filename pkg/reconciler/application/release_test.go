@@ -162,8 +162,8 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 				said = seen.LaunchHeld.Reason
 			}
 			var again time.Duration
-			if !seen.LaunchAgain.IsZero() {
-				again = seen.LaunchAgain.Sub(start)
+			if !seen.RetryLaunchAt.IsZero() {
+				again = seen.RetryLaunchAt.Sub(start)
 			}
 			if said != test.says || again != test.again {
 				t.Errorf("it says %q, and is tried again after %s; want %q, %s", said, again, test.says, test.again)

@@ -127,7 +127,7 @@ func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Object
 func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for _, pod := range sorted {
-		if cause := lifecycle.Waiting(pod, "A Pod"); cause != nil {
+		if cause := lifecycle.WaitingCause(pod, "A Pod"); cause != nil {
 			return cause
 		}
 		for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {

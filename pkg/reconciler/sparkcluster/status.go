@@ -97,7 +97,7 @@ func (r *Reconciler) workersChanged(c *sparkv1.SparkCluster, decision cluster.De
 func emitEvents(ctx context.Context, c *sparkv1.SparkCluster, known int64) {
 	for _, t := range c.Status.Firesteel.Transitions {
 		state := cluster.State(t.State)
-		if t.Sequence <= known || !state.Running() && !state.Stopping() {
+		if t.Sequence <= known || !state.Running() && !state.AttemptEnded() {
 			continue
 		}
 		kind := corev1.EventTypeNormal

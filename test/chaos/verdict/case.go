@@ -294,7 +294,7 @@ func rank(state string) int {
 		return 5
 	case s == lifecycle.Suspended:
 		return 6
-	case s.Stopping():
+	case s.AttemptEnded():
 		return 7
 	case s == lifecycle.TerminatedWithoutReleaseResources:
 		return 8

@@ -31,8 +31,8 @@ func TestPolicy(t *testing.T) {
 				OnFailure: limit(0, 5*time.Second), OnSchedulingFailure: limit(0, 5*time.Second),
 			},
 			Retain: lifecycle.RetainAlways, RetainFor: never, TTL: never, MainContainer: "spark-kubernetes-driver",
-			Interrupts: true, ShowsEach: true, TellsUnknown: true, ExecutorsWithin: 2 * time.Minute,
-			ExecutorsFromStart: true, ReleasesLate: true,
+			Interrupts: true, PersistsEachState: true, HasUnknown: true, ReportNoExecutorsAfter: 2 * time.Minute,
+			ExecutorsFromStart: true, ReleasesTimedOut: true,
 		}
 	}
 	for name, test := range map[string]struct {
@@ -41,10 +41,10 @@ func TestPolicy(t *testing.T) {
 	}{
 		"nothing said": {pi(), func(*lifecycle.Policy) {}},
 		"as many executors as Spark pleases": {
-			pi().Spec("dynamicAllocation: {enabled: true}"), func(want *lifecycle.Policy) { want.ExecutorsWithin = 0 },
+			pi().Spec("dynamicAllocation: {enabled: true}"), func(want *lifecycle.Policy) { want.ReportNoExecutorsAfter = 0 },
 		},
 		"the same by a property": {
-			pi().Conf("spark.dynamicAllocation.enabled", "true"), func(want *lifecycle.Policy) { want.ExecutorsWithin = 0 },
+			pi().Conf("spark.dynamicAllocation.enabled", "true"), func(want *lifecycle.Policy) { want.ReportNoExecutorsAfter = 0 },
 		},
 		"dynamic allocation that is off": {pi().Spec("dynamicAllocation: {enabled: false}"), func(*lifecycle.Policy) {}},
 		"retries without intervals": {

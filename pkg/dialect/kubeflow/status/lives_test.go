@@ -41,7 +41,7 @@ func newborn(t *testing.T) *life {
 // modest is the policy of an application that asks for nothing.
 func modest() lifecycle.Policy {
 	return lifecycle.Policy{
-		Interrupts: true, ShowsEach: true, TellsUnknown: true, Spec: runSpec("of the spec"),
+		Interrupts: true, PersistsEachState: true, HasUnknown: true, Spec: runSpec("of the spec"),
 		Retain: lifecycle.RetainAlways, RetainFor: -1, TTL: -1, MainContainer: "spark-kubernetes-driver",
 	}
 }
@@ -75,8 +75,8 @@ func (l *life) Go() *life {
 			l.record.Verdict = &verdict
 		case decision.Effect != lifecycle.NoEffect:
 			l.perform(decision.Effect)
-		case !decision.LookAgain.IsZero():
-			l.now = decision.LookAgain
+		case !decision.RequeueAt.IsZero():
+			l.now = decision.RequeueAt
 		case !decision.Changed:
 			return l
 		}

@@ -15,19 +15,19 @@ import (
 )
 
 // reconcile does what a reconciler does with one key.
-func (w *world) reconcile() {
+func (w *simulation) reconcile() {
 	w.t.Helper()
 	seen := w.observe()
 	for range 8 {
 		record, decision := w.decide(seen)
 		if decision.Changed || w.stored == nil {
-			if w.one(20) {
-				w.note("conflict")
+			if w.oneIn(20) {
+				w.logf("conflict")
 				return
 			}
 			w.persist(record)
-			if w.one(20) {
-				w.note("crash before %q", decision.Effect)
+			if w.oneIn(20) {
+				w.logf("crash before %q", decision.Effect)
 				return
 			}
 		}
@@ -35,7 +35,7 @@ func (w *world) reconcile() {
 			w.last = decision
 			return
 		}
-		outcome, done := w.carryOut(decision.Effect, decision.Seen)
+		outcome, done := w.carryOutEffect(decision.Effect, decision.Seen)
 		if !done {
 			return
 		}
@@ -45,7 +45,7 @@ func (w *world) reconcile() {
 }
 
 // observe is what an informer knows, late as it may be, and what a live GET finds.
-func (w *world) observe() Observation {
+func (w *simulation) observe() Observation {
 	seen := Observation{Deleted: w.deleted}
 	if w.stored == nil || w.stored.Launch == nil {
 		return seen
@@ -53,7 +53,7 @@ func (w *world) observe() Observation {
 	launch := w.stored.Launch
 	if pod := w.podOf(launch); pod != nil {
 		seen.ReadyExecutors = pod.executors
-		seen.Alone = pod.executors == 0
+		seen.NoExecutorSeen = pod.executors == 0
 	}
 	for _, pod := range w.cache {
 		if pod.Labels["launch"] == launch.ID {
@@ -64,20 +64,20 @@ func (w *world) observe() Observation {
 	if launch.DriverUID == "" {
 		return seen
 	}
-	if last, known := w.departed[launch.DriverUID]; known {
+	if last, known := w.deletedPods[launch.DriverUID]; known {
 		seen.DriverGone = true
-		if w.one(2) {
+		if w.oneIn(2) {
 			seen.Driver = ObserveDriver(last, w.policy.MainContainer)
 		}
 		return seen
 	}
-	if !w.one(2) { // a live GET
+	if !w.oneIn(2) { // a live GET
 		seen.DriverGone = w.podOf(launch) == nil
 	}
 	return seen
 }
 
-func (w *world) podOf(launch *v1alpha1.Launch) *simPod {
+func (w *simulation) podOf(launch *v1alpha1.Launch) *simPod {
 	for _, pod := range w.pods {
 		if pod.UID == launch.DriverUID || launch.DriverUID == "" && pod.launch == launch.ID {
 			return pod
@@ -86,9 +86,9 @@ func (w *world) podOf(launch *v1alpha1.Launch) *simPod {
 	return nil
 }
 
-func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
-	if w.one(12) {
-		w.note("%s: try again later", effect)
+func (w *simulation) carryOutEffect(effect Effect, seen Observation) (Observation, bool) {
+	if w.oneIn(12) {
+		w.logf("%s: try again later", effect)
 		return seen, false
 	}
 	switch effect {
@@ -101,13 +101,13 @@ func (w *world) carryOut(effect Effect, seen Observation) (Observation, bool) {
 	}
 }
 
-// launch fences the attempt, then creates its Pod.
-func (w *world) launch(seen Observation) (Observation, bool) {
+// decideLaunch fences the attempt, then creates its Pod.
+func (w *simulation) launch(seen Observation) (Observation, bool) {
 	if state := State(outbox.Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
 		w.fail("a launch in %s, deleted %v", state, w.deleted)
 	}
 	if w.stored.Launch == nil {
-		if w.one(12) {
+		if w.oneIn(12) {
 			seen.LaunchRefused = &Cause{Class: ClassScheduling, Reason: "Invalid", Message: w.text()}
 			return seen, true
 		}
@@ -115,8 +115,8 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 		id := fmt.Sprintf("launch-%d", fenced.Attempt.ID)
 		fenced.Launch = &v1alpha1.Launch{ID: id, DriverPod: w.podName(), ApplicationID: w.applicationID()}
 		w.persist(fenced)
-		if w.one(20) {
-			w.note("crash after the fence")
+		if w.oneIn(20) {
+			w.logf("crash after the fence")
 			return seen, false
 		}
 	}
@@ -127,85 +127,85 @@ func (w *world) launch(seen Observation) (Observation, bool) {
 			seen.Launched = pod.UID
 			return seen, true
 		case pod.Name == launch.DriverPod:
-			w.note("the name is taken")
+			w.logf("the name is taken")
 			w.awaitName(pod, &seen)
 			return seen, true
 		}
 	}
-	refused := w.one(10)
+	refused := w.oneIn(10)
 	if refused {
 		seen.LaunchRefused = &Cause{Class: ClassScheduling, Reason: "Forbidden", Message: w.text()}
 	}
-	if refused && w.one(2) {
+	if refused && w.oneIn(2) {
 		return seen, true
 	}
 	seen.Launched = w.create(launch)
-	if w.one(20) {
-		w.note("crash after the create")
+	if w.oneIn(20) {
+		w.logf("crash after the create")
 		return seen, false
 	}
 	return seen, true
 }
 
 // awaitName has a launch wait for an earlier attempt's Pod that is in the way, which is forced if it does not go.
-func (w *world) awaitName(pod *simPod, seen *Observation) {
+func (w *simulation) awaitName(pod *simPod, seen *Observation) {
 	driver, limit := ObserveDriver(pod.Pod, ""), w.policy.Timeouts.ForceTermination
-	seen.LaunchHeld = &Cause{Class: ClassInfrastructure, Reason: "DriverPodTerminating", Message: driver.Remains()}
-	if !driver.Terminating || limit <= 0 || driver.Forced {
+	seen.LaunchHeld = &Cause{Class: ClassInfrastructure, Reason: "DriverPodTerminating", Message: driver.DescribeTerminating()}
+	if !driver.Terminating || limit <= 0 || driver.NoGraceLeft {
 		return
 	}
-	if seen.LaunchAgain = driver.ForcedFrom(limit); w.now.Before(seen.LaunchAgain) {
+	if seen.RetryLaunchAt = driver.ForceDeleteAt(limit); w.now.Before(seen.RetryLaunchAt) {
 		return
 	}
 	w.checkForce(pod)
-	w.remove(pod)
-	seen.LaunchAgain = w.now.Add(time.Second)
+	w.removePod(pod)
+	seen.RetryLaunchAt = w.now.Add(time.Second)
 }
 
-func (w *world) podName() string {
+func (w *simulation) podName() string {
 	name := "pi-driver"
 	if !w.oneName {
 		name = fmt.Sprintf("pi-%d-driver", w.stored.Attempt.ID)
 	}
-	if w.wordy {
+	if w.longTexts {
 		name = strings.Repeat("long.", 48) + name // the longest that Kubernetes allows
 	}
 	return name
 }
 
-func (w *world) applicationID() string {
-	if w.wordy {
+func (w *simulation) applicationID() string {
+	if w.longTexts {
 		return strings.Repeat("x", 63) // the longest label
 	}
 	return "pi"
 }
 
 // create creates a driver Pod. There must be none alive.
-func (w *world) create(launch *v1alpha1.Launch) types.UID {
+func (w *simulation) create(launch *v1alpha1.Launch) types.UID {
 	for _, pod := range w.pods {
 		if pod.alive() {
 			w.fail("a driver of %s is launched beside one of %s that is alive", launch.ID, pod.launch)
 		}
 	}
 	w.created++
-	pod := &simPod{launch: launch.ID, stuck: w.one(5), starved: w.one(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	pod := &simPod{launch: launch.ID, stuck: w.oneIn(5), starved: w.oneIn(5), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: launch.DriverPod, CreationTimestamp: metav1.NewTime(w.now), UID: types.UID(fmt.Sprintf("pod-%d", w.created)), Labels: map[string]string{"launch": launch.ID},
 	}}}
 	pod.Status.Phase = corev1.PodPending
 	w.pods = append(w.pods, pod)
-	w.note("created %s of %s", pod.UID, pod.launch)
+	w.logf("created %s of %s", pod.UID, pod.launch)
 	return pod.UID
 }
 
 // release deletes the driver's Pod.
-func (w *world) release(effect Effect, seen Observation) (Observation, bool) {
+func (w *simulation) release(effect Effect, seen Observation) (Observation, bool) {
 	pod := w.podOf(w.stored.Launch)
 	switch {
 	case pod == nil:
 		seen.DriverGone = true
 	case effect == ForceRelease:
 		w.checkForce(pod)
-		w.remove(pod)
+		w.removePod(pod)
 		seen.ReleaseAccepted = true
 	default:
 		w.deletePod(pod)
@@ -215,18 +215,18 @@ func (w *world) release(effect Effect, seen Observation) (Observation, bool) {
 }
 
 // checkForce holds that a driver is forced only after it had its time to go, the Pod's own included.
-func (w *world) checkForce(pod *simPod) {
+func (w *simulation) checkForce(pod *simPod) {
 	limit := w.policy.Timeouts.ForceTermination
 	switch passed := w.now.Sub(pod.deleted); {
-	case limit <= 0, pod.DeletionTimestamp == nil, passed < limit, w.knowsForced(pod):
+	case limit <= 0, pod.DeletionTimestamp == nil, passed < limit, w.cachedWithoutGrace(pod):
 		w.fail("%s is forced %s after its deletion, with a limit of %s", pod.UID, passed, limit)
 	case int64(passed/time.Second) < *pod.DeletionGracePeriodSeconds && passed < 200*year*time.Second:
 		w.fail("%s is forced %s after its deletion, with a grace period of %d s", pod.UID, passed, *pod.DeletionGracePeriodSeconds)
 	}
 }
 
-// knowsForced reports whether the cache has a Pod with nothing left to be forced.
-func (w *world) knowsForced(pod *simPod) bool {
+// cachedWithoutGrace reports whether the cache has a Pod with nothing left to be forced.
+func (w *simulation) cachedWithoutGrace(pod *simPod) bool {
 	cached := w.cache[pod.UID]
-	return cached != nil && ObserveDriver(cached, "").Forced
+	return cached != nil && ObserveDriver(cached, "").NoGraceLeft
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
-// world is one application among an API server, a kubelet, users, handlers and a sink, none of which can be relied
+// simulation is one application among an API server, a kubelet, users, handlers and a sink, none of which can be relied
 // on, and a reconciler that does what Decide says: it persists the record, carries out the effect, and asks again.
-type world struct {
+type simulation struct {
 	t    *testing.T
 	seed int64
 	rng  *rand.Rand
-	// calm is a world in which everything works at once.
-	calm bool
+	// reliable is a simulation in which everything works at once.
+	reliable bool
 
 	now     time.Time
 	policy  Policy
@@ -37,10 +37,10 @@ type world struct {
 	oneName bool
 	// sinkDown is a sink that takes nothing.
 	sinkDown bool
-	// hasty is a world in which attempts come and go, wordy one in which everything has a long text and a long name,
+	// manyAttempts is a simulation in which attempts come and go, wordy one in which everything has a long text and a long name,
 	// and restless one in which executors come and go.
-	hasty, wordy, restless bool
-	// newer is a world in which a newer version of Firesteel writes the record, too, with fields of its own.
+	manyAttempts, longTexts, changingExecutors bool
+	// newer is a simulation in which a newer version of Firesteel writes the record, too, with fields of its own.
 	newer bool
 
 	// stored is the record as the API server has it, and history all transitions that it ever had.
@@ -48,13 +48,13 @@ type world struct {
 	history []v1alpha1.Transition
 	// pods are the Pods that there are, and cache is what the informer makes of them; departed are those whose
 	// deletion it was told, as it last knew them.
-	pods     []*simPod
-	cache    map[types.UID]*corev1.Pod
-	departed map[types.UID]*corev1.Pod
-	created  int
-	last     Decision
-	diary    []string
-	met      map[string]bool
+	pods        []*simPod
+	cache       map[types.UID]*corev1.Pod
+	deletedPods map[types.UID]*corev1.Pod
+	created     int
+	last        Decision
+	log         []string
+	covered     map[string]bool
 	// steps is how often something happened.
 	steps int64
 }
@@ -79,26 +79,26 @@ const (
 	sidecarName = "sidecar"
 )
 
-func newWorld(t *testing.T, seed int64) *world {
-	w := &world{
+func newSimulation(t *testing.T, seed int64) *simulation {
+	w := &simulation{
 		t: t, seed: seed, rng: rand.New(rand.NewSource(seed)), now: start,
-		cache: map[types.UID]*corev1.Pod{}, departed: map[types.UID]*corev1.Pod{}, met: map[string]bool{},
+		cache: map[types.UID]*corev1.Pod{}, deletedPods: map[types.UID]*corev1.Pod{}, covered: map[string]bool{},
 	}
-	w.interrupts = w.one(2)
-	w.oneName, w.sinkDown, w.hasty, w.wordy, w.restless = w.one(2), w.one(3), w.one(2), w.one(3), w.one(6)
-	w.newer = w.one(4)
+	w.interrupts = w.oneIn(2)
+	w.oneName, w.sinkDown, w.manyAttempts, w.longTexts, w.changingExecutors = w.oneIn(2), w.oneIn(3), w.oneIn(2), w.oneIn(3), w.oneIn(6)
+	w.newer = w.oneIn(4)
 	w.policy = w.anyPolicy()
 	return w
 }
 
 // ---- Chance ----
 
-// one is true once in n times, and never in a calm world.
-func (w *world) one(n int) bool { return !w.calm && w.rng.Intn(n) == 0 }
+// oneIn is true once in n times, and never in a calm simulation.
+func (w *simulation) oneIn(n int) bool { return !w.reliable && w.rng.Intn(n) == 0 }
 
-func pick[T any](w *world, choices ...T) T { return choices[w.rng.Intn(len(choices))] }
+func pick[T any](w *simulation, choices ...T) T { return choices[w.rng.Intn(len(choices))] }
 
-func (w *world) anyPolicy() Policy {
+func (w *simulation) anyPolicy() Policy {
 	limit := func() *int64 { return pick(w, nil, nil, new(int64), ptrTo[int64](1), ptrTo[int64](2)) }
 	wait := func() *time.Duration { return pick(w, nil, nil, new(time.Duration), ptrTo(time.Minute)) }
 	policy := Policy{
@@ -118,34 +118,34 @@ func (w *world) anyPolicy() Policy {
 			Deletion:         pick(w, 0, time.Second, time.Minute),
 		},
 		Executors: Executors{
-			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.one(3),
+			Init: pick(w, 0, 0, 1, 3), Min: pick(w, 0, 1, 3), Max: pick(w, 0, 3, 6), Dynamic: w.oneIn(3),
 		},
-		ExecutorsWithin: pick(w, 0, 0, 10*time.Second),
-		ActiveDeadline:  pick(w, 0, 0, 0, 30*time.Second, time.Minute, 10*time.Minute),
+		ReportNoExecutorsAfter: pick(w, 0, 0, 10*time.Second),
+		ActiveDeadline:         pick(w, 0, 0, 0, 30*time.Second, time.Minute, 10*time.Minute),
 
-		Retain:        pick(w, RetainNever, RetainNever, RetainOnFailure, RetainAlways),
-		RetainFor:     pick(w, -1, 0, time.Minute),
-		TTL:           pick(w, -1, -1, 0, time.Minute, time.Hour),
-		MainContainer: pick(w, "", mainName),
-		Suspend:       w.one(10),
-		Interrupts:    w.interrupts,
-		ShowsEach:     w.interrupts,
-		TellsUnknown:  w.interrupts,
+		Retain:            pick(w, RetainNever, RetainNever, RetainOnFailure, RetainAlways),
+		RetainFor:         pick(w, -1, 0, time.Minute),
+		TTL:               pick(w, -1, -1, 0, time.Minute, time.Hour),
+		MainContainer:     pick(w, "", mainName),
+		Suspend:           w.oneIn(10),
+		Interrupts:        w.interrupts,
+		PersistsEachState: w.interrupts,
+		HasUnknown:        w.interrupts,
 
 		ExecutorsFromStart: w.interrupts,
-		ReleasesLate:       w.interrupts,
+		ReleasesTimedOut:   w.interrupts,
 	}
-	policy.Restart.Linear, policy.Restart.CountsApart = w.one(2), w.one(2)
+	policy.Restart.Linear, policy.Restart.CountsApart = w.oneIn(2), w.oneIn(2)
 	if w.interrupts {
 		policy.Spec = hashed(fmt.Sprintf("spec-%d", w.rng.Intn(3)))
 	}
-	if w.hasty && w.one(2) {
+	if w.manyAttempts && w.oneIn(2) {
 		policy.Restart = Restart{Policy: RestartAlways, MaxAttempts: 50, ResetAfter: -1}
 	}
-	if w.restless {
+	if w.changingExecutors {
 		policy.Executors = Executors{Init: 1, Min: 3, Max: 6}
 	}
-	if w.one(40) {
+	if w.oneIn(40) {
 		policy.Refused = &Cause{Class: ClassApplication, Reason: "Unsupported", Message: "not this"}
 	}
 	return policy
@@ -153,8 +153,8 @@ func (w *world) anyPolicy() Policy {
 
 func ptrTo[T any](value T) *T { return &value }
 
-func (w *world) text() string {
-	if !w.wordy {
+func (w *simulation) text() string {
+	if !w.longTexts {
 		return "some text"
 	}
 	text := badTexts[pick(w, slices.Sorted(maps.Keys(badTexts))...)]
@@ -163,27 +163,27 @@ func (w *world) text() string {
 
 // ---- Telling ----
 
-func (w *world) note(format string, args ...any) {
-	w.diary = append(w.diary, fmt.Sprintf("%s %s", w.now.Sub(start), fmt.Sprintf(format, args...)))
+func (w *simulation) logf(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%s %s", w.now.Sub(start), fmt.Sprintf(format, args...)))
 }
 
-// meet remembers what the world came across.
-func (w *world) meet(things ...string) {
+// cover remembers what the simulation came across.
+func (w *simulation) cover(things ...string) {
 	for _, thing := range things {
-		w.met[thing] = true
+		w.covered[thing] = true
 	}
 }
 
-func (w *world) fail(format string, args ...any) {
+func (w *simulation) fail(format string, args ...any) {
 	w.t.Helper()
 	w.t.Fatalf("seed %d: %s\npolicy: %+v\n%s\nhistory:\n%s", w.seed, fmt.Sprintf(format, args...), w.policy,
-		strings.Join(w.diary, "\n"), strings.Join(tell(w.history), "\n"))
+		strings.Join(w.log, "\n"), strings.Join(describe(w.history), "\n"))
 }
 
 // ---- The API server ----
 
 // persist stores a record, and holds what is true of each that is stored.
-func (w *world) persist(record *v1alpha1.Record) {
+func (w *simulation) persist(record *v1alpha1.Record) {
 	w.t.Helper()
 	stored := record
 	if w.rng.Intn(4) == 0 {
@@ -192,7 +192,7 @@ func (w *world) persist(record *v1alpha1.Record) {
 	if w.newer {
 		stored = stored.DeepCopy()
 		unknowntest.Fill(stored)
-		w.meet("unknown fields")
+		w.cover("unknown fields")
 	}
 	w.checkHistory(stored)
 	w.stored = stored
@@ -200,7 +200,7 @@ func (w *world) persist(record *v1alpha1.Record) {
 }
 
 // encode takes a record to JSON and back.
-func (w *world) encode(record *v1alpha1.Record) *v1alpha1.Record {
+func (w *simulation) encode(record *v1alpha1.Record) *v1alpha1.Record {
 	w.t.Helper()
 	encoded, err := json.Marshal(record)
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *world) encode(record *v1alpha1.Record) *v1alpha1.Record {
 		w.fail("the record takes %d bytes", len(encoded))
 	}
 	if len(encoded) > maxRecord/4 {
-		w.meet("a large record")
+		w.cover("a large record")
 	}
 	stored := &v1alpha1.Record{}
 	if err := json.Unmarshal(encoded, stored); err != nil {
@@ -220,21 +220,21 @@ func (w *world) encode(record *v1alpha1.Record) *v1alpha1.Record {
 }
 
 // deletePod accepts a Pod's deletion; one that was never scheduled goes at once.
-func (w *world) deletePod(pod *simPod) {
+func (w *simulation) deletePod(pod *simPod) {
 	if pod.DeletionTimestamp == nil {
 		grace := pick(w, int64(30), 30, 1, 3600, 1<<62)
 		due := metav1.NewTime(w.now.Add(time.Duration(grace) * time.Second)) // which may overflow, as it does in an API server
 		pod.deleted, pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = w.now, &due, &grace
-		w.note("deletion of %s", pod.UID)
+		w.logf("deletion of %s", pod.UID)
 	}
 	if len(pod.Status.ContainerStatuses) == 0 && pod.Status.Phase == corev1.PodPending {
-		w.remove(pod)
+		w.removePod(pod)
 	}
 }
 
-// remove takes a Pod out of the API server, and its containers with it, unless a finalizer keeps it.
-func (w *world) remove(pod *simPod) {
-	interrupted := !pod.interrupted && w.one(10)
+// removePod takes a Pod out of the API server, and its containers with it, unless a finalizer keeps it.
+func (w *simulation) removePod(pod *simPod) {
+	interrupted := !pod.interrupted && w.oneIn(10)
 	if len(pod.Finalizers) > 0 || interrupted {
 		now := metav1.NewTime(w.now)
 		if pod.DeletionTimestamp == nil {
@@ -242,22 +242,22 @@ func (w *world) remove(pod *simPod) {
 		}
 		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &now, new(int64)
 		pod.interrupted = pod.interrupted || interrupted
-		w.note("%s is kept by a finalizer, or its deletion is interrupted", pod.UID)
+		w.logf("%s is kept by a finalizer, or its deletion is interrupted", pod.UID)
 		return
 	}
 	w.pods = slices.DeleteFunc(w.pods, func(other *simPod) bool { return other == pod })
-	w.note("%s is gone", pod.UID)
+	w.logf("%s is gone", pod.UID)
 }
 
 // sync brings the informer's cache up to date.
-func (w *world) sync() {
+func (w *simulation) sync() {
 	there := map[types.UID]*corev1.Pod{}
 	for _, pod := range w.pods {
 		there[pod.UID] = pod.DeepCopy()
 	}
 	for uid, pod := range w.cache {
 		if there[uid] == nil {
-			w.departed[uid] = pod
+			w.deletedPods[uid] = pod
 		}
 	}
 	w.cache = there

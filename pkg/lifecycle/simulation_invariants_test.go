@@ -17,10 +17,10 @@ import (
 )
 
 // decide asks Decide, and holds what is true of each of its answers.
-func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
+func (w *simulation) decide(seen Observation) (*v1alpha1.Record, Decision) {
 	w.t.Helper()
 	given := w.stored
-	if w.rng.Intn(4) == 0 { // of thousands of worlds, that is plenty
+	if w.rng.Intn(4) == 0 { // of thousands of simulations, that is plenty
 		given = w.stored.DeepCopy()
 	}
 	record, decision := Decide(given, w.policy, seen, w.now)
@@ -33,7 +33,7 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 		w.fail("there is news: %v, and changed is %v", news, decision.Changed)
 	}
 	if decision.Changed {
-		w.note("decided %s of attempt %d, %s", outbox.Current(record).State, record.Attempt.ID, summary(decision))
+		w.logf("decided %s of attempt %d, %s", outbox.Current(record).State, record.Attempt.ID, summary(decision))
 	}
 
 	if w.stored != nil {
@@ -58,33 +58,33 @@ func (w *world) decide(seen Observation) (*v1alpha1.Record, Decision) {
 	if _, judged := Judge(record, w.policy); decision.Awaits == AwaitsVerdict && !judged {
 		w.fail("a verdict is awaited that the built-in handler does not give")
 	}
-	w.meet(fmt.Sprintf("effect %s", decision.Effect), fmt.Sprintf("awaits %s", decision.Awaits), fmt.Sprintf("held %s", decision.Held))
+	w.cover(fmt.Sprintf("effect %s", decision.Effect), fmt.Sprintf("awaits %s", decision.Awaits), fmt.Sprintf("held %s", decision.Held))
 	if decision.Obstacle != nil {
-		w.meet("obstacle " + decision.Obstacle.Reason)
+		w.cover("obstacle " + decision.Obstacle.Reason)
 	}
 	return record, decision
 }
 
 func summary(d Decision) string {
-	return fmt.Sprintf("effect %q awaits %q held %q look again %v", d.Effect, d.Awaits, d.Held, d.LookAgain)
+	return fmt.Sprintf("effect %q awaits %q held %q look again %v", d.Effect, d.Awaits, d.Held, d.RequeueAt)
 }
 
 func sameDecisions(a, b Decision) bool {
 	return a.Changed == b.Changed && a.Effect == b.Effect && a.Awaits == b.Awaits && a.Held == b.Held &&
-		a.LookAgain.Equal(b.LookAgain) && a.AwaitsSince.Equal(b.AwaitsSince) && reflect.DeepEqual(a.Obstacle, b.Obstacle)
+		a.RequeueAt.Equal(b.RequeueAt) && a.AwaitsSince.Equal(b.AwaitsSince) && reflect.DeepEqual(a.Obstacle, b.Obstacle)
 }
 
 // checkShown holds that, where each state is to be shown, what lasts no time is persisted before anything follows it.
-func (w *world) checkShown(given, record *v1alpha1.Record, decision Decision) {
+func (w *simulation) checkShown(given, record *v1alpha1.Record, decision Decision) {
 	w.t.Helper()
 	added := news(given, record)
 	for i, transition := range added {
 		state, last := State(transition.State), i == len(added)-1
-		passing := state.Stopping() || state == Suspending || state == Invalidating
+		passing := state.AttemptEnded() || state == Suspending || state == Invalidating
 		switch {
-		case w.policy.ShowsEach && passing && !last:
+		case w.policy.PersistsEachState && passing && !last:
 			w.fail("%s is not shown: %s follows in the same write", state, added[i+1].State)
-		case last && (decision.Effect == Persist) != (w.policy.ShowsEach && passing):
+		case last && (decision.Effect == Persist) != (w.policy.PersistsEachState && passing):
 			w.fail("with %s, the effect is %q", state, decision.Effect)
 		}
 	}
@@ -95,7 +95,7 @@ func (w *world) checkShown(given, record *v1alpha1.Record, decision Decision) {
 
 // checkWait holds that an application never waits without a deadline, a handler that is asked, or something that
 // will be watched or told.
-func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Observation) {
+func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen Observation) {
 	w.t.Helper()
 	state := State(outbox.Current(record).State)
 	waits := func(format string, args ...any) {
@@ -116,7 +116,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 	bound := bounded[state]
 	driverLasts := record.Launch != nil && !seen.DriverGone && (seen.Driver == nil || seen.Driver.End == nil)
 	switch {
-	case !decision.LookAgain.IsZero() && !decision.LookAgain.After(w.now):
+	case !decision.RequeueAt.IsZero() && !decision.RequeueAt.After(w.now):
 		waits("the instant to look again is over")
 	case w.interrupts && decision.Effect == Launch && (w.policy.Suspend || spec.Noted(record).Hash != hashOf(w.policy.Spec)):
 		waits("a launch is suspended, or is of another spec")
@@ -124,25 +124,25 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 		waits("nothing is to be launched")
 	case decision.Effect == Release && seen.ReleaseAccepted:
 		waits("the release is accepted already")
-	case decision.Effect != NoEffect && !decision.LookAgain.IsZero():
+	case decision.Effect != NoEffect && !decision.RequeueAt.IsZero():
 		waits("there is an effect first")
 	case decision.Held == HeldSuspended && (!w.policy.Suspend || w.interrupts != (state == Suspended) || !w.interrupts && !state.Initializing()):
 		waits("nothing suspends it")
 	case decision.Held == HeldEventsUndelivered && record.Acknowledged == record.Sequence:
 		waits("there is nothing to be delivered")
-	case decision.Awaits == AwaitsVerdict && (!state.Stopping() || !w.deleted.IsZero()):
+	case decision.Awaits == AwaitsVerdict && (!state.AttemptEnded() || !w.deleted.IsZero()):
 		waits("there is nothing to judge")
 	case decision.Awaits == AwaitsDeletion && (state != ResourceReleased || w.policy.TTL < 0 || decision.AwaitsSince.After(w.now)):
 		waits("its time is not over")
-	case bound > 0 && w.deleted.IsZero() && decision.LookAgain.IsZero():
+	case bound > 0 && w.deleted.IsZero() && decision.RequeueAt.IsZero():
 		waits("nothing bounds the wait for the driver, or for its executors")
 	case decision.Held == HeldDriverTerminating && !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 &&
-		decision.Effect == NoEffect && decision.LookAgain.IsZero():
+		decision.Effect == NoEffect && decision.RequeueAt.IsZero():
 		waits("nothing bounds the deletion")
 	case decision.Held == HeldDriverTerminating && w.policy.Timeouts.ForceTermination > 0 && !seen.ReleaseAccepted &&
-		decision.Effect == NoEffect && decision.LookAgain.IsZero() && (seen.Driver == nil || len(seen.Driver.Finalizers) == 0 || !seen.Driver.Forced):
+		decision.Effect == NoEffect && decision.RequeueAt.IsZero() && (seen.Driver == nil || len(seen.Driver.Finalizers) == 0 || !seen.Driver.NoGraceLeft):
 		waits("nothing bounds the wait for the driver to go")
-	case decision.Effect != NoEffect, !decision.LookAgain.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
+	case decision.Effect != NoEffect, !decision.RequeueAt.IsZero(), decision.Awaits != AwaitsNothing, decision.Held != "":
 		return
 	case (state.Starting() || state.Running() || state == Unknown) && w.deleted.IsZero() && driverLasts:
 		return // its Pod is watched
@@ -158,7 +158,7 @@ func (w *world) checkWait(record *v1alpha1.Record, decision Decision, seen Obser
 }
 
 // checkActive holds that no application is active for longer than its deadline, by a count of the test's own.
-func (w *world) checkActive(record *v1alpha1.Record, decision Decision) {
+func (w *simulation) checkActive(record *v1alpha1.Record, decision Decision) {
 	w.t.Helper()
 	state, limit := State(outbox.Current(record).State), w.policy.ActiveDeadline
 	spent, since := w.activeTime(record)
@@ -174,13 +174,13 @@ func (w *world) checkActive(record *v1alpha1.Record, decision Decision) {
 	switch due := since.Add(left); {
 	case !due.After(w.now):
 		w.fail("it is %s since %s, with a deadline of %s and %s before", state, since, limit, spent)
-	case decision.Effect == NoEffect && (decision.LookAgain.IsZero() || decision.LookAgain.After(due)):
-		w.fail("it is %s until %s, and is due at %s", state, decision.LookAgain, due)
+	case decision.Effect == NoEffect && (decision.RequeueAt.IsZero() || decision.RequeueAt.After(due)):
+		w.fail("it is %s until %s, and is due at %s", state, decision.RequeueAt, due)
 	}
 }
 
 // activeTime is how long an application was active before, and since when it is again.
-func (w *world) activeTime(record *v1alpha1.Record) (spent time.Duration, since time.Time) {
+func (w *simulation) activeTime(record *v1alpha1.Record) (spent time.Duration, since time.Time) {
 	for _, t := range append(slices.Clone(w.history), news(&v1alpha1.Record{Sequence: int64(len(w.history))}, record)...) {
 		state := State(t.State)
 		begins := state.Running() || state.Starting() && (state != DriverRequested || spent > 0)
@@ -199,7 +199,7 @@ func (w *world) activeTime(record *v1alpha1.Record) (spent time.Duration, since 
 }
 
 // checkExecutors holds that the state is the one that the number of executors asks for, where there is room to tell it.
-func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
+func (w *simulation) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
 	state, ready, asked := State(outbox.Current(record).State), seen.ReadyExecutors, w.policy.Executors
 	came := executorsCame(record)
@@ -210,9 +210,9 @@ func (w *world) checkExecutors(record *v1alpha1.Record, seen Observation) {
 		w.fail("in %s it is not recorded that %d executors came", state, ready)
 	}
 	if state.Starting() && came && ready < asked.Init {
-		w.meet("executors that came and went during a start")
+		w.cover("executors that came and went during a start")
 	}
-	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.pressed(record) {
+	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.sinkFarBehind(record) {
 		return
 	}
 	partial := !asked.Dynamic && ready < asked.Max
@@ -233,8 +233,8 @@ func executorsCame(record *v1alpha1.Record) bool {
 	return record != nil && record.Launch != nil && record.Launch.ExecutorsReady
 }
 
-// pressed says that the sink is so far behind that running states need not be told.
-func (w *world) pressed(record *v1alpha1.Record) bool {
+// sinkFarBehind says that the sink is so far behind that running states need not be told.
+func (w *simulation) sinkFarBehind(record *v1alpha1.Record) bool {
 	size := 0
 	for _, t := range record.Transitions {
 		if t.Sequence > record.Acknowledged {
@@ -247,13 +247,13 @@ func (w *world) pressed(record *v1alpha1.Record) bool {
 }
 
 // checkLost holds that a driver is given up only where its Pod had its time to go.
-func (w *world) checkLost(record *v1alpha1.Record, seen Observation) {
+func (w *simulation) checkLost(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
 	ended := outbox.LastEnd(record)
 	if ended == nil || ended.End.Reason != "NodeLost" || ended.Sequence <= int64(len(w.history)) {
 		return
 	}
-	w.meet("a node that is lost")
+	w.cover("a node that is lost")
 	limit := w.policy.Timeouts.ForceTermination
 	if driver := seen.Driver; driver == nil || !driver.Terminating || limit <= 0 || w.now.Before(driver.TerminatingSince.Add(limit)) ||
 		w.now.Before(driver.TerminatingUntil) {
@@ -262,7 +262,7 @@ func (w *world) checkLost(record *v1alpha1.Record, seen Observation) {
 }
 
 // checkHistory holds that what was told stays told, and that nothing is left out.
-func (w *world) checkHistory(record *v1alpha1.Record) {
+func (w *simulation) checkHistory(record *v1alpha1.Record) {
 	w.t.Helper()
 	next := record.Acknowledged + 1
 	for _, transition := range record.Transitions {
@@ -273,9 +273,9 @@ func (w *world) checkHistory(record *v1alpha1.Record) {
 		case told.Sequence == known+1:
 			w.checkStep(told)
 			w.history = append(w.history, told)
-			w.meet("state "+told.State, "outcome "+told.Outcome)
+			w.cover("state "+told.State, "outcome "+told.Outcome)
 		case told.Sequence > known, !sameTransitions(told, w.history[told.Sequence-1]):
-			w.fail("transition %d is not what was told: %v", told.Sequence, tell([]v1alpha1.Transition{told}))
+			w.fail("transition %d is not what was told: %v", told.Sequence, describe([]v1alpha1.Transition{told}))
 		}
 		if transition.Sequence == next {
 			next++
@@ -295,15 +295,15 @@ func sameTransitions(a, b v1alpha1.Transition) bool {
 	return a == b && sameTime && sameEnd
 }
 
-// follows reports whether a state may follow another in this world.
-func (w *world) follows(from, to State) bool {
+// follows reports whether a state may follow another in this simulation.
+func (w *simulation) follows(from, to State) bool {
 	if to == ResourceReleased && from != ResourceReleased && !w.deleted.IsZero() {
 		return true
 	}
 	return Follows(from, to, w.interrupts)
 }
 
-func (w *world) checkStep(next v1alpha1.Transition) {
+func (w *simulation) checkStep(next v1alpha1.Transition) {
 	w.t.Helper()
 	var last v1alpha1.Transition
 	if len(w.history) > 0 {
@@ -315,7 +315,7 @@ func (w *world) checkStep(next v1alpha1.Transition) {
 		attempt++
 	}
 	if last.End != nil && last.End.Reason == "ActiveDeadlineExceeded" {
-		w.meet("a deadline that is over")
+		w.cover("a deadline that is over")
 		if to != ResourceReleased && to != Invalidating {
 			w.fail("%s follows the active deadline", to)
 		}
@@ -327,7 +327,7 @@ func (w *world) checkStep(next v1alpha1.Transition) {
 		w.fail("%s of attempt %d follows %s of attempt %d", to, next.Attempt, from, last.Attempt)
 	case next.Time.Before(&last.Time):
 		w.fail("%s is of an earlier time than %s", to, from)
-	case (next.End != nil) != to.Stopping():
+	case (next.End != nil) != to.AttemptEnded():
 		w.fail("%s ends an attempt: %v", to, next.End != nil)
 	case next.Outcome != "" && !to.Terminated():
 		w.fail("%s ends the application", to)
@@ -335,7 +335,7 @@ func (w *world) checkStep(next v1alpha1.Transition) {
 }
 
 // checkEnd holds that an application that ended did so once, and leaves no driver that may do its work yet.
-func (w *world) checkEnd() {
+func (w *simulation) checkEnd() {
 	w.t.Helper()
 	finals := 0
 	for _, transition := range w.history {
@@ -363,7 +363,7 @@ func (w *world) checkEnd() {
 }
 
 // checkSpec holds that an application that ended did so with the spec that it has, where its edits matter.
-func (w *world) checkSpec() {
+func (w *simulation) checkSpec() {
 	w.t.Helper()
 	if w.interrupts && w.deleted.IsZero() && spec.Noted(w.stored).Hash != hashOf(w.policy.Spec) {
 		w.fail("the application ended with %s, and its spec is %s", spec.Noted(w.stored).Hash, hashOf(w.policy.Spec))

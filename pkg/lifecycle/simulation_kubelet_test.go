@@ -6,7 +6,7 @@ import (
 )
 
 // kubelet takes a Pod one step further.
-func (w *world) kubelet() {
+func (w *simulation) kubelet() {
 	if len(w.pods) == 0 {
 		return
 	}
@@ -14,28 +14,28 @@ func (w *world) kubelet() {
 	switch {
 	case pod.lost:
 	case pod.DeletionTimestamp != nil:
-		w.terminate(pod)
+		w.terminatePod(pod)
 	default:
-		w.advance(pod)
+		w.advancePod(pod)
 	}
 }
 
-// terminate ends the containers of a Pod that is deleted, then the Pod.
-func (w *world) terminate(pod *simPod) {
-	if pod.alive() && w.one(2) {
+// terminatePod ends the containers of a Pod that is deleted, then the Pod.
+func (w *simulation) terminatePod(pod *simPod) {
+	if pod.alive() && w.oneIn(2) {
 		pod.exit(pick(w, int32(0), 143))
 		return
 	}
-	w.remove(pod)
+	w.removePod(pod)
 }
 
-func (w *world) advance(pod *simPod) {
+func (w *simulation) advancePod(pod *simPod) {
 	status := &pod.Status
 	switch {
 	case status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed:
-	case len(status.ContainerStatuses) == 0 && w.one(3):
+	case len(status.ContainerStatuses) == 0 && w.oneIn(3):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable"}}
-	case len(status.ContainerStatuses) == 0 && len(status.Conditions) < 2 && w.one(2):
+	case len(status.ContainerStatuses) == 0 && len(status.Conditions) < 2 && w.oneIn(2):
 		status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(w.now)},
 			{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse},
@@ -43,7 +43,7 @@ func (w *world) advance(pod *simPod) {
 	case len(status.ContainerStatuses) == 0:
 		status.Conditions = nil
 		status.ContainerStatuses = []corev1.ContainerStatus{{Name: mainName}}
-		if w.one(3) {
+		if w.oneIn(3) {
 			status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{Name: sidecarName})
 		}
 		for i := range status.ContainerStatuses {
@@ -54,23 +54,23 @@ func (w *world) advance(pod *simPod) {
 		for i := range status.ContainerStatuses {
 			status.ContainerStatuses[i].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 		}
-	case !status.ContainerStatuses[0].Ready && !w.one(4):
+	case !status.ContainerStatuses[0].Ready && !w.oneIn(4):
 		for i := range status.ContainerStatuses {
 			status.ContainerStatuses[i].Ready = status.ContainerStatuses[i].State.Running != nil
 		}
-	case pod.stuck && !w.calm:
-		w.churn(pod)
-	case len(status.Conditions) == 0 && !w.one(4):
+	case pod.stuck && !w.reliable:
+		w.changeExecutors(pod)
+	case len(status.Conditions) == 0 && !w.oneIn(4):
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-	case pod.starved && !w.calm, w.restless && !w.calm && !w.one(40):
-		w.churn(pod)
+	case pod.starved && !w.reliable, w.changingExecutors && !w.reliable && !w.oneIn(40):
+		w.changeExecutors(pod)
 	default:
-		w.finish(pod)
+		w.finishPod(pod)
 	}
 }
 
-// churn changes the number of a driver's ready executors.
-func (w *world) churn(pod *simPod) {
+// changeExecutors changes the number of a driver's ready executors.
+func (w *simulation) changeExecutors(pod *simPod) {
 	most := 9
 	if pod.starved {
 		most = max(w.policy.Executors.Init, 1)
@@ -78,16 +78,16 @@ func (w *world) churn(pod *simPod) {
 	pod.executors = w.rng.Intn(most)
 }
 
-// finish ends a Pod, or one of its containers, in one of the ways there are.
-func (w *world) finish(pod *simPod) {
+// finishPod ends a Pod, or one of its containers, in one of the ways there are.
+func (w *simulation) finishPod(pod *simPod) {
 	containers := pod.Status.ContainerStatuses
 	pod.Status.Conditions = nil
 	pod.Status.Message = w.text()
 	how := 0
-	if !w.calm {
+	if !w.reliable {
 		how = w.rng.Intn(6)
 	}
-	w.note("%s ends, way %d", pod.UID, how)
+	w.logf("%s ends, way %d", pod.UID, how)
 	switch how {
 	case 0: // all containers
 		pod.exit(pick(w, int32(0), 0, 1, 137))
