@@ -12,6 +12,7 @@ import (
 
 // What happens while no controller runs is taken up by the next.
 func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
+	alone(t)
 	const podCreate = 3 // its place among the writes of a life
 	for name, c := range map[string]struct {
 		// dies is where the controller dies; where it is nowhere, when the driver runs.
@@ -81,6 +82,7 @@ func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 
 // While the watch of Pods is interrupted, a driver may be created and vanish: no event ever reports it.
 func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
+	alone(t)
 	m := newMortal(t)
 	m.create(App(m.name)) // the controller watches
 	m.run(m.name, 0).succeed()
@@ -129,6 +131,7 @@ func (s *scene) vanish(pod string) {
 }
 
 func TestTheControllerEndsWhenItIsAskedTo(t *testing.T) {
+	alone(t)
 	m := newMortal(t)
 	hangs := make(chan struct{})
 	m.sink.answer(m.ns, func(*http.Request, delivery) int {

@@ -84,8 +84,9 @@ func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
 
 // How much of the binary is resident is the kernel's choice, which can drop it; the rest is the controller's own.
 func TestTheControllerIsSmallAtRest(t *testing.T) {
+	t.Parallel()
 	const limit = 24 << 10 // KiB
-	s := newScene(t)
+	s := ownPlane(t)       // in which other tests leave nothing that is cached
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.create(App("pi"))
 	s.run("pi", 0).succeed()

@@ -346,6 +346,7 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 
 // While nobody is there the garbage collector orphans what there is, Pods and all.
 func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	away := s.ownController(controller{sink: s.sink.url()})
 	s.createCluster(Cluster("c"))
@@ -375,6 +376,7 @@ func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 
 // What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
 func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	c := Cluster("c").Obj()
 	c.Finalizers = []string{"sparkclusters.spark.apache.org/finalizer"}
@@ -437,6 +439,7 @@ func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
 }
 
 func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "3s"))
 	t.Cleanup(func() { s.must(s.configure(context.Background(), "config-clusters", "master-start-timeout", "")) })
@@ -466,6 +469,7 @@ func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
 }
 
 func TestManyClustersAreReadySoon(t *testing.T) {
+	alone(t)
 	const many, limit = 100, 30 * time.Second
 	s := newScene(t)
 	s.ownController(controller{sink: s.sink.url()})

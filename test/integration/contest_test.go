@@ -15,6 +15,7 @@ import (
 // Whoever else writes the status of a running application, it has one driver, which is followed to its end as soon as
 // Firesteel is alone.
 func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.create(App("pi"))

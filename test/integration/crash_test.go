@@ -71,6 +71,7 @@ const crashesAtOnce = 6
 // The controller is killed at each of its steps in turn, and another takes over. Whatever the step was, no two drivers
 // live at once, each attempt has one, and the whole story is told in order.
 func TestTheControllerMayBeKilledAtEachStep(t *testing.T) {
+	alone(t)
 	mortals := make(chan *mortal, crashesAtOnce)
 	for range crashesAtOnce {
 		mortals <- newMortal(t)
@@ -238,6 +239,7 @@ func (m *mortal) dyingAt(sequence int64) answering {
 
 // A request may fail without the controller dying of it, whether the API server carried it out or not.
 func TestEachWriteMayFailOnce(t *testing.T) {
+	alone(t)
 	writes := writesOf(t, restarted)
 	m := newMortal(t)
 	t.Run("in turn", func(t *testing.T) {
@@ -263,6 +265,7 @@ func TestEachWriteMayFailOnce(t *testing.T) {
 // A quota that has room for one driver refuses it the second time, when the answer to the first was lost. The application
 // has its driver all the same.
 func TestALostAnswerIsNoRefusal(t *testing.T) {
+	alone(t)
 	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
 	m := newMortal(t)
 	_, err := m.kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
@@ -278,6 +281,7 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 
 // Replicas overlap on every roll-out. What both of them do is done once.
 func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	for range 2 {
 		s.ownController(controller{sink: s.sink.url()})

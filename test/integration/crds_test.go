@@ -19,7 +19,7 @@ func TestCRDsAreAppliedByTheClient(t *testing.T) {
 	}
 	for _, manifest := range manifests {
 		// The control plane applied them when it was started, as users do: without --server-side.
-		out, err := shared.plane.Kubectl(t.Context(), "", "get", "--output=json", "--filename="+manifest)
+		out, err := controlPlanes.of(t).plane.Kubectl(t.Context(), "", "get", "--output=json", "--filename="+manifest)
 		if err != nil {
 			t.Errorf("%s: %v", manifest, err)
 			continue
@@ -53,7 +53,7 @@ func TestKubectlExplainsFields(t *testing.T) {
 		{"scheduledsparkapplications.spec.template", kubeflow, "template is the spec of a SparkApplication"},
 		{"scheduledsparkapplications.spec.timeZone", firesteel, "Default: UTC."},
 	} {
-		out, err := shared.plane.Kubectl(t.Context(), "", "explain", c.field, "--api-version="+c.apiVersion)
+		out, err := controlPlanes.of(t).plane.Kubectl(t.Context(), "", "explain", c.field, "--api-version="+c.apiVersion)
 		if err != nil {
 			t.Errorf("%s: %v", c.field, err)
 			continue

@@ -160,6 +160,7 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 
 // A token is for the sink alone. Over plain http it would be for whoever listens, so none is sent, and no event that needs one.
 func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url(), environment: []string{"K_AUDIENCE=broker"}})
 	app := s.create(App("pi"))
@@ -182,6 +183,7 @@ func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 
 // A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
 func TestEventsWaitForASinkThatCanBeUsed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{sink: "broker-ingress"})
 	app := s.create(App("pi"))

@@ -126,6 +126,7 @@ func TestExecutorsThatNobodyAsksForCostNothing(t *testing.T) {
 
 // A controller that begins anew counts the executors that there are before it says that there are too few.
 func TestExecutorsAreCountedAnewAfterARestartOfTheController(t *testing.T) {
+	alone(t)
 	m := newMortal(t)
 	app := m.create(App(m.name).Executors(2, 2, 2))
 	d := m.runUnto("DriverReady", m.name, 0)

@@ -18,6 +18,7 @@ import (
 // Where another operator's CRD drops the record, nothing is launched, and everybody is told what to apply. With
 // Firesteel's CRD the application begins.
 func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.withoutRecord()
 	process := s.ownController(controller{sink: s.sink.url()})

@@ -27,6 +27,7 @@ func (s *scene) tokenFor(audiences ...string) string {
 }
 
 func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
+	alone(t)
 	const audience = "firesteel-handler-restart"
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
@@ -69,6 +70,7 @@ func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 
 // Whoever reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
 func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
 	s.ownController(controller{sink: s.sink.url()})
@@ -110,6 +112,7 @@ func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 // The events of one team are held by a Trigger that is dead. Those of another team are delivered meanwhile, and its handlers are
 // asked through the sink.
 func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
+	alone(t)
 	const held = 90 // more than the slots of one namespace, and than all slots of a relay without shares
 	dead, s := newScene(t), newScene(t)
 	s.configured("config-handlers", "restart", "external")

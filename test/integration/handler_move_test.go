@@ -131,6 +131,7 @@ func (s *scene) place(where string) {
 // Handlers move out of the controller and back while applications await verdicts and their deletion, and a run is due. Outside
 // there are two of each.
 func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	for name := range filters {
 		s.configured("config-handlers", name, config.InProcess)

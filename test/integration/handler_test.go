@@ -15,6 +15,7 @@ import (
 
 // The handlers run as processes of their own behind a broker. One dies, and moves back into the controller.
 func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
 	s.configured("config-handlers", "ttl", "external")

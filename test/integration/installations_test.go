@@ -83,6 +83,7 @@ func (i *installation) serves(namespaces string) {
 
 // Two installations share a cluster. What one lets go of while it is being deleted, the other takes to its end.
 func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
+	alone(t)
 	a, b := newScene(t), newScene(t)
 	first, second := &installation{systemNamespace, a}, a.install("firesteel-two")
 	t.Cleanup(func() { a.must(a.configure(context.Background(), "config-scope", "watched-namespaces", "")) })

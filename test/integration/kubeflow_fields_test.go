@@ -251,6 +251,7 @@ var fieldRows = map[string][]fieldRow{
 
 // Each field of a manifest acts, on what the API server has in the end.
 func TestEachFieldOfAKubeflowManifestActs(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.withBatchSchedulers()
 	s.configured("config-kubeflow", "driver-pod-disruption-budget", "enabled")
@@ -276,6 +277,7 @@ func TestEachFieldOfAKubeflowManifestActs(t *testing.T) {
 
 // Fields of the lifecycle have tests of their own, by their names.
 func TestEachFieldOfAKubeflowManifestHasARow(t *testing.T) {
+	t.Parallel()
 	has := func(field string) bool {
 		_, lives := lifecycleFields[field]
 		for _, rows := range fieldRows {

@@ -62,6 +62,7 @@ func (s *scene) untilMeasured(what string, r *replica, want map[string]string) {
 }
 
 func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-kubeflow", "metrics-prefix", "data_")

@@ -121,6 +121,7 @@ func gangOf(scheduler, more string) string {
 // What a driver of 512m and two executors of 512m need: with the 384 MiB at least that Spark adds to each, and no
 // thousandths of a byte.
 func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.withBatchSchedulers()
 	s.ownController(controller{sink: s.sink.url()})
@@ -165,6 +166,7 @@ func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 }
 
 func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.toldSchedulers()
 	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
@@ -181,6 +183,7 @@ func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
 
 // Without its kind of pod group a scheduler cannot be told, and an application that would never start says so.
 func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.toldSchedulers()
 	s.ownController(controller{sink: s.sink.url()})

@@ -22,6 +22,7 @@ func named(name, manifest string) string {
 
 // What the flags of the Kubeflow operator say acts, and a change of it acts on what begins afterwards.
 func TestKubeflowsSettingsAct(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	for key, value := range map[string]string{
 		"spark-defaults.conf":          "spark.eventLog.dir s3a://logs\nspark.eventLog.enabled false\n",
@@ -94,6 +95,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 
 // Where another operator writes the status, too, nobody fights it, and the driver that runs stays the only one.
 func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.kubeflowApplication(sparkPi("4.1.1"))
@@ -141,6 +143,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 
 // Each of two installations serves the applications of its own namespaces.
 func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
+	alone(t)
 	a, b := newScene(t), newScene(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
 	second := a.install("firesteel-kubeflow-two")

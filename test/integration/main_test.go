@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -30,9 +29,11 @@ const (
 // installed is what of config these tests need: all but the controller's Deployment, which no node would run.
 var installed = []string{"1*.yaml", "2*.yaml", "3*.yaml", "4*.yaml", "eventing/500-handler-*.yaml"}
 
-// suite is what all tests share.
+// suite is a control plane, and what tests need to use it.
 type suite struct {
+	// dir holds the logs, and programs Firesteel's programs.
 	dir       string
+	programs  string
 	plane     *controlplane.ControlPlane
 	kube      kubernetes.Interface
 	spark     versioned.Interface
@@ -45,11 +46,11 @@ type suite struct {
 	common    common
 }
 
-var shared *suite
+var controlPlanes *planes
 
 func TestMain(m *testing.M) {
-	// Tests wait most of the time, so more of them than there are processors may run at once.
-	if err := flag.Set("test.parallel", "24"); err != nil {
+	// Each test waits until it has a control plane or a place on the shared one, and that limits them.
+	if err := flag.Set("test.parallel", "1000"); err != nil {
 		panic(err)
 	}
 	flag.Parse()
@@ -73,30 +74,24 @@ func run(m *testing.M) (code int) {
 		}
 		fmt.Fprintln(os.Stderr, "logs are in", dir)
 	}()
-	shared = &suite{dir: dir}
-	defer shared.stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	if err := shared.start(ctx); err != nil {
+	controlPlanes = newPlanes(dir)
+	defer controlPlanes.stop()
+	if err := build(context.Background(), dir, "cmd/controller", "cmd/handler"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code = m.Run()
-	if err := shared.withinRoles(); err != nil {
+	if err := controlPlanes.withinRoles(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	return code
 }
 
+// start starts the control plane. What watches it ends with the context.
 func (s *suite) start(ctx context.Context) error {
-	group, starting := errgroup.WithContext(ctx)
-	group.Go(func() error { return build(starting, s.dir, "cmd/controller", "cmd/handler") })
-	group.Go(func() (err error) {
-		s.plane, err = newPlane(starting, filepath.Join(s.dir, "plane"), installed...)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	var err error
+	if s.plane, err = newPlane(ctx, filepath.Join(s.dir, "plane"), installed...); err != nil {
 		return err
 	}
 	return s.connect(ctx)
@@ -108,7 +103,7 @@ func newPlane(ctx context.Context, dir string, patterns ...string) (*controlplan
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	return controlplane.Start(ctx, os.Getenv(assets), dir, manifests...)

@@ -17,6 +17,7 @@ import (
 
 // A handler takes no more than 30 MiB, at rest and after a thousand events.
 func TestHandlersNeedLittleMemory(t *testing.T) {
+	t.Parallel()
 	s := newScene(t).sharesController()
 	app := s.create(App("pi"))
 	s.run("pi", 0)

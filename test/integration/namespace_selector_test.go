@@ -22,6 +22,7 @@ func (s *scene) enabled(value string) {
 }
 
 func TestNamespacesAreServedByTheirLabels(t *testing.T) {
+	alone(t)
 	before, after, listed := newScene(t), newScene(t), newScene(t)
 	before.enabled(`"enabled"`)
 	before.configured("config-scope", "namespace-selector", "spark=enabled")
@@ -66,6 +67,7 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 
 // Handlers that run as processes of their own ask for the labels themselves.
 func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.enabled(`"enabled"`)
 	s.configured("config-scope", "namespace-selector", "spark=enabled")

@@ -95,7 +95,7 @@ func (s *suite) startProcess(
 		return nil, err
 	}
 	environment = append(environment, "KUBECONFIG="+name+".kubeconfig")
-	process, err := controlplane.StartProcess(name+".log", environment, filepath.Join(s.dir, program), arguments...)
+	process, err := controlplane.StartProcess(name+".log", environment, filepath.Join(s.programs, program), arguments...)
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,7 @@ func TestTheObjectsOfAClusterGetTheirLabelsBack(t *testing.T) {
 
 // The garbage collector would delete them later: the controller knows of them before it says that all is released.
 func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
+	alone(t)
 	for name, absent := range map[string]bool{"at once": false, "in the controller's absence": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

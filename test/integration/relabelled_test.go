@@ -215,6 +215,7 @@ func TestLabelsThatArePutBackAreAllThatIsNeeded(t *testing.T) {
 
 // What happens to a driver that no informer shows is found by the next controller, too.
 func TestADriverWhoseLabelsAreChangedIsFollowedAcrossRestarts(t *testing.T) {
+	alone(t)
 	for name, c := range map[string]struct {
 		before, meanwhile func(*mortal, *driver)
 		after             func(*mortal, *driver)
@@ -354,6 +355,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 
 // The API server says of a Pod that it removes all that is needed to know that it is gone.
 func TestManyDeletedDriversAreNotLookedFor(t *testing.T) {
+	alone(t)
 	const many = 100
 	s := newScene(t)
 	s.untilReady(s.ownController(controller{sink: s.sink.url()}))

@@ -105,6 +105,7 @@ func (s *scene) untilLed(buckets, replicas int) map[string]int {
 }
 
 func TestReplicasShareTheApplications(t *testing.T) {
+	alone(t)
 	const buckets, applications = 4, 16
 	s := newScene(t)
 	s.configured("config-leader-election", "buckets", fmt.Sprint(buckets))
@@ -184,6 +185,7 @@ var unmeasured = []string{
 }
 
 func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-observability", "tracing-protocol", "stdout")
@@ -267,6 +269,7 @@ func residentMemory(t *testing.T, pid int) string {
 // A reconcile is in flight when another replica takes over: its status write is answered late. What it learns then is the other
 // replica's to publish, and the handler is asked by that one alone.
 func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
+	alone(t)
 	const lease = ".00-of-01"
 	s := newScene(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
@@ -301,6 +304,7 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 
 // A reconcile is in flight when its object is deleted by force. Nobody is asked about it for ever.
 func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-handlers", "restart", "external")
@@ -329,6 +333,7 @@ func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 // A reconcile is in flight when another replica takes over: it has asked for a driver whose labels were changed. That driver is the
 // other replica's to follow.
 func TestReplicaThatLostALeaseFollowsNoDriver(t *testing.T) {
+	alone(t)
 	const lease = ".00-of-01"
 	s := newScene(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,18 +22,15 @@ import (
 // ownPlane is a scene with a control plane of its own.
 func ownPlane(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{TB: t, suite: &suite{dir: t.TempDir()}, ns: "alone"}
-	s.must(os.Symlink(filepath.Join(shared.dir, "controller"), filepath.Join(s.dir, "controller")))
+	controlPlanes.reserve(t)
+	s := &scene{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "alone"}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		cancel()
 		s.suite.stop()
 	})
-	var err error
-	s.plane, err = newPlane(ctx, filepath.Join(s.dir, "plane"), installed...)
-	s.must(err)
-	s.must(s.connect(ctx))
-	_, err = s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
+	s.must(s.suite.start(ctx))
+	_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
 	s.must(err)
 	until(s, s.kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
 	return s
@@ -43,6 +39,7 @@ func ownPlane(t *testing.T) *scene {
 // The API server is restored from an older backup, and uses resource versions again. What Firesteel wrote last, and what its
 // informers have, is of a time that never was. It goes on from what there is.
 func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
+	t.Parallel()
 	s := ownPlane(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	s.untilReady(process)
@@ -93,6 +90,7 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 // At the time of the backup nobody had looked at the application. Its record is not given back: the driver that it names was never
 // made, as far as the API server knows.
 func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
+	t.Parallel()
 	s := ownPlane(t)
 	s.create(App("runs"))
 	s.create(App("ended"))
@@ -125,6 +123,7 @@ func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
 
 // No controller sees these edits. What a record says of the spec of its attempt is all that there is to tell them by.
 func TestEditsThatNoControllerSaw(t *testing.T) {
+	t.Parallel()
 	const name = "spark-pi"
 	s := ownPlane(t)
 	process := s.ownController(controller{sink: s.sink.url()})

@@ -45,12 +45,16 @@ var unseen = map[string]string{
 
 // withinRoles checks all requests against the roles: none was refused for want of a rule, and, where all tests ran, no
 // role has a rule that it does not need.
-func (s *suite) withinRoles() error {
+func (p *planes) withinRoles() error {
 	var errs []error
 	for account, file := range roles {
-		requests, err := s.plane.Audit(userOf(account)).Requests()
-		if err != nil {
-			return err
+		var requests []controlplane.Request
+		for _, s := range p.started {
+			some, err := s.plane.Audit(userOf(account)).Requests()
+			if err != nil {
+				return err
+			}
+			requests = append(requests, some...)
 		}
 		role, err := clusterRole(filepath.Join(configFolder, file))
 		if err != nil {

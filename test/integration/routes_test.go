@@ -127,6 +127,7 @@ func TestARouteCostsTwoWrites(t *testing.T) {
 
 // The Gateway API comes to the cluster in the middle of this test, which therefore runs alone.
 func TestRoutesOfTheGatewayAPI(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	first := s.ownController(controller{sink: s.sink.url()})
 	s.create(App("pi").Conf(namedAccount, "default").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))

@@ -51,7 +51,7 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 func newScene(t testing.TB) *scene {
 	t.Helper()
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
-	s := &scene{TB: t, suite: shared, ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
+	s := &scene{TB: t, suite: controlPlanes.of(t), ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
 	s.ns = strings.TrimSuffix(s.ns, "-")
 	_, err := s.kube.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})

@@ -162,6 +162,7 @@ func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 // The handler may die between creating a run and recording it, and whoever sees that run delete it before anybody else
 // looks.
 func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	controller := s.ownController(controllerOf(s))
 	pi := s.schedules(variant.Apache, "pi", "@every 8s", nil)
@@ -188,6 +189,7 @@ func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 
 // After an outage the latest instant is made up for, unless it is too late for that too. Earlier ones are missed.
 func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	controller := s.ownController(controllerOf(s))
 	const period, instants = 10 * time.Second, 2
@@ -283,6 +285,7 @@ func TestASuspendedScheduleStartsNothing(t *testing.T) {
 }
 
 func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	pi := s.schedules(variant.Kubeflow, "pi", "@every 5m", nil)
 	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(10*time.Second)).Rfc3339Copy()

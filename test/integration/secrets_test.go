@@ -17,6 +17,7 @@ import (
 
 // No value of a secret is told: neither by a status, nor by an Event, a CloudEvent or the log.
 func TestSecretsAreToldNowhere(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
 	for name, c := range map[string]struct {

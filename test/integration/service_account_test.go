@@ -85,6 +85,7 @@ func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
 }
 
 func TestTheSettingNamesTheAccountOfDriversThatNameNone(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.serviceAccount("spark")
 	s.serviceAccount("own")

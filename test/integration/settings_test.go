@@ -36,6 +36,7 @@ func (s *scene) untouched(app *sparkv1.SparkApplication) {
 }
 
 func TestWatchedNamespacesAreFollowed(t *testing.T) {
+	alone(t)
 	a, b := newScene(t), newScene(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
 	process := a.ownController(controller{sink: a.sink.url()})
@@ -65,6 +66,7 @@ func TestWatchedNamespacesAreFollowed(t *testing.T) {
 }
 
 func TestTheLabelSelectorIsFollowed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-scope", "label-selector", "stage=production")
 	s.ownController(controller{sink: s.sink.url()})
@@ -94,6 +96,7 @@ func TestTheLabelSelectorIsFollowed(t *testing.T) {
 }
 
 func TestDefaultsAreFollowed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.ownController(controller{sink: s.sink.url()})
 	const tolerations = "applicationTolerations"
@@ -140,6 +143,7 @@ func (s *scene) confMap(name string) *corev1.ConfigMap {
 
 // The controller dies between the launch and the word of it, and finds other defaults when it is back.
 func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
+	alone(t)
 	// Its writes are: the finalizer, the fence, the Pod, the Service and the config map, the word of it.
 	for name, c := range map[string]struct {
 		dies    int // before that write
@@ -180,6 +184,7 @@ func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 }
 
 func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	const refusal = `config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
 		`write one of [Always Never OnFailure OnInfrastructureFailure]`
@@ -212,6 +217,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 }
 
 func TestTheLogLevelIsFollowed(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	process := s.ownController(controller{})
 	s.create(App("pi"))

@@ -106,6 +106,7 @@ func (s *scene) slowly() *slowWebhook {
 
 // A webhook of one namespace that answers late holds a worker for each Pod of that namespace. It never holds all of them.
 func TestASlowNamespaceLeavesWorkersToTheOthers(t *testing.T) {
+	alone(t)
 	const workers, share = 40, 30
 	slow, other := newScene(t), newScene(t)
 	webhook := slow.slowly()

@@ -198,6 +198,7 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 }
 
 func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-kubeflow", "force-termination-grace", "1s")
 	s.ownController(controller{sink: s.sink.url()})

@@ -47,7 +47,7 @@ func newLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	l.environment = []string{"SSL_CERT_FILE=" + certificate}
-	(&scene{TB: t, suite: shared}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
+	(&scene{TB: t, suite: controlPlanes.of(t)}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
 	return l
 }
 
@@ -89,6 +89,7 @@ func (a *application) DriverTemplate(url string) *application {
 }
 
 func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
+	alone(t)
 	l := newLibrary(t)
 	s := newScene(t)
 	s.ownController(controller{sink: s.sink.url(), environment: l.environment})
@@ -157,6 +158,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 
 // A template is part of what a launch is: where it changes in the middle of one, what was begun has to go.
 func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
+	alone(t)
 	const podCreate = 3 // its place among the writes of a life
 	l := newLibrary(t)
 	for name, c := range map[string]struct {

@@ -140,6 +140,7 @@ func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 // A driver whose readiness probe never passes has had its executors: it goes on without them, whichever process looks after
 // it, until it ends.
 func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
+	alone(t)
 	const limit = 3 * time.Second
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
@@ -172,6 +173,7 @@ func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 // The active deadline counts over all runs, without back-offs and suspensions, and a restart of the controller forgets
 // nothing. It is final.
 func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
+	alone(t)
 	const limit = 8 * time.Second
 	s := newScene(t)
 	process := s.ownController(controller{sink: s.sink.url()})
@@ -215,6 +217,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 
 // The application's annotation wins over the setting, and one that is none is named and leaves it to the setting.
 func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-kubeflow", "driver-start-timeout", "2s")
 	s.configured("config-defaults", "active-deadline", "2s")

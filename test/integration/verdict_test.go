@@ -17,9 +17,10 @@ import (
 
 // The policy of examples/functions/verdict takes the place of the handler restart, with the rights that its manifest gives.
 func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
+	alone(t)
 	const backoff = 10 * time.Second
 	s := newScene(t)
-	s.must(build(t.Context(), s.dir, "examples/functions/verdict"))
+	s.must(build(t.Context(), s.programs, "examples/functions/verdict"))
 	manifest := "--filename=../../examples/functions/verdict/verdict.yaml"
 	_, err := s.plane.Kubectl(t.Context(), "", "apply", manifest)
 	s.must(err)

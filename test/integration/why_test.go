@@ -40,6 +40,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 }
 
 func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	s.configured("config-events", "failure-messages", "enabled")
 	s.ownController(controller{sink: s.sink.url()})
@@ -94,6 +95,7 @@ func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 
 // The log of a driver is told where the operator's settings and its roles say so.
 func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
+	alone(t)
 	s := newScene(t)
 	_, err := s.plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
 	s.must(err)
