@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
@@ -84,7 +85,7 @@ func (a *API) Get(ctx context.Context, name types.NamespacedName) (dialect.Appli
 // CheckUnchanged reads an application live. It fails with a conflict if the application changed since it was read: another replica
 // may have moved on.
 func (a *API) CheckUnchanged(ctx context.Context, app dialect.Application) error {
-	live, err := a.Get(ctx, types.NamespacedName{Namespace: app.GetNamespace(), Name: app.GetName()})
+	live, err := a.Get(ctx, cache.MetaObjectToName(app).AsNamespacedName())
 	if err != nil {
 		return fmt.Errorf("read application again: %w", err)
 	}

@@ -188,7 +188,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view) error {
 		}
 		r.publish(ctx, v, decision)
 		if decision.Effect == lifecycle.NoEffect {
-			r.deadlines.clear(keyOf(v.app))
+			r.deadlines.clear(base.KeyOf(v.app))
 			r.requeueAt(ctx, v, decision)
 			return r.removeFinalizer(ctx, v)
 		}
@@ -256,7 +256,7 @@ func (r *Reconciler) requeueAt(ctx context.Context, v *view, decision lifecycle.
 	}
 	if !due.IsZero() {
 		logging.FromContext(ctx).Debugw("requeued", append(v.logKeys(), "until", due)...)
-		r.deadlines.set(keyOf(v.app), due.Sub(r.clock.Now()))
+		r.deadlines.set(base.KeyOf(v.app), due.Sub(r.clock.Now()))
 	}
 }
 

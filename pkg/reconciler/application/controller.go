@@ -195,11 +195,11 @@ func watchApplications(
 			if app, ok := base.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.recordGuard.forget(app)
-				r.relabelledDrivers.forget(keyOf(app))
+				r.relabelledDrivers.forget(base.KeyOf(app))
 				r.nameWaits.forget(app.GetUID())
 				r.edits.Forget(app.GetUID())
-				r.deadlines.clear(keyOf(app))
-				states.Observe(keyOf(app))
+				r.deadlines.clear(base.KeyOf(app))
+				states.Observe(base.KeyOf(app))
 				r.templates.Forget(app.GetUID())
 				if r.executorDetails != nil {
 					r.executorDetails.Forget(app.GetUID())

@@ -10,17 +10,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -35,11 +32,11 @@ const retryAfter = time.Second
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
 func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
-	client, err := r.clientFor(object)
+	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
 	if err != nil {
 		return nil, err
 	}
-	made, err := client.create(ctx)
+	made, err := client.Create(ctx)
 	switch {
 	case err == nil:
 		return made, nil
@@ -55,9 +52,9 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 // reuseRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
 // quotas and policies before names, so that it refuses what it has already.
 func (r *Reconciler) reuseRefused(
-	ctx context.Context, client objectClient, object submission.Object, refused *refusedError,
+	ctx context.Context, client kube.ObjectClient, object submission.Object, refused *refusedError,
 ) (submission.Object, error) {
-	existing, err := client.get(ctx)
+	existing, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err), apierror.IsTerminal(err), notInstalled(object, err):
 		return nil, refused
@@ -74,8 +71,8 @@ func (r *Reconciler) reuseRefused(
 	}
 }
 
-func (r *Reconciler) reuse(ctx context.Context, client objectClient, object submission.Object) (submission.Object, error) {
-	existing, err := client.get(ctx)
+func (r *Reconciler) reuse(ctx context.Context, client kube.ObjectClient, object submission.Object) (submission.Object, error) {
+	existing, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, &nameNotFreeError{wanted: object} // it went in between
@@ -92,11 +89,11 @@ func (r *Reconciler) reuse(ctx context.Context, client objectClient, object subm
 	case going:
 		return nil, &nameNotFreeError{object, existing}
 	}
-	if err := client.delete(ctx, existing); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err := client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID()))); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
 	// Other objects than Pods are deleted at once, unless they have a finalizer.
-	if made, err := client.create(ctx); err == nil {
+	if made, err := client.Create(ctx); err == nil {
 		return made, nil
 	}
 	return nil, &nameNotFreeError{object, existing}
@@ -206,81 +203,6 @@ func ownerOf(object submission.Object) string {
 func describe(object submission.Object) string {
 	kind := object.GetObjectKind().GroupVersionKind().Kind
 	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
-}
-
-// objectClient creates, reads and deletes one object, of any kind.
-type objectClient struct {
-	create func(ctx context.Context) (submission.Object, error)
-	get    func(ctx context.Context) (submission.Object, error)
-	delete func(ctx context.Context, existing submission.Object) error
-}
-
-// typedClient is the part of a typed client that launches need.
-type typedClient[T submission.Object] interface {
-	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
-	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
-	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
-}
-
-func clientOf[T submission.Object](client typedClient[T], object T) objectClient {
-	return objectClient{
-		create: func(ctx context.Context) (submission.Object, error) {
-			if err := apierror.Oversized(object.GetObjectKind().GroupVersionKind().Kind, object); err != nil {
-				return nil, err
-			}
-			return client.Create(ctx, object, metav1.CreateOptions{})
-		},
-		get: func(ctx context.Context) (submission.Object, error) {
-			return client.Get(ctx, object.GetName(), metav1.GetOptions{})
-		},
-		delete: func(ctx context.Context, existing submission.Object) error {
-			return client.Delete(ctx, existing.GetName(), *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
-		},
-	}
-}
-
-func (r *Reconciler) clientFor(object submission.Object) (objectClient, error) {
-	kube, namespace := r.kube, object.GetNamespace()
-	switch object := object.(type) {
-	case *corev1.Pod:
-		return clientOf(kube.CoreV1().Pods(namespace), object), nil
-	case *corev1.Service:
-		return clientOf(kube.CoreV1().Services(namespace), object), nil
-	case *corev1.ConfigMap:
-		return clientOf(kube.CoreV1().ConfigMaps(namespace), object), nil
-	case *corev1.Secret:
-		return clientOf(kube.CoreV1().Secrets(namespace), object), nil
-	case *corev1.PersistentVolumeClaim:
-		return clientOf(kube.CoreV1().PersistentVolumeClaims(namespace), object), nil
-	case *networkingv1.Ingress:
-		return clientOf(kube.NetworkingV1().Ingresses(namespace), object), nil
-	case *networkingv1.NetworkPolicy:
-		return clientOf(kube.NetworkingV1().NetworkPolicies(namespace), object), nil
-	case *policyv1.PodDisruptionBudget:
-		return clientOf(kube.PolicyV1().PodDisruptionBudgets(namespace), object), nil
-	case *unstructured.Unstructured:
-		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
-		return clientOf(untyped{r.dynamic.Resource(resource).Namespace(namespace)}, object), nil
-	default:
-		return objectClient{}, fmt.Errorf("no client for %T", object)
-	}
-}
-
-// untyped makes a dynamic client look like a typed one.
-type untyped struct{ dynamic.ResourceInterface }
-
-func (u untyped) Create(
-	ctx context.Context, object *unstructured.Unstructured, options metav1.CreateOptions,
-) (*unstructured.Unstructured, error) {
-	return u.ResourceInterface.Create(ctx, object, options)
-}
-
-func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
-	return u.ResourceInterface.Get(ctx, name, options)
-}
-
-func (u untyped) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
-	return u.ResourceInterface.Delete(ctx, name, options)
 }
 
 // notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace

@@ -19,6 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -120,11 +121,11 @@ func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch
 	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
 		object.SetNamespace(objects.Driver.Namespace)
-		client, err := r.clientFor(object)
+		client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
 		if err != nil {
 			return "", err
 		}
-		existing, err = client.get(ctx)
+		existing, err = client.Get(ctx)
 		switch {
 		case apierrors.IsNotFound(err), apierror.IsTerminal(err):
 			return "", nil

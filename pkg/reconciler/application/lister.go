@@ -7,6 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // lister reads the applications of an API from the cache.
@@ -62,7 +63,7 @@ func (s lister) by(index, value string) (names []types.NamespacedName) {
 		return nil // there is such an index
 	}
 	for _, object := range found {
-		names = append(names, keyOf(object.(dialect.Application)))
+		names = append(names, base.KeyOf(object.(dialect.Application)))
 	}
 	return names
 }

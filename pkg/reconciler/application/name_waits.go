@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -140,11 +141,11 @@ func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object)
 	if object == nil {
 		return false, nil
 	}
-	client, err := r.clientFor(object)
+	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
 	if err != nil {
 		return false, err
 	}
-	live, err := client.get(ctx)
+	live, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil

@@ -36,7 +36,7 @@ func (r *Reconciler) observe(
 		seen.Deleted = app.GetDeletionTimestamp().Time
 	}
 	if !hasDriver(record) {
-		r.relabelledDrivers.forget(keyOf(app))
+		r.relabelledDrivers.forget(base.KeyOf(app))
 		return seen, nil
 	}
 	pod, gone, err := r.findDriver(ctx, app, record.Launch)
@@ -99,7 +99,7 @@ func hasDriver(record *v1alpha1.Record) bool {
 // proves nothing: one live read decides. A deletion event that proves itself needs no read, and neither does a Pod that was
 // created so recently that its event may be on its way.
 func (r *Reconciler) findDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
-	key := keyOf(app)
+	key := base.KeyOf(app)
 	last, proven := r.expectations.deleted(launch.DriverUID)
 	if proven {
 		r.relabelledDrivers.forget(key)

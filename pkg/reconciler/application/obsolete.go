@@ -5,9 +5,11 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -44,13 +46,13 @@ func expectsNoPods(record *v1alpha1.Record) bool {
 // deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden nothing waits: the object is deleted
 // with the application.
 func (r *Reconciler) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
-	client, err := r.clientFor(object)
+	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
 	if err != nil {
 		return err
 	}
-	existing, err := client.get(ctx)
+	existing, err := client.Get(ctx)
 	if err == nil && existing.GetLabels()[labelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
-		err = client.delete(ctx, existing)
+		err = client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
 	}
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):

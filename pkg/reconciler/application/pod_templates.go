@@ -10,6 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -59,7 +60,7 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *templateUnav
 func (r *Reconciler) addTemplates(
 	v *view, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) ([]string, error) {
-	request := podtemplate.Attempt{NamespacedName: keyOf(v.app), UID: v.app.GetUID(), Number: attempt.ID}
+	request := podtemplate.Attempt{NamespacedName: base.KeyOf(v.app), UID: v.app.GetUID(), Number: attempt.ID}
 	var warnings []string
 	var refused []error
 	var absent *templateUnavailable

@@ -125,7 +125,3 @@ func (w *recordGuard) forget(app dialect.Application) {
 	delete(w.withRecord, app.GetUID())
 	delete(w.lost, app.GetUID())
 }
-
-func keyOf(app dialect.Application) types.NamespacedName {
-	return types.NamespacedName{Namespace: app.GetNamespace(), Name: app.GetName()}
-}

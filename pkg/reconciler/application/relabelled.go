@@ -71,7 +71,7 @@ func newRelabelledDrivers(
 // follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
 // the informer, by itself, or by the replica that owns the application.
 func (r *relabelledDrivers) follow(object dialect.Application, pod *corev1.Pod) bool {
-	app := keyOf(object)
+	app := base.KeyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
 		r.forget(app)
 		return true

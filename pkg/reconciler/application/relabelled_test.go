@@ -16,6 +16,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // noneRelabelled follows no Pod.
@@ -139,12 +140,12 @@ func followDriver(t *testing.T, live *driver) *followedDriver {
 func (f *followedDriver) until(t *testing.T, what string, holds func(pod *corev1.Pod) bool) {
 	t.Helper()
 	for {
-		if holds(f.watched(keyOf(pi().Obj()), "ours")) {
+		if holds(f.watched(base.KeyOf(pi().Obj()), "ours")) {
 			return
 		}
 		select {
 		case app := <-f.changed:
-			if app != keyOf(pi().Obj()) {
+			if app != base.KeyOf(pi().Obj()) {
 				t.Errorf("%s changed", app)
 			}
 		case <-time.After(30 * time.Second):
@@ -179,7 +180,7 @@ func TestADriverThatWentBeforeItWasFollowedIsFollowedNoMore(t *testing.T) {
 }
 
 func TestAWatchEndsThatIsNotNeeded(t *testing.T) {
-	key := keyOf(pi().Obj())
+	key := base.KeyOf(pi().Obj())
 	for name, end := range map[string]func(*followedDriver){
 		"the labels are back":        func(f *followedDriver) { f.follow(pi().Obj(), driverOf("this", "ours").Labelled().Obj()) },
 		"the application is gone":    func(f *followedDriver) { f.forget(key) },
@@ -211,13 +212,13 @@ func TestNoMoreThanSomeDriversAreFollowed(t *testing.T) {
 			t.Fatalf("driver %d is not watched", i)
 		}
 	}
-	if r.follow(app(maxRelabelled), driverOf("this", "ours").Obj()) || r.watched(keyOf(app(maxRelabelled)), "ours") != nil {
+	if r.follow(app(maxRelabelled), driverOf("this", "ours").Obj()) || r.watched(base.KeyOf(app(maxRelabelled)), "ours") != nil {
 		t.Error("one too many is watched")
 	}
-	if r.lastSeen(keyOf(app(maxRelabelled)), "ours") == nil {
+	if r.lastSeen(base.KeyOf(app(maxRelabelled)), "ours") == nil {
 		t.Error("it is not known what was read")
 	}
-	r.forget(keyOf(app(0)))
+	r.forget(base.KeyOf(app(0)))
 	if !r.follow(app(maxRelabelled), driverOf("this", "ours").Obj()) {
 		t.Error("it is not watched though there is room")
 	}

@@ -145,7 +145,7 @@ func (r *Reconciler) changedLabels(v *view, launch *v1alpha1.Launch) string {
 	app := v.app
 	pod := r.drivers.get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
-		pod = r.relabelledDrivers.lastSeen(keyOf(app), launch.DriverUID)
+		pod = r.relabelledDrivers.lastSeen(base.KeyOf(app), launch.DriverUID)
 	}
 	if pod == nil {
 		return ""

@@ -61,7 +61,15 @@ func Cached[O any](objects cache.KeyGetter, key types.NamespacedName) O {
 
 // KeyOf returns the key of an object.
 func KeyOf(object metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+	return cache.MetaObjectToName(object).AsNamespacedName()
+}
+
+// DropManagedFields is a transform of informers: nothing reads the managed fields of Firesteel's kinds, and a write would send them.
+func DropManagedFields(object any) (any, error) {
+	if object, ok := object.(metav1.Object); ok {
+		object.SetManagedFields(nil)
+	}
+	return object, nil
 }
 
 // WithRecorder returns a context with a recorder of Kubernetes Events, the given one if it has one.

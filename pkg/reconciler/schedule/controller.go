@@ -151,7 +151,7 @@ func newController(
 }
 
 func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	base.Must(ctx, informer.SetTransform(strip))
+	base.Must(ctx, informer.SetTransform(base.DropManagedFields))
 	leads := impl.Reconciler.(base.Leader)
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
@@ -230,12 +230,4 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 		},
 		DeleteFunc: func(object any) { changed(base.LastKnown(object)) },
 	})
-}
-
-// strip drops managed fields.
-func strip(object any) (any, error) {
-	if s, is := object.(variant.Schedule); is {
-		s.SetManagedFields(nil)
-	}
-	return object, nil
 }

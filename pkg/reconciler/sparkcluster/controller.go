@@ -97,12 +97,7 @@ func NewController(process *base.Process, read masterui.Read) func(context.Conte
 }
 
 func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer) {
-	base.Must(ctx, informer.SetTransform(func(object any) (any, error) {
-		if c, is := object.(*sparkv1.SparkCluster); is {
-			c.SetManagedFields(nil)
-		}
-		return object, nil
-	}))
+	base.Must(ctx, informer.SetTransform(base.DropManagedFields))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {

@@ -17,6 +17,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -153,26 +154,26 @@ func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, 
 	if existing != nil && isUpToDate(c, existing, wanted) {
 		return nil
 	}
-	verbs, err := verbsFor(r.kube, wanted)
+	client, err := kube.ObjectClientOf(r.kube, nil, wanted)
 	if err != nil {
 		return err
 	}
 	var refused error
 	if existing == nil {
-		made, err := verbs.create(ctx)
+		made, err := client.Create(ctx)
 		if !apierrors.IsAlreadyExists(err) && !apierror.IsTerminal(err) {
 			return r.recordWrite(made, wanted, err)
 		}
 		refused = err
 	}
-	return r.adoptOrUpdate(ctx, c, verbs, wanted, refused)
+	return r.adoptOrUpdate(ctx, c, client, wanted, refused)
 }
 
 // adoptOrUpdate updates an existing object, if the cluster owns it or may adopt it. refused is why the object was not created, nil
 // if that was not tried. Any refusal may be caused by the name: the response to an earlier create may be lost, or the object with
 // the name is being deleted. The API server checks quotas and policies before names.
-func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, verbs verbs, wanted object, refused error) error {
-	existing, err := verbs.get(ctx)
+func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, client kube.ObjectClient, wanted object, refused error) error {
+	existing, err := client.Get(ctx)
 	going := &nameNotFreeError{object: describe(wanted)}
 	switch {
 	case apierror.IsTerminal(refused) && (apierrors.IsNotFound(err) || apierror.IsTerminal(err)):
@@ -201,18 +202,18 @@ func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster,
 		}
 	}
 	if needsReplacement(existing, wanted) {
-		return r.replace(ctx, verbs, existing, wanted)
+		return r.replace(ctx, client, existing, wanted)
 	}
-	updated, err := verbs.update(ctx, merge(existing, wanted, r.isAutoscaled(c)))
+	updated, err := client.Update(ctx, merge(existing, wanted, r.isAutoscaled(c)))
 	return r.recordWrite(updated, wanted, err)
 }
 
 // replace deletes an object that cannot be updated, and creates the wanted one.
-func (r *Reconciler) replace(ctx context.Context, verbs verbs, existing, wanted object) error {
+func (r *Reconciler) replace(ctx context.Context, client kube.ObjectClient, existing, wanted object) error {
 	if err := r.remove(ctx, existing); err != nil {
 		return err
 	}
-	made, err := verbs.create(ctx)
+	made, err := client.Create(ctx)
 	if apierrors.IsAlreadyExists(err) {
 		return &nameNotFreeError{object: describe(wanted)}
 	}
@@ -236,7 +237,7 @@ func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluste
 // isAutoscaled reports whether an autoscaler exists and decides the number of workers. Until it exists, the number in the spec
 // holds.
 func (r *Reconciler) isAutoscaled(c *sparkv1.SparkCluster) bool {
-	scaler := objectKey{kind: kindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
+	scaler := objectKey{kind: kube.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
 	return resources.Autoscaled(c) && r.owned.get(c.UID, scaler) != nil
 }
 
@@ -281,17 +282,17 @@ func ownerOf(o object) string {
 }
 
 func describe(o object) string {
-	return fmt.Sprintf("%s %s/%s", kindOf(o), o.GetNamespace(), o.GetName())
+	return fmt.Sprintf("%s %s/%s", kube.KindOf(o), o.GetNamespace(), o.GetName())
 }
 
 // remove deletes an object if it has not changed since it was read: it may have been orphaned.
 func (r *Reconciler) remove(ctx context.Context, o object) error {
-	verbs, err := verbsFor(r.kube, o)
+	client, err := kube.ObjectClientOf(r.kube, nil, o)
 	if err != nil {
 		return err
 	}
 	background, uid, version := metav1.DeletePropagationBackground, o.GetUID(), o.GetResourceVersion()
-	err = verbs.remove(ctx, metav1.DeleteOptions{
+	err = client.Delete(ctx, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version}, PropagationPolicy: &background,
 	})
 	if err != nil && !apierrors.IsNotFound(err) {

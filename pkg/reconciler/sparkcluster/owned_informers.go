@@ -21,6 +21,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
@@ -36,17 +37,17 @@ const (
 
 // newOwnedObjects watches what belongs to clusters. It calls changed with each changed object and its cluster.
 func newOwnedObjects(
-	ctx context.Context, kube kubernetes.Interface, clock clock.PassiveClock, changed func(types.NamespacedName, object),
+	ctx context.Context, client kubernetes.Interface, clock clock.PassiveClock, changed func(types.NamespacedName, object),
 ) *ownedObjects {
-	factory := informers.NewSharedInformerFactoryWithOptions(kube, 0,
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0,
 		informers.WithTransform(strip),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = resources.LabelCluster }))
 	e := &ownedObjects{pending: map[string]*writecache.Cache[object]{}, uncertain: lru.New(maxUncertain), pods: factory.Core().V1().Pods().Informer(), informers: map[string]cache.SharedIndexInformer{
-		kindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
-		kindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
-		kindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
-		kindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
-		kindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
+		kube.KindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
+		kube.KindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
+		kube.KindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
+		kube.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
+		kube.KindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
 	}}
 	tell := func(found any) {
 		if o, is := base.LastKnown(found).(object); is {

@@ -139,7 +139,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 			blocked.SpecAdopted(ctx, c, record)
 		}
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, keyOf(c), r.masterOf(c, objects), decision.Ask)
+		r.masters.Follow(c.UID, base.KeyOf(c), r.masterOf(c, objects), decision.Ask)
 		if decision.Effect == cluster.NoEffect {
 			r.requeue(ctx, c, decision)
 			return c, nil
@@ -247,8 +247,4 @@ func objectOf(c *sparkv1.SparkCluster) events.Object {
 		Group: sparkv1.SchemeGroupVersion.Group, Resource: status.Resource, Kind: events.KindCluster,
 		Namespace: c.Namespace, Name: c.Name, UID: c.UID,
 	}
-}
-
-func keyOf(c *sparkv1.SparkCluster) types.NamespacedName {
-	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }

@@ -6,13 +6,19 @@ import (
 	"maps"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
+	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -37,11 +43,11 @@ func isCreated(c *sparkv1.SparkCluster) bool {
 
 // getLive reads an object from the API server, nil if there is none.
 func (r *Reconciler) getLive(ctx context.Context, at objectKey) (object, error) {
-	verbs, err := verbsFor(r.kube, emptyObject(at))
+	client, err := kube.ObjectClientOf(r.kube, nil, emptyObject(at))
 	if err != nil {
 		return nil, err
 	}
-	live, err := verbs.get(ctx)
+	live, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -133,3 +139,17 @@ func (e *ownedObjects) resolved(cluster types.UID, at objectKey) {
 
 // forget drops the uncertain objects of a cluster.
 func (e *ownedObjects) forget(cluster types.UID) { e.uncertain.Remove(cluster) }
+
+// emptyObject returns an object with only a name and a namespace.
+func emptyObject(at objectKey) object {
+	meta := metav1.ObjectMeta{Namespace: at.namespace, Name: at.name}
+	for _, empty := range []object{
+		&corev1.Service{ObjectMeta: meta}, &appsv1.StatefulSet{ObjectMeta: meta}, &networkingv1.NetworkPolicy{ObjectMeta: meta},
+		&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}, &policyv1.PodDisruptionBudget{ObjectMeta: meta},
+	} {
+		if kube.KindOf(empty) == at.kind {
+			return empty
+		}
+	}
+	return nil
+}
