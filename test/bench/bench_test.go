@@ -10,18 +10,15 @@ import (
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
 
-// smokeCount and smokeBatches are as many applications, and parts to measure lives in, as are enough to see each part work.
-const (
-	smokeCount   = 20
-	smokeBatches = 2
-)
+// smokeCount is the number of applications that are enough to see each part work.
+const smokeCount = 20
 
 // Nothing here asks how long anything takes: that is what make bench is for.
 func TestEachPartYieldsItsFigures(t *testing.T) {
 	if os.Getenv(assets) == "" {
 		t.Fatalf("%s names no folder with etcd, kube-apiserver and kwok: run make test-bench, which builds them", assets)
 	}
-	b := &bench{count: smokeCount, batches: smokeBatches, began: time.Now(), yardsticks: map[string]*yardstick{}}
+	b := &bench{count: smokeCount, began: time.Now(), yardsticks: map[string]*yardstick{}}
 	if err := b.measure(t.Context(), "../..", names()); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -50,7 +51,7 @@ func (r *Reconciler) ensureRecord(ctx context.Context, v *view) (bool, error) {
 		return false, r.waitForOtherOperator(ctx, v, loss)
 	case lost && !contested:
 		return r.restoreStatus(ctx, v, loss)
-	case !begun && r.expectations.isNew(app.GetUID()):
+	case !begun && r.newApplications.has(app.GetUID()):
 		return !deleted, nil
 	case d.FinishedElsewhere(app):
 		return false, nil
@@ -87,14 +88,14 @@ func (r *Reconciler) adopt(ctx context.Context, v *view) (bool, error) {
 		return false, r.markBlocked(ctx, v, "NotAdopted", fmt.Sprintf("The status is another operator's and cannot be understood: "+
 			"status.%s. What runs is left alone; delete the application and apply it again to have it run by Firesteel.", err))
 	}
-	drivers, err := r.listDrivers(ctx, v)
+	pods, err := r.listDrivers(ctx, v)
 	if err != nil {
 		return false, err
 	}
-	if drivers, err = r.addRelabelled(ctx, v, record, drivers); err != nil {
+	if pods, err = r.addRelabelled(ctx, v, record, pods); err != nil {
 		return false, err
 	}
-	driver, others := d.PickDriver(app, record, drivers)
+	driver, others := d.PickDriver(app, record, pods)
 	if cleared, err := r.deleteOtherDrivers(ctx, v, others); err != nil || !cleared {
 		return false, err
 	}
@@ -162,7 +163,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view, others []c
 	}
 	for i := range others {
 		pod := &others[i]
-		gone, err := r.deleteDueDriver(ctx, v, pod, deletedEarlier)
+		gone, err := r.deleteDueDriver(ctx, v, pod, drivers.OfEarlierAttempt)
 		if err != nil {
 			return false, err
 		}

@@ -24,6 +24,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -46,7 +48,7 @@ func (e *earlier) Ended() *earlier {
 // Going has the deletion accepted some time before the start, with 30 s of grace.
 func (e *earlier) Going(before time.Duration) *earlier {
 	grace := int64(30)
-	due := metav1.NewTime(start.Add(-before).Add(30 * time.Second))
+	due := metav1.NewTime(applicationtest.Start.Add(-before).Add(30 * time.Second))
 	e.pod.DeletionTimestamp, e.pod.DeletionGracePeriodSeconds = &due, &grace
 	return e
 }
@@ -75,9 +77,9 @@ func TestClear(t *testing.T) {
 		"one that is gone already is not awaited, whatever was seen": {asks: "delete", cleared: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app := with(pi(), limited)
+			app := with(applicationtest.Pi(), limited)
 			if test.deleted {
-				app.DeletionTimestamp = &metav1.Time{Time: start}
+				app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 			}
 			seen := earlierDriver().pod
 			kube := fake.NewClientset()
@@ -87,8 +89,8 @@ func TestClear(t *testing.T) {
 			}
 			var again []string
 			r := &Reconciler{
-				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
-				clock: clocktesting.NewFakePassiveClock(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
+				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
+				clock: clocktesting.NewFakePassiveClock(applicationtest.Start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
@@ -109,8 +111,8 @@ func TestClear(t *testing.T) {
 // A cache that is behind shows another replica's drivers as those of other attempts.
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
-	r := &Reconciler{kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(sparkfake.NewSimpleClientset(pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
-	cleared, err := r.deleteOtherDrivers(t.Context(), viewed(pi().Version("17").Obj()), []corev1.Pod{earlierDriver().pod})
+	r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(sparkfake.NewSimpleClientset(applicationtest.Pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
+	cleared, err := r.deleteOtherDrivers(t.Context(), viewed(applicationtest.Pi().Version("17").Obj()), []corev1.Pod{earlierDriver().pod})
 	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
 	}
@@ -133,19 +135,19 @@ func deletionsOn(client *fake.Clientset) string {
 
 // What is done for an application without a record, seen at an instant after the start.
 func TestWithRecord(t *testing.T) {
-	known := func() *application { return pi().In(lifecycle.RunningHealthy, 4, 4) }
-	theirs := func() *application {
-		return &application{*with(pi(), func(app *sparkv1.SparkApplication) {
+	known := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4) }
+	theirs := func() *applicationtest.Application {
+		return &applicationtest.Application{App: *with(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 			app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: "Failed", LastTransitionTime: "2026-03-01T12:00:00Z"}
 		})}
 	}
-	lost := func(now *application) func(*Reconciler) {
-		return func(r *Reconciler) { r.recordGuard.statusChanged(known().Obj(), now.Obj(), start) }
+	lost := func(now *applicationtest.Application) func(*Reconciler) {
+		return func(r *Reconciler) { r.recordGuard.statusChanged(known().Obj(), now.Obj(), applicationtest.Start) }
 	}
 	shown := known()
-	shown.app.Status.Firesteel = nil
+	shown.App.Status.Firesteel = nil
 	for name, test := range map[string]struct {
-		app    *application
+		app    *applicationtest.Application
 		before func(*Reconciler)
 		at     time.Duration
 		ready  bool
@@ -154,27 +156,27 @@ func TestWithRecord(t *testing.T) {
 	}{
 		"one with a record is gone on with": {app: known(), ready: true},
 		"one that is new begins": {
-			app: pi(), ready: true, before: func(r *Reconciler) { r.expectations.applicationAdded(pi().Obj(), true) },
+			app: applicationtest.Pi(), ready: true, before: func(r *Reconciler) { r.newApplications.added(applicationtest.Pi().Obj(), true) },
 		},
-		"one that may not be new begins where there is no driver": {app: pi(), ready: true, asks: "list pods"},
+		"one that may not be new begins where there is no driver": {app: applicationtest.Pi(), ready: true, asks: "list pods"},
 		"another operator's is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status",
 		},
 		"another operator's that came after it was new is adopted": {
-			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.expectations.applicationAdded(pi().Obj(), true) },
+			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.newApplications.added(applicationtest.Pi().Obj(), true) },
 		},
-		"another operator's that has ended is left alone": {app: &application{*with(pi(), in("ResourceReleased"))}},
-		"one whose status was removed is restored":        {app: pi(), before: lost(pi()), ready: true, asks: "update status"},
+		"another operator's that has ended is left alone": {app: &applicationtest.Application{App: *with(applicationtest.Pi(), in("ResourceReleased"))}},
+		"one whose status was removed is restored":        {app: applicationtest.Pi(), before: lost(applicationtest.Pi()), ready: true, asks: "update status"},
 		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "update status"},
 		"one that is known to have had a record waits for the news of its loss": {
 			app: theirs(), before: func(r *Reconciler) { r.recordGuard.recordSeen(known().Obj()) }, wait: retryAfter,
 		},
 		"one that lost its record while it could not be decoded is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) {
-				undecodable := pi()
-				undecodable.app.Undecodable = "spec.sparkConf"
-				r.recordGuard.statusChanged(known().Obj(), undecodable.Obj(), start)
-				r.recordGuard.statusChanged(undecodable.Obj(), theirs().Obj(), start)
+				undecodable := applicationtest.Pi()
+				undecodable.App.Undecodable = "spec.sparkConf"
+				r.recordGuard.statusChanged(known().Obj(), undecodable.Obj(), applicationtest.Start)
+				r.recordGuard.statusChanged(undecodable.Obj(), theirs().Obj(), applicationtest.Start)
 			},
 		},
 		"one that another operator writes is left alone": {
@@ -184,19 +186,25 @@ func TestWithRecord(t *testing.T) {
 			app: theirs(), before: lost(theirs()), at: otherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.pruned.Note(pi().Obj().UID, start) },
+			app: theirs(), before: func(r *Reconciler) {
+				lost(theirs())(r)
+				r.recordGuard.pruned.Note(applicationtest.Pi().Obj().UID, applicationtest.Start)
+			},
 			at: time.Second, wait: blocked.PrunedRetryAfter - time.Second,
 		},
 		"one whose record a foreign CRD dropped is restored after a while": {
-			app: theirs(), before: func(r *Reconciler) { lost(theirs())(r); r.recordGuard.pruned.Note(pi().Obj().UID, start) },
+			app: theirs(), before: func(r *Reconciler) {
+				lost(theirs())(r)
+				r.recordGuard.pruned.Note(applicationtest.Pi().Obj().UID, applicationtest.Start)
+			},
 			at: blocked.PrunedRetryAfter, ready: true, asks: "update status",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
-			clock := clocktesting.NewFakePassiveClock(start.Add(test.at))
-			r := &Reconciler{kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: newExpectations(apache.API, clock), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
+			clock := clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.at))
+			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}

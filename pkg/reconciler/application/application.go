@@ -23,6 +23,7 @@ import (
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
@@ -39,8 +40,8 @@ type Reconciler struct {
 	api     *applications.API
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
-	drivers drivers
-	deleter driverDeleter
+	drivers drivers.Cache
+	deleter drivers.Deleter
 	relay   delivery.Publisher
 	clock   clock.PassiveClock
 	// enqueueAfter requeues an application.
@@ -51,9 +52,10 @@ type Reconciler struct {
 	// namespaces returns the labels of a namespace, for the scope.
 	namespaces config.NamespaceLabels
 
-	expectations      *expectations
+	expectations      *drivers.Expectations
+	newApplications   *newApplications
 	finalizerRemovals *base.FinalizerRemovals
-	relabelledDrivers *relabelledDrivers
+	relabelledDrivers *drivers.Relabelled
 	nameWaits         *nameWaits
 	podEventTimes     *podEventTimes
 	edits             *edits.Tracker
@@ -64,7 +66,7 @@ type Reconciler struct {
 	executorDetails *executors.Details
 	// executorsSynced reports whether all executors that existed at the start are counted.
 	executorsSynced func() bool
-	logs            *driverLogs
+	logs            *drivers.Logs
 	redactors       base.Redactors
 	templates       *podtemplate.Keeper
 	// onStatusWrite is the kind's OnStatusWrite.
@@ -165,7 +167,7 @@ func (r *Reconciler) advance(ctx context.Context, v *view) error {
 		if decision.Effect == lifecycle.Launch {
 			prepared, err = r.prepare(ctx, v, record, &seen)
 			if errors.As(err, new(*templateUnavailable)) {
-				logging.FromContext(ctx).Debugw("waiting for a pod template", logKeys(record)...)
+				logging.FromContext(ctx).Debugw("waiting for a pod template", base.LogKeys(record)...)
 				return nil // the template's arrival enqueues the application
 			}
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
@@ -22,13 +23,13 @@ func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message s
 // releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not if dependents
 // are orphaned.
 func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view) error {
-	drivers, err := r.listDrivers(ctx, v)
+	pods, err := r.listDrivers(ctx, v)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, driver := range drivers {
-		_, err := r.deleter.delete(ctx, v.app, podRef(&driver), deletedBlocked, false)
+	for _, pod := range pods {
+		_, err := r.deleter.Delete(ctx, v.app, drivers.RefOf(&pod), drivers.ApplicationBlocked, false)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -21,6 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	kubeflowsettings "github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -29,7 +30,7 @@ import (
 func routed() *sparkv1.SparkApplication {
 	lies := map[string]string{labelLaunch: "another", apache.LabelApplication: "another", "team": "a"}
 	metadata := metav1.ObjectMeta{Name: "web", Labels: lies}
-	return with(pi(), func(app *sparkv1.SparkApplication) {
+	return with(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 		app.Spec.MainClass = "Main"
 		app.Spec.ConfigMapSpecs = []sparkv1.ConfigMapSpec{{Name: "settings", Labels: lies}}
 		app.Spec.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{{
@@ -68,7 +69,7 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 		app dialect.Application
 	}{
 		"Apache":            {applications.Apache(nil), apache.New(apache.Defaults{}), routed()},
-		"Apache, long name": {applications.Apache(nil), apache.New(apache.Defaults{}), with(named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
+		"Apache, long name": {applications.Apache(nil), apache.New(apache.Defaults{}), with(applicationtest.Named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
 		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflowsettings.Defaults{}), theirs},
 	} {
 		t.Run(name, func(t *testing.T) {

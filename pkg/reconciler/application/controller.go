@@ -24,6 +24,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
@@ -76,7 +77,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 			PromoteFilterFunc: func(object any) bool { return unfinished(object, currentDialect()) },
 			DemoteFunc: func(bucket reconciler.Bucket) {
 				r.relay.ForgetMatching(func(object events.Object) bool { return bucket.Has(object.Key()) })
-				r.relabelledDrivers.forgetMatching(bucket.Has)
+				r.relabelledDrivers.ForgetMatching(bucket.Has)
 			},
 		}
 	})
@@ -122,7 +123,7 @@ func newReconciler(
 	currentDialect func() dialect.Dialect, metrics *applicationmetrics.Metrics,
 ) Reconciler {
 	kube, realClock := kubeclient.Get(ctx), clock.RealClock{}
-	expectations, podEventTimes := newExpectations(kind.API.API, realClock), newPodEventTimes(realClock)
+	expectations, podEventTimes := drivers.NewExpectations(realClock), newPodEventTimes(realClock)
 	counter, details := executors.NewCounter(), (*executors.Details)(nil)
 	if kind.API.ShowsExecutors {
 		details = executors.NewDetails(realClock)
@@ -131,8 +132,8 @@ func newReconciler(
 		api:          kind.API,
 		kube:         kube,
 		dynamic:      dynamicclient.Get(ctx),
-		drivers:      drivers{podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
-		deleter:      driverDeleter{kube},
+		drivers:      drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
+		deleter:      drivers.NewDeleter(kube),
 		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
 		clock:        realClock,
 		enqueueAfter: impl.EnqueueAfter,
@@ -141,13 +142,14 @@ func newReconciler(
 		namespaces:   process.NamespaceLabels,
 
 		expectations:      expectations,
+		newApplications:   newNewApplications(kind.API.API),
 		finalizerRemovals: base.NewFinalizerRemovals(kind.API.Finalizer, realClock),
-		relabelledDrivers: newRelabelledDrivers(ctx, kube, kind.API.API, owned, relabelledEvents{
-			changed: func(app types.NamespacedName) {
+		relabelledDrivers: drivers.NewRelabelled(ctx, kube, kind.API.API, owned, drivers.RelabelledEvents{
+			Changed: func(app types.NamespacedName) {
 				podEventTimes.record(app)
 				impl.EnqueueKey(app)
 			},
-			deleted: expectations.podDeleted,
+			Deleted: expectations.PodDeleted,
 		}),
 		nameWaits:       newNameWaits(realClock),
 		podEventTimes:   podEventTimes,
@@ -157,7 +159,7 @@ func newReconciler(
 		executorCounter: counter,
 		executorDetails: details,
 		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
-		logs:            newDriverLogs(kube),
+		logs:            drivers.NewLogs(kube),
 		redactors:       base.NewRedactors(),
 		templates:       podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey),
 		onStatusWrite:   kind.OnStatusWrite,
@@ -172,7 +174,7 @@ func watchApplications(
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, atStart bool) {
 			if app, ok := object.(dialect.Application); ok {
-				r.expectations.applicationAdded(app, atStart)
+				r.newApplications.added(app, atStart)
 				r.recordGuard.recordSeen(app)
 			}
 			impl.Enqueue(object)
@@ -181,7 +183,7 @@ func watchApplications(
 			was, is := before.(dialect.Application), after.(dialect.Application)
 			if r.recordGuard.RolledBack(was, is) {
 				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
-				r.expectations.forgetDriver(is.GetRecord())
+				r.expectations.ForgetDriver(is.GetRecord())
 				r.recordGuard.restored(is)
 			} else {
 				r.recordGuard.statusChanged(was, is, r.clock.Now())
@@ -195,7 +197,7 @@ func watchApplications(
 			if app, ok := base.LastKnown(object).(dialect.Application); ok {
 				r.relay.Forget(app.GetUID())
 				r.recordGuard.forget(app)
-				r.relabelledDrivers.forget(base.KeyOf(app))
+				r.relabelledDrivers.Forget(base.KeyOf(app))
 				r.nameWaits.forget(app.GetUID())
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(base.KeyOf(app))
@@ -211,10 +213,10 @@ func watchApplications(
 
 func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, apps lister) {
 	informer := podinformer.Get(ctx, r.api.DriverSelector).Informer()
-	base.Must(ctx, informer.SetTransform(stripDriver(r.api.API)))
-	base.Must(ctx, informer.AddIndexers(driverIndexers))
+	base.Must(ctx, informer.SetTransform(drivers.Strip(r.api.API)))
+	base.Must(ctx, informer.AddIndexers(drivers.Indexers))
 	changed := func(object any) {
-		pod, ok := object.(*driverPod)
+		pod, ok := object.(*drivers.Pod)
 		if !ok {
 			return
 		}
@@ -229,16 +231,16 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 	}
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
-			if pod, ok := object.(*driverPod); ok {
-				r.expectations.podSeen(pod.UID)
+			if pod, ok := object.(*drivers.Pod); ok {
+				r.expectations.PodSeen(pod.UID)
 			}
 			changed(object)
 		},
 		UpdateFunc: controller.PassNew(changed),
 		DeleteFunc: func(object any) {
-			if pod, ok := base.LastKnown(object).(*driverPod); ok {
+			if pod, ok := base.LastKnown(object).(*drivers.Pod); ok {
 				_, tombstone := object.(cache.DeletedFinalStateUnknown)
-				r.expectations.podDeleted(pod.pod(), tombstone)
+				r.expectations.PodDeleted(pod.AsPod(), tombstone)
 				changed(pod)
 			}
 		},
@@ -248,7 +250,7 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 // applicationOf names the application of an API that a driver Pod belongs to. The Apache operator's owner reference is not a
 // controller reference. The garbage collector removes the reference if the application is deleted with orphaned dependents: then
 // the label names the application.
-func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool) {
+func applicationOf(api *dialect.API, pod *drivers.Pod) (types.NamespacedName, bool) {
 	for _, owner := range pod.OwnerReferences {
 		switch kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind); {
 		case kind.GroupKind() == api.GroupKind():
@@ -257,7 +259,7 @@ func applicationOf(api *dialect.API, pod *driverPod) (types.NamespacedName, bool
 			return types.NamespacedName{}, false // whatever its labels say, it is another API's
 		}
 	}
-	name, labelled := pod.label(api.LabelApplication)
+	name, labelled := pod.Label(api.LabelApplication)
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 

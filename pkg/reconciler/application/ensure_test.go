@@ -22,6 +22,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 )
 
 // service builds a Service of an attempt, or a namesake of one.
@@ -46,7 +47,7 @@ func (s *service) Unlabelled() *service {
 }
 
 func (s *service) Going() *service {
-	s.service.DeletionTimestamp = &metav1.Time{Time: start}
+	s.service.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 	return s
 }
 
@@ -132,7 +133,7 @@ func TestEnsure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "live-driver", UID: "uid-of-live-driver"}}
 			going := live.DeepCopy()
-			going.Name, going.UID, going.DeletionTimestamp = "going-driver", "uid-of-going-driver", &metav1.Time{Time: start}
+			going.Name, going.UID, going.DeletionTimestamp = "going-driver", "uid-of-going-driver", &metav1.Time{Time: applicationtest.Start}
 			client := fake.NewClientset(live, going)
 			if test.existing != nil {
 				client = fake.NewClientset(live, going, test.existing.Obj())

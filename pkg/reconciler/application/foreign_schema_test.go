@@ -15,6 +15,7 @@ import (
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
@@ -24,13 +25,13 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "SparkApplication"}, "pi", nil)
 	broken := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		app     *application
+		app     *applicationtest.Application
 		refusal error
 		foreign bool
 	}{
-		"the first one, refused as invalid":       {app: pi(), refusal: invalid, foreign: true},
-		"the first one, refused for other causes": {app: pi(), refusal: broken},
-		"a later one, refused as invalid":         {app: pi().In(lifecycle.Submitted, 1, 1), refusal: invalid},
+		"the first one, refused as invalid":       {app: applicationtest.Pi(), refusal: invalid, foreign: true},
+		"the first one, refused for other causes": {app: applicationtest.Pi(), refusal: broken},
+		"a later one, refused as invalid":         {app: applicationtest.Pi().In(lifecycle.Submitted, 1, 1), refusal: invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			app := test.app.Obj()
@@ -38,7 +39,7 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 			spark.PrependReactor("update", "sparkapplications", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, test.refusal
 			})
-			r := &Reconciler{api: applications.Apache(spark), clock: clockAt(start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
+			r := &Reconciler{api: applications.Apache(spark), clock: applicationtest.ClockAt(applicationtest.Start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
 			recorder := record.NewFakeRecorder(1)
 			err := r.write(controller.WithEventRecorder(t.Context(), recorder), viewed(app), app.DeepCopy())
 			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != blocked.PrunedRetryAfter {

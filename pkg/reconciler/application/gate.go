@@ -24,7 +24,7 @@ func newGate(
 		Lookup: states.Observe,
 		ForgetUnserved: func(app dialect.Application) {
 			r.relay.Forget(app.GetUID())
-			r.relabelledDrivers.forget(base.KeyOf(app))
+			r.relabelledDrivers.Forget(base.KeyOf(app))
 		},
 		ForgetWrite: r.recordGuard.Forget,
 		Defer: func(app dialect.Application) time.Duration {

@@ -31,6 +31,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -78,7 +79,7 @@ type env struct {
 	namespaces map[string]labels.Set
 }
 
-func newGateEnv(t *testing.T, apps ...*application) *env {
+func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 	t.Helper()
 	e := &env{
 		cache:  cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
@@ -94,7 +95,7 @@ func newGateEnv(t *testing.T, apps ...*application) *env {
 		t.Fatal(err)
 	}
 	r := &Reconciler{
-		relay: e.relay, podEventTimes: newPodEventTimes(clockAt(start)), relabelledDrivers: noneRelabelled(t),
+		relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: noneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
@@ -119,7 +120,7 @@ func (e *env) scope(key, value string) {
 }
 
 func TestTheGateKeepsWhatIsAtRestFromWhatGivesFinalizers(t *testing.T) {
-	e := newGateEnv(t, pi())
+	e := newGateEnv(t, applicationtest.Pi())
 	e.atRest = []string{"pi"}
 	if err := e.Reconcile(t.Context(), "team-a/pi"); err != nil || len(e.behind.keys) > 0 {
 		t.Errorf("%v: passed %v", err, e.behind.keys)
@@ -174,7 +175,7 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 		}, "team-a/pi", true, []types.UID{"uid-of-pi"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newGateEnv(t, pi())
+			e := newGateEnv(t, applicationtest.Pi())
 			test.change(e)
 			err := e.Reconcile(context.Background(), test.key)
 			if controller.IsSkipKey(err) == test.passes || (len(e.behind.keys) == 1) != test.passes {
@@ -202,7 +203,7 @@ func TestTheGateTraces(t *testing.T) {
 		"what somebody changed":    {conflict, "reconcile Unset"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newGateEnv(t, pi())
+			e := newGateEnv(t, applicationtest.Pi())
 			e.behind.act = func(context.Context) error { return test.err }
 			_ = e.Reconcile(context.Background(), "team-a/pi")
 			var got []string
@@ -227,7 +228,7 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 		"a success":  {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newGateEnv(t, pi())
+			e := newGateEnv(t, applicationtest.Pi())
 			e.behind.act = func(context.Context) error { return test.err }
 			_ = e.Reconcile(context.Background(), "team-a/pi")
 			if !slices.Equal(e.forgotten, test.want) {
@@ -239,9 +240,9 @@ func TestAConflictVoidsTheLastWrite(t *testing.T) {
 
 func TestWhatFailsIsTriedAgainAfterItsOwnBackOff(t *testing.T) {
 	const applications, retryFrom, retryCap = 1000, 5 * time.Millisecond, time.Minute
-	var apps []*application
+	var apps []*applicationtest.Application
 	for i := range applications {
-		apps = append(apps, named(fmt.Sprint(i)))
+		apps = append(apps, applicationtest.Named(fmt.Sprint(i)))
 	}
 	e := newGateEnv(t, apps...)
 	again := func(app int, failure error) time.Duration {
@@ -282,7 +283,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 		"what can never work":    controller.NewPermanentError(errors.New("no")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := newGateEnv(t, pi())
+			e := newGateEnv(t, applicationtest.Pi())
 			e.behind.act = func(context.Context) error { return err }
 			if got := e.Reconcile(context.Background(), "team-a/pi"); !errors.Is(got, err) {
 				t.Errorf("error is %v, want %v", got, err)
@@ -292,7 +293,7 @@ func TestWhatIsNoFailureLeavesTheGateAsItIs(t *testing.T) {
 }
 
 func TestTheGateCountsWhatIsServedByState(t *testing.T) {
-	e := newGateEnv(t, pi(), named("over").In(lifecycle.Succeeded, 6, 6), named("other").In(lifecycle.Succeeded, 6, 6))
+	e := newGateEnv(t, applicationtest.Pi(), applicationtest.Named("over").In(lifecycle.Succeeded, 6, 6), applicationtest.Named("other").In(lifecycle.Succeeded, 6, 6))
 	reconcile := func(names ...string) {
 		for _, name := range names {
 			if err := e.Reconcile(context.Background(), "team-a/"+name); err != nil && !controller.IsSkipKey(err) {
@@ -308,10 +309,10 @@ func TestTheGateCountsWhatIsServedByState(t *testing.T) {
 	}
 	reconcile("pi", "over", "other", "over")
 	check("at first", map[string]int64{"New": 1, "Succeeded": 2})
-	if err := e.cache.Update(pi().In(lifecycle.Succeeded, 6, 6).Obj()); err != nil {
+	if err := e.cache.Update(applicationtest.Pi().In(lifecycle.Succeeded, 6, 6).Obj()); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.cache.Delete(named("over").Obj()); err != nil {
+	if err := e.cache.Delete(applicationtest.Named("over").Obj()); err != nil {
 		t.Fatal(err)
 	}
 	reconcile("pi")
@@ -323,17 +324,17 @@ func TestTheGateCountsWhatIsServedByState(t *testing.T) {
 }
 
 func TestArrivalsAreToldOfOnce(t *testing.T) {
-	clock := clockAt(start)
+	clock := applicationtest.ClockAt(applicationtest.Start)
 	a := newPodEventTimes(clock)
 	name := types.NamespacedName{Namespace: "team-a", Name: "pi"}
 	if _, known := a.detectedAfter(a.take(context.Background(), name)); known {
 		t.Error("something arrived of which nothing was noted")
 	}
 	a.record(name)
-	clock.SetTime(start.Add(time.Second))
+	clock.SetTime(applicationtest.Start.Add(time.Second))
 	a.record(name) // the first counts
 	ctx := a.take(context.Background(), name)
-	clock.SetTime(start.Add(3 * time.Second))
+	clock.SetTime(applicationtest.Start.Add(3 * time.Second))
 	if after, known := a.detectedAfter(ctx); !known || after != 3*time.Second {
 		t.Errorf("told after %s (%t), want 3 s", after, known)
 	}
@@ -346,9 +347,9 @@ func TestArrivalsAreToldOfOnce(t *testing.T) {
 }
 
 func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
-	red := named("red")
-	red.app.Labels = map[string]string{"color": "red"}
-	apps := []*application{pi(), red}
+	red := applicationtest.Named("red")
+	red.App.Labels = map[string]string{"color": "red"}
+	apps := []*applicationtest.Application{applicationtest.Pi(), red}
 	for name, test := range map[string]struct {
 		configMap     string
 		before, after map[string]string
@@ -373,7 +374,7 @@ func TestAChangeOfSettingsConcernsThoseThatItActsOn(t *testing.T) {
 				var names []string
 				for _, app := range apps {
 					if concerned(app.Obj()) {
-						names = append(names, app.app.Name)
+						names = append(names, app.App.Name)
 					}
 				}
 				resynced = strings.Join(names, " ")

@@ -22,6 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -268,7 +269,7 @@ func (r *Reconciler) createLaunch(
 	if driver != nil {
 		seen.LaunchWarnings = v.dialect.NotInstalled(result.missing)
 		seen.Launched = driver.UID
-		r.expectations.podCreated(driver.UID)
+		r.expectations.PodCreated(driver.UID)
 	}
 	var refused *refusedError
 	var notFree *nameNotFreeError
@@ -320,7 +321,7 @@ func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedE
 
 // createResult is the result of creating the objects of an attempt.
 type createResult struct {
-	// driver is nil if it was not created.
+	// Driver is nil if it was not created.
 	driver *corev1.Pod
 	// objects are those that the API server has, as it returned them.
 	objects []submission.Object
@@ -379,6 +380,6 @@ func (r *Reconciler) deleteIncompleteDriver(ctx context.Context, app dialect.App
 	if driver == nil {
 		return nil
 	}
-	_, err := r.deleter.delete(ctx, app, podRef(driver), deletedIncomplete, false)
+	_, err := r.deleter.Delete(ctx, app, drivers.RefOf(driver), drivers.LaunchIncomplete, false)
 	return err
 }

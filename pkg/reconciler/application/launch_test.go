@@ -23,9 +23,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -132,9 +133,9 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 		launched types.UID
 		refused  bool
 	}{
-		"which is deleted":              {existing: []runtime.Object{driverOf("this", "ours").Obj()}, launched: "ours", refused: true},
+		"which is deleted":              {existing: []runtime.Object{applicationtest.DriverOf("this", "ours").Obj()}, launched: "ours", refused: true},
 		"if there is one":               {refused: true},
-		"but not an earlier launch's":   {existing: []runtime.Object{driverOf("earlier", "any").Obj()}, refused: true},
+		"but not an earlier launch's":   {existing: []runtime.Object{applicationtest.DriverOf("earlier", "any").Obj()}, refused: true},
 		"and is not over while unknown": {answer: apierrors.NewServiceUnavailable("later")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,15 +146,15 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 			client.PrependReactor("get", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return test.answer != nil, nil, test.answer
 			})
-			app := pi().Obj()
+			app := applicationtest.Pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
-			clock := clockAt(start)
-			r := &Reconciler{kube: client, deleter: driverDeleter{client}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), nameWaits: newNameWaits(clock)}
+			clock := applicationtest.ClockAt(applicationtest.Start)
+			r := &Reconciler{kube: client, deleter: drivers.NewDeleter(client), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock), nameWaits: newNameWaits(clock)}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			objects := &submission.Objects{
 				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
-				Driver: driverOf("this", "").Obj(),
+				Driver: applicationtest.DriverOf("this", "").Obj(),
 			}
 			_, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: objects}, &seen)
 			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
@@ -175,25 +176,25 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 		launched types.UID
 		awaited  bool
 	}{
-		"if it is this launch's":        {[]runtime.Object{driverOf("this", "ours").Obj()}, "ours", false},
-		"and awaited if that is going":  {[]runtime.Object{driverOf("this", "ours").Going().Obj()}, "", true},
-		"and not if it is an earlier's": {[]runtime.Object{driverOf("earlier", "ours").Obj()}, "", false},
+		"if it is this launch's":        {[]runtime.Object{applicationtest.DriverOf("this", "ours").Obj()}, "ours", false},
+		"and awaited if that is going":  {[]runtime.Object{applicationtest.DriverOf("this", "ours").Going().Obj()}, "", true},
+		"and not if it is an earlier's": {[]runtime.Object{applicationtest.DriverOf("earlier", "ours").Obj()}, "", false},
 		"and not if there is none":      {nil, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.existing...)
 			client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, exceeded })
-			app := pi().Obj()
+			app := applicationtest.Pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
-			clock := clockAt(start)
+			clock := applicationtest.ClockAt(applicationtest.Start)
 			r := &Reconciler{
-				kube: client, deleter: driverDeleter{client}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
+				kube: client, deleter: drivers.NewDeleter(client), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
 				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
 				templates: podtemplate.NewKeeper(t.Context(), nil, nil), nameWaits: newNameWaits(clock),
 			}
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
-			proceeds, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: &submission.Objects{Driver: driverOf("this", "").Obj()}}, &seen)
+			proceeds, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}}, &seen)
 			if err != nil || !proceeds || !seen.RetryLaunchAt.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
@@ -224,12 +225,12 @@ func TestObjectsOfALaunchAreCounted(t *testing.T) {
 
 // An edit between the fence and the launch makes another launch of the same attempt.
 func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
-	app := pi().Obj()
+	app := applicationtest.Pi().Obj()
 	app.Spec.MainClass = "Main"
 	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver", Unknown: `{"newer":1}`}}
-	clock, record := clockAt(start), app.Status.Firesteel.DeepCopy()
+	clock, record := applicationtest.ClockAt(applicationtest.Start), app.Status.Firesteel.DeepCopy()
 	r := &Reconciler{
-		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock),
+		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
 		drivers: cachedDrivers(t), nameWaits: newNameWaits(clock), redactors: base.NewRedactors(),
 	}
 	var seen lifecycle.Observation

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
@@ -32,14 +33,14 @@ var applicationIndexers = cache.Indexers{
 func indexLaunch(value func(app dialect.Application) string) cache.IndexFunc {
 	return func(object any) ([]string, error) {
 		app, ok := object.(dialect.Application)
-		if !ok || !hasDriver(app.GetRecord()) {
+		if !ok || !drivers.HasDriver(app.GetRecord()) {
 			return nil, nil
 		}
 		return []string{value(app)}, nil
 	}
 }
 
-// get returns an application, and whether there is one of that name. It is not to be changed.
+// Get returns an application, and whether there is one of that name. It is not to be changed.
 func (s lister) get(name types.NamespacedName) (dialect.Application, bool) {
 	object, known, err := s.GetByKey(name.String())
 	if err != nil || !known {

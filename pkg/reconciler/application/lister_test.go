@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -40,13 +41,13 @@ func TestExecutorsEnqueueApplicationsThatCountThem(t *testing.T) {
 		defaults apache.Defaults
 		want     bool
 	}{
-		"one that runs and asks for executors":                           {with(pi().In(lifecycle.RunningHealthy, 4, 4), asking), none, true},
-		"one that waits for them":                                        {with(pi().In(lifecycle.DriverReady, 4, 4), asking), none, true},
-		"one that runs and asks for none":                                {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
-		"one whose driver is not ready":                                  {with(pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
-		"one that has ended":                                             {with(pi().In(lifecycle.Failed, 4, 4), asking), none, false},
-		"one that nobody has looked at":                                  {with(pi(), asking), none, false},
-		"one that runs, where the operator's settings ask for executors": {pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
+		"one that runs and asks for executors":                           {with(applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4), asking), none, true},
+		"one that waits for them":                                        {with(applicationtest.Pi().In(lifecycle.DriverReady, 4, 4), asking), none, true},
+		"one that runs and asks for none":                                {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, false},
+		"one whose driver is not ready":                                  {with(applicationtest.Pi().In(lifecycle.DriverStarted, 4, 4), asking), none, false},
+		"one that has ended":                                             {with(applicationtest.Pi().In(lifecycle.Failed, 4, 4), asking), none, false},
+		"one that nobody has looked at":                                  {with(applicationtest.Pi(), asking), none, false},
+		"one that runs, where the operator's settings ask for executors": {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), byDefault, true},
 		"one that is not known":                                          {&sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, none, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestApplicationsOfAnExecutorAreFoundByTheirRecord(t *testing.T) {
 		"pi": {ApplicationID: "pi-0", DriverUID: "driver"}, "released": {ApplicationID: "pi-0", DriverUID: "driver-of-released", Released: true},
 		"other": {ApplicationID: "pi-1", DriverUID: "driver-of-other"}, "launching": {ApplicationID: "pi-0"},
 	} {
-		app := pi().In(lifecycle.RunningHealthy, 4, 4).Obj()
+		app := applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj()
 		app.Name, app.Status.Firesteel.Launch = name, launch
 		if err := apps.Add(app); err != nil {
 			t.Fatal(err)

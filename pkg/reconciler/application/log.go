@@ -8,22 +8,13 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // The log of a reconcile is the story of its application. The logger in the context has the keys namespace and name. Each line
 // about an attempt adds attempt and state. A decision adds effect, heldBy, reason, awaits and until, as far as they are known.
 
-// logKeys returns the attempt and the state of a record as keys and values of a log line.
-func logKeys(record *v1alpha1.Record) []any {
-	if record == nil {
-		return nil
-	}
-	return []any{"attempt", record.Attempt.ID, "state", outbox.Current(record).State}
-}
-
-// logKeys returns the attempt and the state of the stored record.
-func (v *view) logKeys() []any { return logKeys(v.app.GetRecord()) }
+func (v *view) logKeys() []any { return base.LogKeys(v.app.GetRecord()) }
 
 // logDecision writes one debug line for a decision: the effect that follows, what holds it up, and until when.
 func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycle.Decision) {
@@ -31,7 +22,7 @@ func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycl
 	if !logger.Desugar().Core().Enabled(zap.DebugLevel) {
 		return
 	}
-	keys := append(logKeys(record), "effect", decision.Effect)
+	keys := append(base.LogKeys(record), "effect", decision.Effect)
 	if decision.Held != "" {
 		keys = append(keys, "held", decision.Held)
 	}

@@ -32,6 +32,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
@@ -59,7 +61,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
 	l := &life{
-		env: newGateEnv(t, pi()), kube: fake.NewClientset(), spark: sparkfake.NewSimpleClientset(app), clock: clocktesting.NewFakePassiveClock(start),
+		env: newGateEnv(t, applicationtest.Pi()), kube: fake.NewClientset(), spark: sparkfake.NewSimpleClientset(app), clock: clocktesting.NewFakePassiveClock(applicationtest.Start),
 		logs: logs,
 	}
 	l.kube.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -71,16 +73,16 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		t.Fatal(err)
 	}
 	l.r = &Reconciler{
-		api: applications.Apache(l.spark), kube: l.kube, deleter: driverDeleter{l.kube}, drivers: cachedDrivers(t), relay: noSink{}, clock: l.clock,
+		api: applications.Apache(l.spark), kube: l.kube, deleter: drivers.NewDeleter(l.kube), drivers: cachedDrivers(t), relay: noSink{}, clock: l.clock,
 		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),
-		expectations: newExpectations(apache.API, l.clock), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
+		expectations: drivers.NewExpectations(l.clock), newApplications: newNewApplications(apache.API), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
 		executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
 		templates:     podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}),
 		keepFinalizer: func(dialect.Application) bool { return false },
 	}
-	l.r.expectations.applicationAdded(app, false)
+	l.r.newApplications.added(app, false)
 	l.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(99))
 	l.ctx = logging.WithLogger(l.ctx, zap.New(core).Sugar())
 	l.behind.act = func(ctx context.Context) error {
@@ -115,11 +117,11 @@ func (l *life) driverIs(t *testing.T, change func(*corev1.Pod)) {
 		t.Fatalf("%d Pods (%v)", len(pods.Items), err)
 	}
 	change(&pods.Items[0])
-	l.r.drivers.add(t, &pods.Items[0])
+	addDriver(t, l.r.drivers, &pods.Items[0])
 }
 
 func TestLogIsTheStoryOfAnApplication(t *testing.T) {
-	app := pi().Obj()
+	app := applicationtest.Pi().Obj()
 	app.Spec.MainClass, app.Spec.Jars = "Main", "local:///app.jar"
 	l := newLife(t, app)
 	l.reconcile(t)
@@ -134,7 +136,7 @@ func TestLogIsTheStoryOfAnApplication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deleted.DeletionTimestamp = &metav1.Time{Time: start}
+	deleted.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 	if err := l.spark.Tracker().Update(sparkv1.SchemeGroupVersion.WithResource("sparkapplications"), deleted, "team-a"); err != nil {
 		t.Fatal(err)
 	}

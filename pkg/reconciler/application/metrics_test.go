@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/metricstest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 )
 
 func TestTransitionsAreMeasuredOnce(t *testing.T) {
@@ -20,10 +21,10 @@ func TestTransitionsAreMeasuredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{metrics: i, podEventTimes: newPodEventTimes(clockAt(start))}
-	arrival := start.Add(-time.Second)
+	r := &Reconciler{metrics: i, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start))}
+	arrival := applicationtest.Start.Add(-time.Second)
 	ctx := context.WithValue(context.Background(), podEventTimeKey{}, &arrival)
-	after := pi().Obj()
+	after := applicationtest.Pi().Obj()
 	for n, state := range []string{"Submitted", "DriverRequested", "DriverStarted"} {
 		before := after.DeepCopy()
 		if after.Status.Firesteel == nil {
@@ -32,7 +33,7 @@ func TestTransitionsAreMeasuredOnce(t *testing.T) {
 		record := after.Status.Firesteel
 		record.Sequence++
 		record.Transitions = append(record.Transitions, v1alpha1.Transition{
-			Sequence: record.Sequence, State: state, Time: metav1.NewMicroTime(start.Add(time.Duration(n*n) * time.Second)),
+			Sequence: record.Sequence, State: state, Time: metav1.NewMicroTime(applicationtest.Start.Add(time.Duration(n*n) * time.Second)),
 		})
 		r.countTransitions(ctx, before, after)
 		r.countTransitions(ctx, after, after) // a write without news

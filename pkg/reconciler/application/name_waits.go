@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -69,7 +70,7 @@ func (o *nameWaits) of(app types.UID) (nameWait, bool) {
 	return known, ok
 }
 
-// forget knows that nothing stops an application's launch.
+// Forget knows that nothing stops an application's launch.
 func (o *nameWaits) forget(app types.UID) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -112,7 +113,7 @@ func (r *Reconciler) waitForNames(
 	ctx context.Context, v *view, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
 	app := v.app
-	pod := r.drivers.get(next.Namespace, next.Name)
+	pod := r.drivers.Get(next.Namespace, next.Name)
 	if pod != nil && pod.DeletionTimestamp != nil && r.ofEarlierLaunch(pod, next) {
 		return true, r.waitForEarlierDriver(ctx, v, pod, seen)
 	}
@@ -121,7 +122,7 @@ func (r *Reconciler) waitForNames(
 		return false, nil
 	}
 	if known.existing != nil {
-		if _, gone := r.expectations.deleted(known.existing.GetUID()); gone {
+		if _, gone := r.expectations.Deleted(known.existing.GetUID()); gone {
 			return false, nil
 		}
 	}
@@ -164,7 +165,7 @@ func (r *Reconciler) waitForEarlierDriver(ctx context.Context, v *view, pod *cor
 		seen.RetryLaunchAt = due
 	} else if again {
 		seen.RetryLaunchAt = now.Add(reportWaitAfter) // should its end not be seen
-		if _, err := r.deleter.delete(ctx, v.app, podRef(pod), deletedForName, !driver.NoGraceLeft); err != nil {
+		if _, err := r.deleter.Delete(ctx, v.app, drivers.RefOf(pod), drivers.NameNeeded, !driver.NoGraceLeft); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
 
 func claimInTheWay(uid types.UID, finalizers ...string) *corev1.PersistentVolumeClaim {
@@ -27,14 +28,14 @@ func claimInTheWay(uid types.UID, finalizers ...string) *corev1.PersistentVolume
 
 // A launch looks at what is in its way ever more seldom, creates nothing meanwhile, and says why it waits.
 func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(start)
+	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	existing := claimInTheWay("earlier", "example.org/a", "example.org/b")
 	client := fake.NewClientset(existing)
 	r := &Reconciler{
 		api: applications.Apache(nil), kube: client, drivers: cachedDrivers(t), clock: clock,
-		nameWaits: newNameWaits(clock), expectations: newExpectations(apache.API, clock),
+		nameWaits: newNameWaits(clock), expectations: drivers.NewExpectations(clock),
 	}
-	app, next := pi().Obj(), driverOf("this", "").Obj()
+	app, next := applicationtest.Pi().Obj(), applicationtest.DriverOf("this", "").Obj()
 	going := nameNotFreeError{wanted: claimInTheWay(""), existing: existing}
 	ctx := config.ToContext(t.Context(), config.Default())
 	wait := func() (bool, lifecycle.Observation) {
@@ -90,14 +91,14 @@ func TestALaunchWaitsForAnObjectWithABackOff(t *testing.T) {
 
 // Most objects go at once: a condition would be a write for nothing.
 func TestAShortWaitIsNotTold(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(start)
+	clock := clocktesting.NewFakePassiveClock(applicationtest.Start)
 	o := newNameWaits(clock)
 	var seen lifecycle.Observation
 	o.explain(o.stopped("app", nameNotFreeError{wanted: claimInTheWay(""), existing: claimInTheWay("earlier")}), &seen)
 	if seen.LaunchHeld != nil {
 		t.Errorf("it says at once: %s", seen.LaunchHeld.Message)
 	}
-	clock.SetTime(start.Add(reportWaitAfter))
+	clock.SetTime(applicationtest.Start.Add(reportWaitAfter))
 	known, _ := o.of("app")
 	if o.explain(known, &seen); seen.LaunchHeld == nil {
 		t.Error("it never says why it waits")

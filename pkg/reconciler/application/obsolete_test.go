@@ -16,6 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -58,7 +59,7 @@ func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
 			client.PrependReactor("delete", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return test.refusal != nil, nil, test.refusal
 			})
-			app := pi().In(test.before, 1, 1).Obj()
+			app := applicationtest.Pi().In(test.before, 1, 1).Obj()
 			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this"}
 			record := app.Status.Firesteel.DeepCopy()
 			last := record.Transitions[len(record.Transitions)-1]

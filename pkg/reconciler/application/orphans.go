@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
 
 // orphanDrivers returns the driver Pods of an application that may run and that its record does not name. The cause is a late
@@ -21,8 +22,8 @@ func (r *Reconciler) orphanDrivers(app dialect.Application, record *v1alpha1.Rec
 	if record == nil {
 		return nil
 	}
-	return slices.DeleteFunc(r.drivers.ownedBy(app.GetUID()), func(pod *corev1.Pod) bool {
-		return !isOrphan(pod, record.Launch) || r.expectations.released(pod.UID)
+	return slices.DeleteFunc(r.drivers.OwnedBy(app.GetUID()), func(pod *corev1.Pod) bool {
+		return !isOrphan(pod, record.Launch) || r.expectations.Released(pod.UID)
 	})
 }
 
@@ -84,11 +85,24 @@ func (r *Reconciler) dueForDeletion(app dialect.Application, pod *corev1.Pod, po
 	return wait <= 0
 }
 
+// deleteDueDriver deletes a driver Pod that no attempt may have any more, if its deletion is due. It reports whether the driver
+// cannot be running any more.
+func (r *Reconciler) deleteDueDriver(ctx context.Context, v *view, pod *corev1.Pod, reason drivers.Reason) (stopped bool, err error) {
+	driver := lifecycle.ObserveDriver(pod, v.policy.MainContainer)
+	if !r.dueForDeletion(v.app, pod, v.policy) {
+		return driver.Stopped, nil
+	}
+	// A terminating Pod is deleted again by force. If it was deleted by force before, only an interrupted deletion is repeated.
+	force := driver.Terminating && !driver.NoGraceLeft
+	accepted, err := r.deleter.Delete(ctx, v.app, drivers.RefOf(pod), reason, force)
+	return !driver.Terminating && driver.Stopped || !accepted, err
+}
+
 // deleteOrphan deletes a driver that belongs to no attempt, by force if it does not terminate in time. The informer reports its
 // deletion.
 func (r *Reconciler) deleteOrphan(ctx context.Context, v *view, pod *corev1.Pod) error {
 	logging.FromContext(ctx).Warnw("deleting an orphan driver Pod", append(v.logKeys(), "pod", pod.Name, "uid", pod.UID)...)
-	_, err := r.deleteDueDriver(ctx, v, pod, deletedOrphan)
+	_, err := r.deleteDueDriver(ctx, v, pod, drivers.Orphan)
 	return err
 }
 

@@ -5,73 +5,21 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
 	toolsrecord "k8s.io/client-go/tools/record"
 	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	sparkfake "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
-
-// driver builds a driver Pod of the application pi.
-type driver struct{ pod corev1.Pod }
-
-func driverOf(launch string, uid types.UID) *driver {
-	d := &driver{}
-	d.pod.Namespace, d.pod.Name, d.pod.UID = "team-a", "pi-0-driver", uid
-	d.pod.Labels = map[string]string{labelLaunch: launch}
-	d.pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(pi().Obj(), sparkv1.SchemeGroupVersion.WithKind("SparkApplication"))}
-	d.pod.Status.Phase = corev1.PodRunning
-	return d
-}
-
-func (d *driver) Ended() *driver {
-	d.pod.Status.Phase = corev1.PodFailed
-	return d
-}
-
-func (d *driver) Going() *driver {
-	d.pod.DeletionTimestamp = &metav1.Time{Time: start}
-	return d
-}
-
-// Unremoved has no grace left, and its deletion was interrupted.
-func (d *driver) Unremoved() *driver {
-	d.Going().pod.DeletionGracePeriodSeconds = new(int64)
-	return d
-}
-
-func (d *driver) Obj() *corev1.Pod { return d.pod.DeepCopy() }
-
-func cachedDrivers(t *testing.T, pods ...*corev1.Pod) drivers {
-	t.Helper()
-	cached := drivers{cache.NewIndexer(cache.MetaNamespaceKeyFunc, driverIndexers)}
-	for _, pod := range pods {
-		cached.add(t, pod)
-	}
-	return cached
-}
-
-func (d drivers) add(t *testing.T, pod *corev1.Pod) {
-	t.Helper()
-	kept, err := stripDriver(apache.API)(pod.DeepCopy())
-	if err == nil {
-		err = d.Add(kept)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestStray(t *testing.T) {
 	waiting := (*v1alpha1.Launch)(nil)
@@ -81,22 +29,22 @@ func TestStray(t *testing.T) {
 	refused := &v1alpha1.Launch{ID: "this", Released: true}
 	for name, test := range map[string]struct {
 		launch *v1alpha1.Launch
-		driver *driver
+		driver *applicationtest.Driver
 		want   bool
 	}{
-		"the launch's own":                                  {launched, driverOf("this", "ours"), false},
-		"the launch's own that is not recorded yet":         {fenced, driverOf("this", "any"), false},
-		"another of the same launch":                        {launched, driverOf("this", "another"), true},
-		"another that is going":                             {launched, driverOf("this", "another").Going(), true},
-		"one of an earlier launch":                          {fenced, driverOf("earlier", "any"), true},
-		"one of an earlier launch, between two":             {waiting, driverOf("earlier", "any"), true},
-		"one that ended and is going":                       {waiting, driverOf("earlier", "any").Ended().Going(), false},
-		"one that ended and that nobody deletes":            {waiting, driverOf("earlier", "any").Ended(), true},
-		"one of a launch that left a driver and is over":    {released, driverOf("this", "another"), true},
-		"the driver that it left":                           {released, driverOf("this", "ours"), false},
-		"one of a launch that was refused":                  {refused, driverOf("this", "any"), true},
-		"one that somebody else made":                       {launched, driverOf("", "theirs"), false},
-		"one that somebody else made, and before any other": {waiting, driverOf("", "theirs"), false},
+		"the launch's own":                                  {launched, applicationtest.DriverOf("this", "ours"), false},
+		"the launch's own that is not recorded yet":         {fenced, applicationtest.DriverOf("this", "any"), false},
+		"another of the same launch":                        {launched, applicationtest.DriverOf("this", "another"), true},
+		"another that is going":                             {launched, applicationtest.DriverOf("this", "another").Going(), true},
+		"one of an earlier launch":                          {fenced, applicationtest.DriverOf("earlier", "any"), true},
+		"one of an earlier launch, between two":             {waiting, applicationtest.DriverOf("earlier", "any"), true},
+		"one that ended and is going":                       {waiting, applicationtest.DriverOf("earlier", "any").Ended().Going(), false},
+		"one that ended and that nobody deletes":            {waiting, applicationtest.DriverOf("earlier", "any").Ended(), true},
+		"one of a launch that left a driver and is over":    {released, applicationtest.DriverOf("this", "another"), true},
+		"the driver that it left":                           {released, applicationtest.DriverOf("this", "ours"), false},
+		"one of a launch that was refused":                  {refused, applicationtest.DriverOf("this", "any"), true},
+		"one that somebody else made":                       {launched, applicationtest.DriverOf("", "theirs"), false},
+		"one that somebody else made, and before any other": {waiting, applicationtest.DriverOf("", "theirs"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := isOrphan(test.driver.Obj(), test.launch); got != test.want {
@@ -108,44 +56,44 @@ func TestStray(t *testing.T) {
 
 func TestDismissStrays(t *testing.T) {
 	for name, test := range map[string]struct {
-		live    *application // as it is at the API server; nil where it is gone
-		drivers []*driver
+		live    *applicationtest.Application // as it is at the API server; nil where it is gone
+		drivers []*applicationtest.Driver
 		now     time.Duration // since the start
 		// restarted are the uids of drivers of attempts that others followed.
 		restarted []types.UID
-		// deleted are the uids of those that are deleted; strays says that there are any.
+		// Deleted are the uids of those that are deleted; strays says that there are any.
 		deleted  []types.UID
 		strays   bool
 		conflict bool
 		// again is when the application is looked at again.
 		again time.Duration
 	}{
-		"there are none": {live: pi(), drivers: []*driver{driverOf("this", "ours")}},
+		"there are none": {live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours")}},
 		"one is deleted, and no other": {
-			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "stray")},
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours"), applicationtest.DriverOf("earlier", "stray")},
 			strays: true, deleted: []types.UID{"stray"},
 		},
 		"the driver of the attempt before is none, though it is not known to be going": {
-			live: pi(), drivers: []*driver{driverOf("this", "ours"), driverOf("earlier", "before").Ended()}, restarted: []types.UID{"before"},
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("this", "ours"), applicationtest.DriverOf("earlier", "before").Ended()}, restarted: []types.UID{"before"},
 		},
 		"one that is going is waited for until it is forced": {
-			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Going()}, strays: true, again: 5 * time.Minute,
 		},
 		"one that does not go is forced": {
-			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Going()}, now: 5 * time.Minute,
 			strays: true, deleted: []types.UID{"stray"},
 		},
 		"one whose deletion was interrupted is deleted again": {
-			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Unremoved()}, now: 5 * time.Second,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Unremoved()}, now: 5 * time.Second,
 			strays: true, deleted: []types.UID{"stray"},
 		},
 		"one that may be removed any moment is waited for": {
-			live: pi(), drivers: []*driver{driverOf("earlier", "stray").Unremoved()}, strays: true, again: 5 * time.Second,
+			live: applicationtest.Pi(), drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray").Unremoved()}, strays: true, again: 5 * time.Second,
 		},
 		"none is deleted where the record may be old": {
-			live: pi().Version("18"), drivers: []*driver{driverOf("later", "new")}, strays: true, conflict: true,
+			live: applicationtest.Pi().Version("18"), drivers: []*applicationtest.Driver{applicationtest.DriverOf("later", "new")}, strays: true, conflict: true,
 		},
-		"those of an application that is gone go by themselves": {drivers: []*driver{driverOf("earlier", "stray")}, strays: true},
+		"those of an application that is gone go by themselves": {drivers: []*applicationtest.Driver{applicationtest.DriverOf("earlier", "stray")}, strays: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset()
@@ -153,7 +101,7 @@ func TestDismissStrays(t *testing.T) {
 			for i, driver := range test.drivers {
 				pod := driver.Obj()
 				pod.Name = string(rune('a' + i))
-				cached.add(t, pod)
+				addDriver(t, cached, pod)
 				if err := kube.Tracker().Add(pod); err != nil {
 					t.Fatal(err)
 				}
@@ -163,19 +111,19 @@ func TestDismissStrays(t *testing.T) {
 				spark = sparkfake.NewSimpleClientset(test.live.Obj())
 			}
 			var again time.Duration
-			clock := clockAt(start.Add(test.now))
+			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.now))
 			r := &Reconciler{
-				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(spark), drivers: cached, clock: clock, expectations: newExpectations(apache.API, clock),
+				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(spark), drivers: cached, clock: clock, expectations: drivers.NewExpectations(clock),
 				enqueueAfter: func(_ any, after time.Duration) { again = after },
 			}
 			for _, uid := range test.restarted {
 				before := &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: uid}}
-				r.expectations.driverReleased(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
+				r.expectations.DriverReleased(before, &v1alpha1.Record{Attempt: v1alpha1.Attempt{ID: 1}})
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), toolsrecord.NewFakeRecorder(9))
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
-			err := r.deleteOrphans(ctx, viewed(pi().Obj()), record, &seen)
+			err := r.deleteOrphans(ctx, viewed(applicationtest.Pi().Obj()), record, &seen)
 			if strays := seen.HasOrphan; strays != test.strays || strays != (seen.OrphanDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
 				t.Errorf("strays: %t, error %v", seen.HasOrphan, err)
 			}
@@ -184,7 +132,7 @@ func TestDismissStrays(t *testing.T) {
 			}
 			var deleted []types.UID
 			for _, driver := range test.drivers {
-				if uid := driver.pod.UID; !exists(t, kube, uid) {
+				if uid := driver.Pod.UID; !exists(t, kube, uid) {
 					deleted = append(deleted, uid)
 				}
 			}
@@ -214,26 +162,26 @@ func exists(t *testing.T, kube *fake.Clientset, uid types.UID) bool {
 func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing.T) {
 	for name, test := range map[string]struct {
 		launch v1alpha1.Launch
-		driver *driver
+		driver *applicationtest.Driver
 		waits  bool
 		asks   bool
 		after  time.Duration // the deletion of the application
 	}{
-		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late"), true, true, 0},
-		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("earlier", "late"), false, true, 0},
-		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, driverOf("this", "ours"), false, false, 0},
-		"nor of another operator's":    {v1alpha1.Launch{Released: true}, driverOf("", "theirs"), false, false, 0},
-		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), true, true, 0},
-		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, driverOf("this", "late").Going(), false, true, 5 * time.Minute},
+		"the launch's own":             {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late"), true, true, 0},
+		"an earlier launch's is not":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("earlier", "late"), false, true, 0},
+		"nor is one asked for":         {v1alpha1.Launch{ID: "this", DriverUID: "ours", Released: true}, applicationtest.DriverOf("this", "ours"), false, false, 0},
+		"nor of another operator's":    {v1alpha1.Launch{Released: true}, applicationtest.DriverOf("", "theirs"), false, false, 0},
+		"one that is going is awaited": {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), true, true, 0},
+		"and left if it does not go":   {v1alpha1.Launch{ID: "this", Released: true}, applicationtest.DriverOf("this", "late").Going(), false, true, 5 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset(test.driver.Obj())
-			clock := clockAt(start.Add(test.after))
+			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.after))
 			r := &Reconciler{
-				kube: kube, deleter: driverDeleter{kube}, api: applications.Apache(nil), clock: clock, expectations: newExpectations(apache.API, clock), enqueueAfter: func(any, time.Duration) {},
+				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock), enqueueAfter: func(any, time.Duration) {},
 			}
-			app := pi().Obj()
-			app.DeletionTimestamp = &metav1.Time{Time: start}
+			app := applicationtest.Pi().Obj()
+			app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
 			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), viewed(app))
@@ -243,7 +191,7 @@ func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing
 			if asked := len(kube.Actions()) > 0; asked != test.asks {
 				t.Errorf("asked: %t", asked)
 			}
-			if gone := !exists(t, kube, test.driver.pod.UID); gone != (test.waits && test.driver.pod.DeletionTimestamp == nil) {
+			if gone := !exists(t, kube, test.driver.Pod.UID); gone != (test.waits && test.driver.Pod.DeletionTimestamp == nil) {
 				t.Errorf("deleted: %t", gone)
 			}
 		})

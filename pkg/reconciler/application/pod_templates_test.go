@@ -15,6 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -77,11 +78,11 @@ func TestGiveTemplates(t *testing.T) {
 						driver: "https://example.com" + test.driver, executor: "https://example.com" + test.executor,
 					}}
 				}
-				_, _ = r.addTemplates(viewIn(allowing, pi().Obj()), v1alpha1.Attempt{}, plan())
+				_, _ = r.addTemplates(viewIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, plan())
 				<-time.After(test.after)
 				synctest.Wait()
 				complete := plan()
-				warnings, err := r.addTemplates(viewIn(allowing, pi().Obj()), v1alpha1.Attempt{}, complete)
+				warnings, err := r.addTemplates(viewIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, complete)
 				var absent *templateUnavailable
 				got, said := "", ""
 				switch {

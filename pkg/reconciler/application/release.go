@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
 
 // release deletes the launch's driver Pod; the garbage collector deletes what the Pod owns. With force=true it does not wait for
@@ -29,8 +30,8 @@ func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen 
 		}
 		return nil
 	}
-	driver := podReference{Namespace: app.GetNamespace(), Name: launch.DriverPod, UID: launch.DriverUID}
-	accepted, err := r.deleter.delete(ctx, app, driver, deletedReleased, force)
+	driver := drivers.Reference{Namespace: app.GetNamespace(), Name: launch.DriverPod, UID: launch.DriverUID}
+	accepted, err := r.deleter.Delete(ctx, app, driver, drivers.AttemptReleased, force)
 	seen.ReleaseAccepted, seen.DriverGone = accepted, err == nil && !accepted
 	return err
 }

@@ -23,16 +23,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 )
 
 func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
 	for name, test := range map[string]struct {
-		found *driver // the Pod that has the name; nil where none has
+		found *applicationtest.Driver // the Pod that has the name; nil where none has
 		want  lifecycle.Observation
 	}{
-		"records the driver before it deletes it": {driverOf("this", "found"), lifecycle.Observation{Launched: "found"}},
+		"records the driver before it deletes it": {applicationtest.DriverOf("this", "found"), lifecycle.Observation{Launched: "found"}},
 		"finds that there is none":                {nil, lifecycle.Observation{DriverGone: true}},
-		"leaves another launch's alone":           {driverOf("other", "found"), lifecycle.Observation{DriverGone: true}},
+		"leaves another launch's alone":           {applicationtest.DriverOf("other", "found"), lifecycle.Observation{DriverGone: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset()
@@ -41,10 +43,10 @@ func TestReleaseOfALaunchWhoseDriverIsNotRecorded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			app := pi().In(lifecycle.Submitted, 1, 1).Obj()
+			app := applicationtest.Pi().In(lifecycle.Submitted, 1, 1).Obj()
 			app.Status.Firesteel.Launch = &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}
 			var seen lifecycle.Observation
-			if err := (&Reconciler{api: applications.Apache(nil), kube: client, deleter: driverDeleter{client}}).release(t.Context(), app, &seen, false); err != nil {
+			if err := (&Reconciler{api: applications.Apache(nil), kube: client, deleter: drivers.NewDeleter(client)}).release(t.Context(), app, &seen, false); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, seen); diff != "" {
@@ -87,8 +89,8 @@ func TestOnlyTheAbsenceOfItsUIDProvesADriverGone(t *testing.T) {
 			client.PrependReactor("delete", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return test.refusal != nil, nil, test.refusal
 			})
-			driver := podReference{Namespace: "team-a", Name: "pi-0-driver", UID: "driver"}
-			accepted, err := driverDeleter{client}.delete(t.Context(), pi().Obj(), driver, deletedReleased, false)
+			driver := drivers.Reference{Namespace: "team-a", Name: "pi-0-driver", UID: "driver"}
+			accepted, err := drivers.NewDeleter(client).Delete(t.Context(), applicationtest.Pi().Obj(), driver, drivers.AttemptReleased, false)
 			if accepted != test.accepted || (err != nil) != test.failed {
 				t.Errorf("accepted %t, error %v; want accepted %t, an error %t", accepted, err, test.accepted, test.failed)
 			}
@@ -101,7 +103,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 	inTheWay := func(change func(*corev1.Pod)) *corev1.Pod {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "team-a", Name: "pi-driver", UID: "earlier", Labels: map[string]string{labelLaunch: "earlier", apache.LabelApplication: "pi"},
-			DeletionTimestamp: &metav1.Time{Time: start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: new(int64),
+			DeletionTimestamp: &metav1.Time{Time: applicationtest.Start.Add(30 * time.Second)}, DeletionGracePeriodSeconds: new(int64),
 		}}
 		*pod.DeletionGracePeriodSeconds = 30
 		pod.Spec.NodeName = "worker-3"
@@ -110,13 +112,13 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 	}
 	as := func(*corev1.Pod) {}
 	slow := func(p *corev1.Pod) {
-		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 600, &metav1.Time{Time: start.Add(10 * time.Minute)}
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 600, &metav1.Time{Time: applicationtest.Start.Add(10 * time.Minute)}
 	}
 	unremoved := func(p *corev1.Pod) {
-		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 0, &metav1.Time{Time: start}
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp = 0, &metav1.Time{Time: applicationtest.Start}
 	}
 	held := func(p *corev1.Pod) {
-		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp, p.Finalizers = 0, &metav1.Time{Time: start}, []string{"example.org/a"}
+		*p.DeletionGracePeriodSeconds, p.DeletionTimestamp, p.Finalizers = 0, &metav1.Time{Time: applicationtest.Start}, []string{"example.org/a"}
 	}
 	for name, test := range map[string]struct {
 		pod    *corev1.Pod
@@ -141,11 +143,11 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 		"one of another name is not in the way": {inTheWay(func(p *corev1.Pod) { p.Name = "po-driver" }), &limit, time.Hour, false, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, clock := fake.NewClientset(test.pod), clocktesting.NewFakePassiveClock(start.Add(test.after))
+			client, clock := fake.NewClientset(test.pod), clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.after))
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: client, deleter: driverDeleter{client}, drivers: cachedDrivers(t, test.pod), clock: clock, nameWaits: newNameWaits(clock),
+				api: applications.Apache(nil), kube: client, deleter: drivers.NewDeleter(client), drivers: cachedDrivers(t, test.pod), clock: clock, nameWaits: newNameWaits(clock),
 			}
-			app := with(pi(), func(app *sparkv1.SparkApplication) {
+			app := with(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 				app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{
 					ApplicationTimeoutConfig: &sparkv1.ApplicationTimeoutConfig{ForceTerminationGracePeriodMillis: test.limit},
 				}
@@ -163,7 +165,7 @@ func TestADriverInTheWayIsForcedOnceItHadItsTime(t *testing.T) {
 			}
 			var again time.Duration
 			if !seen.RetryLaunchAt.IsZero() {
-				again = seen.RetryLaunchAt.Sub(start)
+				again = seen.RetryLaunchAt.Sub(applicationtest.Start)
 			}
 			if said != test.says || again != test.again {
 				t.Errorf("it says %q, and is tried again after %s; want %q, %s", said, again, test.says, test.again)

@@ -12,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -53,8 +54,8 @@ func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Applica
 		return r.recordGuard.pruned.Report(ctx, app, r.api.CustomResourceDefinition(), r.api.Manifest, r.clock.Now(), err)
 	}
 	r.recordGuard.written(stored)
-	r.expectations.statusWritten(app.GetUID())
-	r.expectations.driverReleased(app.GetRecord(), stored.GetRecord())
+	r.newApplications.statusWritten(app.GetUID())
+	r.expectations.DriverReleased(app.GetRecord(), stored.GetRecord())
 	v.app = stored
 	logging.FromContext(ctx).Debugw("wrote status", append(v.logKeys(), "resourceVersion", stored.GetResourceVersion())...)
 	return nil
@@ -133,7 +134,7 @@ func (r *Reconciler) facts(
 		facts.SilentHandler = progress.OverdueHandler
 	}
 	facts.Delivery = delivery.Of(app.GetRecord(), progress)
-	if hasDriver(record) {
+	if drivers.HasDriver(record) {
 		facts.ChangedLabels = r.changedLabels(v, record.Launch)
 	}
 	return facts
@@ -143,9 +144,9 @@ func (r *Reconciler) facts(
 // that is not known.
 func (r *Reconciler) changedLabels(v *view, launch *v1alpha1.Launch) string {
 	app := v.app
-	pod := r.drivers.get(app.GetNamespace(), launch.DriverPod)
+	pod := r.drivers.Get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
-		pod = r.relabelledDrivers.lastSeen(base.KeyOf(app), launch.DriverUID)
+		pod = r.relabelledDrivers.LastSeen(base.KeyOf(app), launch.DriverUID)
 	}
 	if pod == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 // view is what one reconcile works from. It is computed once, and each step is given it.
 type view struct {
-	// app is the application as it was read or, after a status write, as the API server stored it.
+	// App is the application as it was read or, after a status write, as the API server stored it.
 	app     dialect.Application
 	dialect dialect.Dialect
 	// policy is what the spec asks for. Its texts are redacted.
@@ -41,5 +41,5 @@ func (v *view) record() *v1alpha1.Record {
 	return delivery.CatchUp(v.app.GetRecord(), v.progress)
 }
 
-// deleted reports whether the deletion of the application was requested.
+// Deleted reports whether the deletion of the application was requested.
 func (v *view) deleted() bool { return v.app.GetDeletionTimestamp() != nil }

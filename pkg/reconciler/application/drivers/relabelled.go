@@ -1,4 +1,4 @@
-package application
+package drivers
 
 import (
 	"context"
@@ -22,18 +22,18 @@ import (
 const (
 	// maxRelabelled bounds the watches of single Pods. Each is a connection to the API server.
 	maxRelabelled = 256
-	// unwatchedInterval is how often a Pod is read that none of these watches follows.
-	unwatchedInterval = 10 * time.Second
+	// UnwatchedInterval is how often a Pod is read that none of these watches follows.
+	UnwatchedInterval = 10 * time.Second
 )
 
-// relabelledDrivers follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
+// Relabelled follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
 // of its own. An application has at most one.
-type relabelledDrivers struct {
+type Relabelled struct {
 	ctx      context.Context
 	kube     kubernetes.Interface
 	strip    cache.TransformFunc
 	selector labels.Selector
-	events   relabelledEvents
+	events   RelabelledEvents
 	// owned reports whether this replica leads an application that still exists.
 	owned base.Owned
 
@@ -42,38 +42,38 @@ type relabelledDrivers struct {
 	watches int
 }
 
-// relabelledEvents are called when a followed Pod has changed or is gone.
-type relabelledEvents struct {
-	changed func(app types.NamespacedName)
-	deleted func(pod *corev1.Pod, tombstone bool)
+// RelabelledEvents are called when a followed Pod has changed or is gone.
+type RelabelledEvents struct {
+	Changed func(app types.NamespacedName)
+	Deleted func(pod *corev1.Pod, tombstone bool)
 }
 
 // relabelledPod is the driver Pod of one application.
 type relabelledPod struct {
 	app      types.NamespacedName
 	uid      types.UID
-	lastSeen *driverPod
+	lastSeen *Pod
 	// stop ends the watch; nil if there is none.
 	stop context.CancelFunc
 }
 
-// newRelabelledDrivers follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
-// forgetMatching after that.
-func newRelabelledDrivers(
-	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned base.Owned, events relabelledEvents,
-) *relabelledDrivers {
-	return &relabelledDrivers{
-		ctx: ctx, kube: kube, strip: stripDriver(api), selector: api.SelectsDrivers(), events: events, owned: owned,
+// NewRelabelled follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
+// ForgetMatching after that.
+func NewRelabelled(
+	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned base.Owned, events RelabelledEvents,
+) *Relabelled {
+	return &Relabelled{
+		ctx: ctx, kube: kube, strip: Strip(api), selector: api.SelectsDrivers(), events: events, owned: owned,
 		pods: map[types.NamespacedName]*relabelledPod{},
 	}
 }
 
-// follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
+// Follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
 // the informer, by itself, or by the replica that owns the application.
-func (r *relabelledDrivers) follow(object dialect.Application, pod *corev1.Pod) bool {
+func (r *Relabelled) Follow(object dialect.Application, pod *corev1.Pod) bool {
 	app := base.KeyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
-		r.forget(app)
+		r.Forget(app)
 		return true
 	}
 	kept, err := r.strip(pod.DeepCopy())
@@ -86,7 +86,7 @@ func (r *relabelledDrivers) follow(object dialect.Application, pod *corev1.Pod) 
 	if !r.owned(app, object.GetUID()) {
 		return true
 	}
-	followed := &relabelledPod{app: app, uid: pod.UID, lastSeen: kept.(*driverPod)}
+	followed := &relabelledPod{app: app, uid: pod.UID, lastSeen: kept.(*Pod)}
 	r.pods[app] = followed
 	if r.watches >= maxRelabelled {
 		return false
@@ -100,7 +100,7 @@ func (r *relabelledDrivers) follow(object dialect.Application, pod *corev1.Pod) 
 	return true
 }
 
-func (r *relabelledDrivers) listWatch(namespace, name string) cache.ListerWatcher {
+func (r *Relabelled) listWatch(namespace, name string) cache.ListerWatcher {
 	pods, one := r.kube.CoreV1().Pods(namespace), fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -114,37 +114,37 @@ func (r *relabelledDrivers) listWatch(namespace, name string) cache.ListerWatche
 	}, r.kube)
 }
 
-// watched returns the driver Pod of an application if a watch of its own follows it, else nil.
-func (r *relabelledDrivers) watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
+// Watched returns the driver Pod of an application if a watch of its own follows it, else nil.
+func (r *Relabelled) Watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	followed := r.pods[app]
 	if followed == nil || followed.uid != uid || followed.stop == nil {
 		return nil
 	}
-	return followed.lastSeen.pod()
+	return followed.lastSeen.AsPod()
 }
 
-// lastSeen returns the driver Pod of an application as it was last seen with changed labels, else nil.
-func (r *relabelledDrivers) lastSeen(app types.NamespacedName, uid types.UID) *corev1.Pod {
+// LastSeen returns the driver Pod of an application as it was last seen with changed labels, else nil.
+func (r *Relabelled) LastSeen(app types.NamespacedName, uid types.UID) *corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	followed := r.pods[app]
 	if followed == nil || followed.uid != uid {
 		return nil
 	}
-	return followed.lastSeen.pod()
+	return followed.lastSeen.AsPod()
 }
 
-// forget ends the watch of an application's driver Pod, if there is one.
-func (r *relabelledDrivers) forget(app types.NamespacedName) {
+// Forget ends the watch of an application's driver Pod, if there is one.
+func (r *Relabelled) Forget(app types.NamespacedName) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.forgetLocked(app)
 }
 
-// forgetMatching ends the watches for the applications for which remove is true.
-func (r *relabelledDrivers) forgetMatching(remove func(app types.NamespacedName) bool) {
+// ForgetMatching ends the watches for the applications for which remove is true.
+func (r *Relabelled) ForgetMatching(remove func(app types.NamespacedName) bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	for app := range r.pods {
@@ -154,7 +154,7 @@ func (r *relabelledDrivers) forgetMatching(remove func(app types.NamespacedName)
 	}
 }
 
-func (r *relabelledDrivers) forgetLocked(app types.NamespacedName) {
+func (r *Relabelled) forgetLocked(app types.NamespacedName) {
 	followed := r.pods[app]
 	if followed == nil {
 		return
@@ -167,7 +167,7 @@ func (r *relabelledDrivers) forgetLocked(app types.NamespacedName) {
 }
 
 // update stores a newer state of a followed Pod.
-func (r *relabelledDrivers) update(followed *relabelledPod, pod *driverPod) {
+func (r *Relabelled) update(followed *relabelledPod, pod *Pod) {
 	r.mutex.Lock()
 	current := r.pods[followed.app] == followed
 	if current {
@@ -175,12 +175,12 @@ func (r *relabelledDrivers) update(followed *relabelledPod, pod *driverPod) {
 	}
 	r.mutex.Unlock()
 	if current {
-		r.events.changed(followed.app)
+		r.events.Changed(followed.app)
 	}
 }
 
 // end stops following a Pod that is gone, or seems to be: the next reconcile finds out.
-func (r *relabelledDrivers) end(followed *relabelledPod) {
+func (r *Relabelled) end(followed *relabelledPod) {
 	r.mutex.Lock()
 	current := r.pods[followed.app] == followed
 	if current {
@@ -188,13 +188,13 @@ func (r *relabelledDrivers) end(followed *relabelledPod) {
 	}
 	r.mutex.Unlock()
 	if current {
-		r.events.changed(followed.app)
+		r.events.Changed(followed.app)
 	}
 }
 
 // podStore receives what the watch of one Pod shows.
 type podStore struct {
-	*relabelledDrivers
+	*Relabelled
 	followed *relabelledPod
 }
 
@@ -204,7 +204,7 @@ func (s *podStore) Add(object any) error {
 	if err != nil {
 		return err
 	}
-	pod, ok := kept.(*driverPod)
+	pod, ok := kept.(*Pod)
 	if !ok || pod.UID != s.followed.uid {
 		s.end(s.followed)
 		return nil
@@ -222,8 +222,8 @@ func (s *podStore) Delete(object any) error {
 	if err != nil {
 		return err
 	}
-	if pod, ok := kept.(*driverPod); ok && pod.UID == s.followed.uid {
-		s.events.deleted(pod.pod(), false)
+	if pod, ok := kept.(*Pod); ok && pod.UID == s.followed.uid {
+		s.events.Deleted(pod.AsPod(), false)
 	}
 	s.end(s.followed)
 	return nil

@@ -1,4 +1,4 @@
-package application
+package drivers
 
 import (
 	"fmt"
@@ -16,19 +16,19 @@ import (
 var thisDriver = types.NamespacedName{Namespace: "team-a", Name: "pi-0-driver"}
 
 // logsFrom reads logs from an API server that answers so.
-func logsFrom(t *testing.T, answer http.HandlerFunc) *driverLogs {
+func logsFrom(t *testing.T, answer http.HandlerFunc) *Logs {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	return newDriverLogs(kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1}))
+	return NewLogs(kubernetes.NewForConfigOrDie(&rest.Config{Host: server.URL, QPS: -1}))
 }
 
 // await asks for a log until it is there.
-func (l *driverLogs) await(t *testing.T, uid types.UID) string {
+func (l *Logs) await(t *testing.T, uid types.UID) string {
 	t.Helper()
 	finished := make(chan struct{}, 1)
 	for range 2 {
-		text, done := l.tail(t.Context(), thisDriver, uid, "main", 7, func() { finished <- struct{}{} })
+		text, done := l.Tail(t.Context(), thisDriver, uid, "main", 7, func() { finished <- struct{}{} })
 		if done {
 			return text
 		}
@@ -72,19 +72,19 @@ func TestReadersOfLogsAreBounded(t *testing.T) {
 	logs := logsFrom(t, func(http.ResponseWriter, *http.Request) { <-release })
 	finished := make(chan struct{}, maxLogReadersPerNamespace)
 	for i := range maxLogReadersPerNamespace {
-		if _, done := logs.tail(t.Context(), thisDriver, types.UID(fmt.Sprint(i)), "main", 1, func() { finished <- struct{}{} }); done {
+		if _, done := logs.Tail(t.Context(), thisDriver, types.UID(fmt.Sprint(i)), "main", 1, func() { finished <- struct{}{} }); done {
 			t.Errorf("log %d is there before it is read", i)
 		}
 	}
-	if text, done := logs.tail(t.Context(), thisDriver, "one too many", "main", 1, func() { t.Error("it was read") }); !done || text != "" {
+	if text, done := logs.Tail(t.Context(), thisDriver, "one too many", "main", 1, func() { t.Error("it was read") }); !done || text != "" {
 		t.Errorf("one log too many is awaited: %q, %t", text, !done)
 	}
-	if _, done := logs.tail(t.Context(), thisDriver, "0", "main", 1, nil); done {
+	if _, done := logs.Tail(t.Context(), thisDriver, "0", "main", 1, nil); done {
 		t.Error("a log is there that is being read")
 	}
 	elsewhere := types.NamespacedName{Namespace: "team-b", Name: "pi-0-driver"}
 	others := make(chan struct{})
-	if _, done := logs.tail(t.Context(), elsewhere, "another's", "main", 1, func() { close(others) }); done {
+	if _, done := logs.Tail(t.Context(), elsewhere, "another's", "main", 1, func() { close(others) }); done {
 		t.Error("the log of another namespace is not read beside them")
 	}
 	close(release)

@@ -1,4 +1,4 @@
-package application
+package drivers
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -11,21 +11,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// driverPod is what is kept of a driver Pod, which is what the lifecycle reads: its identity, its status and the exception
-// that it ended with. A Pod with nothing else in it takes twice the memory.
-type driverPod struct {
-	// ObjectMeta is its identity, without the labels.
+// Pod is the part of a driver Pod that the cache stores, which is what the lifecycle reads: its identity, its status and the exception
+// that it ended with. A corev1.Pod with only that takes twice the memory.
+type Pod struct {
+	// ObjectMeta is without the labels.
 	metav1.ObjectMeta
 	labels []label
-	// node is the name of the node that it is on.
+	// node is the name of its node.
 	node   string
 	status corev1.PodStatus
 }
 
 type label struct{ key, value string }
 
-// label returns the value of a stored label, and whether the Pod has it.
-func (p *driverPod) label(key string) (string, bool) {
+// Label returns the value of a stored label, and whether the Pod has it.
+func (p *Pod) Label(key string) (string, bool) {
 	for _, label := range p.labels {
 		if label.key == key {
 			return label.value, true
@@ -34,27 +34,27 @@ func (p *driverPod) label(key string) (string, bool) {
 	return "", false
 }
 
-// pod returns the driver as a corev1.Pod with the stored parts.
-func (p *driverPod) pod() *corev1.Pod {
+// AsPod returns the driver as a corev1.Pod with the stored parts.
+func (p *Pod) AsPod() *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: p.ObjectMeta, Spec: corev1.PodSpec{NodeName: p.node}, Status: p.status}
 	if len(p.labels) > 0 {
 		pod.Labels = make(map[string]string, len(p.labels))
 	}
-	for _, its := range p.labels {
-		pod.Labels[its.key] = its.value
+	for _, label := range p.labels {
+		pod.Labels[label.key] = label.value
 	}
 	return pod
 }
 
-// stripDriver transforms a corev1.Pod of the informer to a driverPod.
-func stripDriver(api *dialect.API) cache.TransformFunc {
+// Strip returns the transform of the informer that shows the driver Pods of an API: a corev1.Pod becomes a Pod.
+func Strip(api *dialect.API) cache.TransformFunc {
 	own, common := api.DriverLabelKeys()
 	return func(object any) (any, error) {
 		pod, ok := object.(*corev1.Pod)
 		if !ok {
 			return object, nil
 		}
-		kept := &driverPod{ObjectMeta: pod.ObjectMeta, node: intern.Text(pod.Spec.NodeName), status: pod.Status}
+		kept := &Pod{ObjectMeta: pod.ObjectMeta, node: intern.Text(pod.Spec.NodeName), status: pod.Status}
 		kept.ManagedFields, kept.Annotations, kept.Labels = nil, nil, nil
 		if trace := pod.Annotations[lifecycle.ExitExceptionAnnotation]; trace != "" {
 			kept.Annotations = map[string]string{lifecycle.ExitExceptionAnnotation: clipTrace(trace)}
@@ -74,8 +74,8 @@ func stripDriver(api *dialect.API) cache.TransformFunc {
 	}
 }
 
-// compact has it share the texts that it has in common with others.
-func (p *driverPod) compact() {
+// compact shares the texts that many Pods have in common.
+func (p *Pod) compact() {
 	p.Namespace = intern.Text(p.Namespace)
 	for i := range p.OwnerReferences {
 		owner := &p.OwnerReferences[i]
@@ -96,8 +96,8 @@ func (p *driverPod) compact() {
 	p.status.HostIP = intern.Text(p.status.HostIP)
 }
 
-// maxTrace is what is kept of a stack trace, in bytes; Spark leaves up to 64 KiB. Of that as much is its end, where the
-// cause is, as its beginning.
+// maxTrace is the number of bytes that are stored of a stack trace, of which Spark writes up to 64 KiB: half of it from its beginning,
+// half from its end, where the cause is.
 const maxTrace = 16 << 10
 
 func clipTrace(trace string) string {
@@ -107,39 +107,40 @@ func clipTrace(trace string) string {
 	return trace[:maxTrace/2] + "\n\tat ...\n" + trace[len(trace)-maxTrace/2:]
 }
 
-// drivers finds the driver Pods that the cache has.
-type drivers struct{ cache.Indexer }
+// Cache reads driver Pods from the cache of the informer.
+type Cache struct{ cache.Indexer }
 
 // byOwner is the index of driver Pods by the uid of the application that owns them.
 const byOwner = "owner"
 
-var driverIndexers = cache.Indexers{byOwner: indexOwner}
+// Indexers are the indexes that a Cache needs.
+var Indexers = cache.Indexers{byOwner: indexOwner}
 
 func indexOwner(object any) ([]string, error) {
-	pod, ok := object.(*driverPod)
+	pod, ok := object.(*Pod)
 	if !ok || metav1.GetControllerOfNoCopy(pod) == nil {
 		return nil, nil
 	}
 	return []string{string(metav1.GetControllerOfNoCopy(pod).UID)}, nil
 }
 
-// get returns a driver Pod; nil where the cache has none of that name.
-func (d drivers) get(namespace, name string) *corev1.Pod {
+// Get returns the driver Pod with a name, nil if the cache has none.
+func (d Cache) Get(namespace, name string) *corev1.Pod {
 	found, known, err := d.GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil || !known {
 		return nil
 	}
-	return found.(*driverPod).pod()
+	return found.(*Pod).AsPod()
 }
 
-// ownedBy are the driver Pods of an application.
-func (d drivers) ownedBy(app types.UID) (pods []*corev1.Pod) {
+// OwnedBy returns the driver Pods that an application owns.
+func (d Cache) OwnedBy(app types.UID) (pods []*corev1.Pod) {
 	found, err := d.ByIndex(byOwner, string(app))
 	if err != nil {
 		return nil // there is such an index
 	}
 	for _, object := range found {
-		pods = append(pods, object.(*driverPod).pod())
+		pods = append(pods, object.(*Pod).AsPod())
 	}
 	return pods
 }

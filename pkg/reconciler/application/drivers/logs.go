@@ -1,4 +1,4 @@
-package application
+package drivers
 
 import (
 	"context"
@@ -20,16 +20,16 @@ const (
 	logTimeout = 2 * time.Second
 	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
 	logBytes = 64 << 10
-	// maxLogReaders bounds the logs that are read at once, and maxLogReadersPerNamespace those of one namespace. Beyond it the end is told
-	// without.
+	// maxLogReaders bounds the logs that are read at once, and maxLogReadersPerNamespace those of one namespace. Beyond these bounds an
+	// end is recorded without its log.
 	maxLogReaders             = 256
 	maxLogReadersPerNamespace = 16
 	// maxRememberedLogs bounds the memory of logs that are read and not yet recorded.
 	maxRememberedLogs = 256
 )
 
-// driverLogs reads the last lines of drivers' logs, each once, and no worker waits for it.
-type driverLogs struct {
+// Logs reads the last lines of the logs of drivers, each once. No worker waits for it.
+type Logs struct {
 	kube    kubernetes.Interface
 	readers *fairshare.Limiter
 
@@ -43,12 +43,13 @@ type driverLog struct {
 	text string
 }
 
-func newDriverLogs(kube kubernetes.Interface) *driverLogs {
-	return &driverLogs{kube: kube, readers: fairshare.New(maxLogReaders, maxLogReadersPerNamespace), read: lru.New(maxRememberedLogs)}
+// NewLogs returns a reader that has read nothing yet.
+func NewLogs(kube kubernetes.Interface) *Logs {
+	return &Logs{kube: kube, readers: fairshare.New(maxLogReaders, maxLogReadersPerNamespace), read: lru.New(maxRememberedLogs)}
 }
 
-// tail returns the last lines of a Pod's log. It returns false while they are read; then finished is called.
-func (l *driverLogs) tail(
+// Tail returns the last lines of a Pod's log. It returns false while they are read; then finished is called.
+func (l *Logs) Tail(
 	ctx context.Context, pod types.NamespacedName, uid types.UID, container string, lines int, finished func(),
 ) (string, bool) {
 	l.mutex.Lock()
@@ -74,7 +75,7 @@ func (l *driverLogs) tail(
 }
 
 // fetch reads a log. If that fails, the end is recorded without it.
-func (l *driverLogs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
+func (l *Logs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	limit := int64(logBytes)
@@ -82,7 +83,7 @@ func (l *driverLogs) fetch(ctx context.Context, pod types.NamespacedName, contai
 		Container: container, TailLines: &lines, LimitBytes: &limit,
 	}).DoRaw(ctx)
 	if err != nil {
-		logging.FromContext(ctx).Warnw("A driver's log cannot be read; config/driver-logs has the role for it",
+		logging.FromContext(ctx).Warnw("driver log not readable, apply config/driver-logs for the right to read it",
 			"pod", pod, zap.Error(err))
 	}
 	return string(text)

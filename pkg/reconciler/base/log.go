@@ -6,6 +6,7 @@ import (
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
 // LogTransitions writes one info line for each transition of a written record that the record before it does not have. The key of
@@ -30,3 +31,13 @@ func LogTransitions(ctx context.Context, before, after *v1alpha1.Record) {
 		from = t.State
 	}
 }
+
+// LogKeys returns the attempt and the state of a record as keys and values of a log line.
+func LogKeys(record *v1alpha1.Record) []any {
+	if record == nil {
+		return nil
+	}
+	return []any{"attempt", record.Attempt.ID, "state", outbox.Current(record).State}
+}
+
+// LogKeys returns the attempt and the state of the stored record.

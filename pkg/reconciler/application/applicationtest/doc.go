@@ -1,0 +1,2 @@
+// Package applicationtest builds applications and driver Pods for tests.
+package applicationtest
