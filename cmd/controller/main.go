@@ -32,7 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/metrics/apiserver"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate/fetch"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/schedule"
@@ -64,7 +64,7 @@ func main() {
 		config.QPS = -1 // the API server's Priority and Fairness is the limit
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent() // for audit logs and managed fields
-	application.WithoutCreateRetries(config)
+	launch.WithoutCreateRetries(config)
 	kube.WithFreshWatches(config)
 	counted, err := apiserver.CountRequests(otel.GetMeterProvider())
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/handlers"
 	"github.com/firesteel-dev/firesteel/pkg/handlers/lookup"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/application"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/kubeflowapplication"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/sparkapplication"
@@ -44,7 +44,7 @@ func startReplica(t *testing.T, connection *connection, sink events.Sink, inProc
 	ctx = filteredfactory.WithSelectors(ctx, apache.API.DriverSelector, apache.API.ExecutorSelector,
 		kubeflow.API.DriverSelector, kubeflow.API.ExecutorSelector)
 	config := connection.config()
-	application.WithoutCreateRetries(config)
+	launch.WithoutCreateRetries(config)
 	ctx, informers := injection.Default.SetupInformers(ctx, config)
 
 	process := base.NewProcess(r.newRelay(t, sink, inProcess))

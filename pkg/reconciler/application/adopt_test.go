@@ -24,8 +24,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -77,7 +80,7 @@ func TestClear(t *testing.T) {
 		"one that is gone already is not awaited, whatever was seen": {asks: "delete", cleared: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			app := with(applicationtest.Pi(), limited)
+			app := applicationtest.With(applicationtest.Pi(), limited)
 			if test.deleted {
 				app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 			}
@@ -88,13 +91,13 @@ func TestClear(t *testing.T) {
 				kube = fake.NewClientset(seen.DeepCopy())
 			}
 			var again []string
+			clock, enqueueAfter := applicationtest.ClockAt(applicationtest.Start), func(_ any, after time.Duration) { again = append(again, after.String()) }
 			r := &Reconciler{
-				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
-				clock: clocktesting.NewFakePassiveClock(applicationtest.Start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
-				enqueueAfter: func(_ any, after time.Duration) { again = append(again, after.String()) },
+				kube: kube, deleter: drivers.NewDeleter(kube, clock, enqueueAfter), api: applications.Apache(sparkfake.NewSimpleClientset(app.DeepCopy())),
+				clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), enqueueAfter: enqueueAfter,
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			cleared, err := r.deleteOtherDrivers(ctx, viewed(app), []corev1.Pod{seen})
+			cleared, err := r.deleteOtherDrivers(ctx, applicationtest.Viewed(app), []corev1.Pod{seen})
 			if err != nil || cleared != test.cleared {
 				t.Errorf("cleared %t (%v), want %t", cleared, err, test.cleared)
 			}
@@ -111,8 +114,8 @@ func TestClear(t *testing.T) {
 // A cache that is behind shows another replica's drivers as those of other attempts.
 func TestNothingIsClearedForAnApplicationThatChanged(t *testing.T) {
 	kube := fake.NewClientset(earlierDriver().pod.DeepCopy())
-	r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(sparkfake.NewSimpleClientset(applicationtest.Pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
-	cleared, err := r.deleteOtherDrivers(t.Context(), viewed(applicationtest.Pi().Version("17").Obj()), []corev1.Pod{earlierDriver().pod})
+	r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, applicationtest.ClockAt(applicationtest.Start), nil), api: applications.Apache(sparkfake.NewSimpleClientset(applicationtest.Pi().Version("18").Obj())), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
+	cleared, err := r.deleteOtherDrivers(t.Context(), applicationtest.Viewed(applicationtest.Pi().Version("17").Obj()), []corev1.Pod{earlierDriver().pod})
 	if cleared || !apierrors.IsConflict(err) {
 		t.Errorf("cleared %t, error %v, want a conflict", cleared, err)
 	}
@@ -137,7 +140,7 @@ func deletionsOn(client *fake.Clientset) string {
 func TestWithRecord(t *testing.T) {
 	known := func() *applicationtest.Application { return applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4) }
 	theirs := func() *applicationtest.Application {
-		return &applicationtest.Application{App: *with(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
+		return &applicationtest.Application{App: *applicationtest.With(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 			app.Status.CurrentState = &sparkv1.ApplicationState{CurrentStateSummary: "Failed", LastTransitionTime: "2026-03-01T12:00:00Z"}
 		})}
 	}
@@ -165,11 +168,11 @@ func TestWithRecord(t *testing.T) {
 		"another operator's that came after it was new is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.newApplications.added(applicationtest.Pi().Obj(), true) },
 		},
-		"another operator's that has ended is left alone": {app: &applicationtest.Application{App: *with(applicationtest.Pi(), in("ResourceReleased"))}},
+		"another operator's that has ended is left alone": {app: &applicationtest.Application{App: *applicationtest.With(applicationtest.Pi(), in("ResourceReleased"))}},
 		"one whose status was removed is restored":        {app: applicationtest.Pi(), before: lost(applicationtest.Pi()), ready: true, asks: "update status"},
 		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "update status"},
 		"one that is known to have had a record waits for the news of its loss": {
-			app: theirs(), before: func(r *Reconciler) { r.recordGuard.recordSeen(known().Obj()) }, wait: retryAfter,
+			app: theirs(), before: func(r *Reconciler) { r.recordGuard.recordSeen(known().Obj()) }, wait: base.RetryAfter,
 		},
 		"one that lost its record while it could not be decoded is adopted": {
 			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) {
@@ -180,10 +183,10 @@ func TestWithRecord(t *testing.T) {
 			},
 		},
 		"one that another operator writes is left alone": {
-			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: otherOperatorQuiet - time.Minute,
+			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: adoption.OtherOperatorQuiet - time.Minute,
 		},
 		"one that another operator wrote long ago is adopted again": {
-			app: theirs(), before: lost(theirs()), at: otherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
+			app: theirs(), before: lost(theirs()), at: adoption.OtherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
 			app: theirs(), before: func(r *Reconciler) {
@@ -204,12 +207,12 @@ func TestWithRecord(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.at))
-			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: cachedDrivers(t), relabelledDrivers: noneRelabelled(t)}
+			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, clock, nil), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: driverstest.Cached(t), relabelledDrivers: driverstest.NoneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(9))
-			v := viewed(app)
+			v := applicationtest.Viewed(app)
 			ready, err := r.ensureRecord(ctx, v)
 			if requeue, wait := controller.IsRequeueKey(err); wait != test.wait || err != nil && !requeue {
 				t.Errorf("error %v, wait %s, want %s", err, wait, test.wait)
@@ -220,8 +223,8 @@ func TestWithRecord(t *testing.T) {
 			if asked := requestsOn(kube.Actions(), spark.Actions()); asked != test.asks {
 				t.Errorf("asked to %q, want %q", asked, test.asks)
 			}
-			if written := strings.Contains(test.asks, "update"); written && (v.app.GetRecord() == nil || r.recordGuard.lostRecordOf(app).last != nil) {
-				t.Errorf("the application has no record, or is still known to have lost it:\n%+v", v.app)
+			if written := strings.Contains(test.asks, "update"); written && (v.App.GetRecord() == nil || r.recordGuard.lostRecordOf(app).Last != nil) {
+				t.Errorf("the application has no record, or is still known to have lost it:\n%+v", v.App)
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
@@ -22,9 +21,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -37,13 +37,13 @@ const maxEffects = 8
 
 // Reconciler reconciles the applications of one API.
 type Reconciler struct {
-	api     *applications.API
-	kube    kubernetes.Interface
-	dynamic dynamic.Interface
-	drivers drivers.Cache
-	deleter drivers.Deleter
-	relay   delivery.Publisher
-	clock   clock.PassiveClock
+	api      *applications.API
+	kube     kubernetes.Interface
+	drivers  drivers.Cache
+	deleter  drivers.Deleter
+	launcher *launch.Launcher
+	relay    delivery.Publisher
+	clock    clock.PassiveClock
 	// enqueueAfter requeues an application.
 	enqueueAfter func(app any, after time.Duration)
 	deadlines    *deadlines
@@ -56,7 +56,6 @@ type Reconciler struct {
 	newApplications   *newApplications
 	finalizerRemovals *base.FinalizerRemovals
 	relabelledDrivers *drivers.Relabelled
-	nameWaits         *nameWaits
 	podEventTimes     *podEventTimes
 	edits             *edits.Tracker
 	recordGuard       *recordGuard
@@ -68,7 +67,6 @@ type Reconciler struct {
 	executorsSynced func() bool
 	logs            *drivers.Logs
 	redactors       base.Redactors
-	templates       *podtemplate.Keeper
 	// onStatusWrite is the kind's OnStatusWrite.
 	onStatusWrite func(before, after dialect.Application)
 	// keepFinalizer reports whether the finalizer must stay. A change enqueues the application.
@@ -90,49 +88,49 @@ func (r *Reconciler) Finalize(ctx context.Context, app dialect.Application) (dia
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	if r.finalizerRemovals.JustRemoved(app) {
-		return app, controller.NewRequeueAfter(retryAfter) // stale cache: the application is gone
+		return app, controller.NewRequeueAfter(base.RetryAfter) // stale cache: the application is gone
 	}
 	v := r.viewOf(ctx, r.recordGuard.Newest(app))
 	if err := r.advance(ctx, v); err != nil {
-		return v.app, r.redactors.Error(app, err)
+		return v.App, r.redactors.Error(app, err)
 	}
 	if err := r.waitForRelease(ctx, v); err != nil {
-		return v.app, err
+		return v.App, err
 	}
-	r.relay.Forget(v.app.GetUID())
-	r.recordGuard.forget(v.app)
-	r.finalizerRemovals.Add(v.app)
-	logging.FromContext(ctx).Debugw("removing finalizer", v.logKeys()...)
-	return v.app, nil
+	r.relay.Forget(v.App.GetUID())
+	r.recordGuard.forget(v.App)
+	r.finalizerRemovals.Add(v.App)
+	logging.FromContext(ctx).Debugw("removing finalizer", v.LogKeys()...)
+	return v.App, nil
 }
 
 // waitForRelease returns nil when nothing holds up the removal of the finalizer of a deleted application, else an error that
 // requeues the application.
-func (r *Reconciler) waitForRelease(ctx context.Context, v *view) error {
-	record := v.app.GetRecord()
+func (r *Reconciler) waitForRelease(ctx context.Context, v *view.Application) error {
+	record := v.App.GetRecord()
 	switch {
 	case record.Foreign():
 		return nil
 	case record != nil && lifecycle.CurrentState(record) != lifecycle.ResourceReleased:
 		return requeueHeld(ctx, v, "driver Pod not released", delivery.CursorDelay) // the informer reports its deletion
-	case len(r.orphanDrivers(v.app, record)) > 0 && r.withinDeletionGrace(ctx, v.app):
+	case len(r.orphanDrivers(v.App, record)) > 0 && r.withinDeletionGrace(ctx, v.App):
 		return requeueHeld(ctx, v, "orphan driver Pods not deleted", delivery.CursorDelay) // the informer reports their deletion
 	}
 	if err := r.deleteLateOrphan(ctx, v); err != nil {
 		return err
 	}
-	if wait := delivery.DeletionGrace(ctx, v.app, record, v.progress, r.clock.Now()); wait > 0 {
+	if wait := delivery.DeletionGrace(ctx, v.App, record, v.Progress, r.clock.Now()); wait > 0 {
 		return requeueHeld(ctx, v, "events not delivered", wait) // the relay reports its progress
 	}
-	if r.keepFinalizer(v.app) {
+	if r.keepFinalizer(v.App) {
 		return requeueHeld(ctx, v, "run not recorded by its schedule", delivery.CursorDelay) // changes of the schedule enqueue the application
 	}
 	return nil
 }
 
 // requeueHeld logs what holds up the removal of the finalizer, and returns an error that requeues the application.
-func requeueHeld(ctx context.Context, v *view, heldBy string, wait time.Duration) error {
-	logging.FromContext(ctx).Debugw("finalizer kept", append(v.logKeys(), "heldBy", heldBy, "requeueAfter", wait)...)
+func requeueHeld(ctx context.Context, v *view.Application, heldBy string, wait time.Duration) error {
+	logging.FromContext(ctx).Debugw("finalizer kept", append(v.LogKeys(), "heldBy", heldBy, "requeueAfter", wait)...)
 	return controller.NewRequeueAfter(wait)
 }
 
@@ -142,12 +140,11 @@ func (r *Reconciler) withinDeletionGrace(ctx context.Context, app dialect.Applic
 }
 
 // advance decides, persists and acts. It repeats this with the result until there is nothing more to do now.
-func (r *Reconciler) advance(ctx context.Context, v *view) error {
-	ready, err := r.ensureRecord(ctx, v)
-	if err != nil || !ready {
+func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
+	if ready, err := r.ensureRecord(ctx, v); err != nil || !ready {
 		return err
 	}
-	record := v.record()
+	record := v.Record()
 	seen, err := r.observe(ctx, v, record)
 	switch {
 	case errors.Is(err, errIncomplete):
@@ -161,12 +158,12 @@ func (r *Reconciler) advance(ctx context.Context, v *view) error {
 	var created []submission.Object
 	for range maxEffects {
 		var decision lifecycle.Decision
-		record, decision = lifecycle.Decide(record, v.policy, seen, r.clock.Now())
+		record, decision = lifecycle.Decide(record, v.Policy, seen, r.clock.Now())
 		seen = decision.Seen
-		var prepared *preparedLaunch
+		var prepared *launch.Prepared
 		if decision.Effect == lifecycle.Launch {
-			prepared, err = r.prepare(ctx, v, record, &seen)
-			if errors.As(err, new(*templateUnavailable)) {
+			prepared, err = r.launcher.Prepare(ctx, v, record, &seen)
+			if errors.As(err, new(*launch.TemplateUnavailable)) {
 				logging.FromContext(ctx).Debugw("waiting for a pod template", base.LogKeys(record)...)
 				return nil // the template's arrival enqueues the application
 			}
@@ -178,67 +175,76 @@ func (r *Reconciler) advance(ctx context.Context, v *view) error {
 			}
 		}
 		logDecision(ctx, record, decision)
-		if err = r.deleteObsolete(ctx, v, record); err != nil {
+		if err = r.launcher.DeleteObsolete(ctx, v, record); err != nil {
 			return err
 		}
 		if err = r.persist(ctx, v, record, r.facts(v, record, decision, created)); err != nil {
 			return err
 		}
-		record = v.app.GetRecord().DeepCopy()
+		record = v.App.GetRecord().DeepCopy()
 		if decision.SpecAdopted {
-			blocked.SpecAdopted(ctx, v.app, record)
+			blocked.SpecAdopted(ctx, v.App, record)
 		}
 		r.publish(ctx, v, decision)
 		if decision.Effect == lifecycle.NoEffect {
-			r.deadlines.clear(base.KeyOf(v.app))
+			r.deadlines.clear(base.KeyOf(v.App))
 			r.requeueAt(ctx, v, decision)
 			return r.removeFinalizer(ctx, v)
 		}
 		proceed, err := r.perform(ctx, v, decision, prepared, &seen)
 		if prepared != nil {
-			created = prepared.created
+			created = prepared.Created
 		}
 		if err != nil || !proceed {
 			r.requeueAt(ctx, v, decision)
 			return err
 		}
 	}
-	r.enqueueAfter(v.app, retryAfter)
+	r.enqueueAfter(v.App, base.RetryAfter)
 	return nil
+}
+
+// ensureRecord reports whether the application can go on now: it has a usable record, or is new. A new one gets its record with its
+// first transition.
+func (r *Reconciler) ensureRecord(ctx context.Context, v *view.Application) (bool, error) {
+	if v.HasUsableRecord() {
+		return true, nil
+	}
+	return r.takeOver(ctx, v)
 }
 
 // perform carries out an effect. It returns false if the result is not known yet: an informer or a timer enqueues the application.
 func (r *Reconciler) perform(
-	ctx context.Context, v *view, decision lifecycle.Decision, prepared *preparedLaunch, seen *lifecycle.Observation,
+	ctx context.Context, v *view.Application, decision lifecycle.Decision, prepared *launch.Prepared, seen *lifecycle.Observation,
 ) (bool, error) {
 	switch decision.Effect {
 	case lifecycle.Persist:
 		return true, nil
 	case lifecycle.Launch:
-		return r.createLaunch(ctx, v, prepared, seen)
+		return r.launcher.Create(ctx, v, prepared, seen)
 	case lifecycle.Release:
-		return true, r.release(ctx, v.app, seen, false)
+		return true, r.release(ctx, v.App, seen, false)
 	case lifecycle.ForceRelease:
-		return true, r.release(ctx, v.app, seen, true)
+		return true, r.release(ctx, v.App, seen, true)
 	default:
 		return false, fmt.Errorf("unknown effect %q", decision.Effect)
 	}
 }
 
 // publish hands the persisted record to the relay, with the request to a handler if the decision waits for one.
-func (r *Reconciler) publish(ctx context.Context, v *view, decision lifecycle.Decision) {
-	snapshot := events.Snapshot{Object: r.objectOf(v.app), Record: v.app.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
+func (r *Reconciler) publish(ctx context.Context, v *view.Application, decision lifecycle.Decision) {
+	snapshot := events.Snapshot{Object: r.objectOf(v.App), Record: v.App.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
 	var err error
 	switch decision.Awaits {
 	case lifecycle.AwaitsVerdict:
 		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(v.app.GetRecord()))
+		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(v.App.GetRecord()))
 	case lifecycle.AwaitsDeletion:
 		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
 		snapshot.Request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
 	}
 	if err != nil {
-		logging.FromContext(ctx).Errorw("event cannot be made, so its handler is not requested", append(v.logKeys(), zap.Error(err))...)
+		logging.FromContext(ctx).Errorw("event cannot be made, so its handler is not requested", append(v.LogKeys(), zap.Error(err))...)
 		snapshot.Request = nil
 	}
 	r.relay.Publish(snapshot)
@@ -246,19 +252,19 @@ func (r *Reconciler) publish(ctx context.Context, v *view, decision lifecycle.De
 
 // requeueAt sets the deadline of an application to the earliest of these: the deadline of the decision, the write of the cursor, and
 // the time when the event of a new driver Pod is late.
-func (r *Reconciler) requeueAt(ctx context.Context, v *view, decision lifecycle.Decision) {
+func (r *Reconciler) requeueAt(ctx context.Context, v *view.Application, decision lifecycle.Decision) {
 	due := decision.RequeueAt
-	if record := v.app.GetRecord(); record != nil {
-		if cursor := delivery.CursorDueAt(record, v.progress); due.IsZero() || !cursor.IsZero() && cursor.Before(due) {
+	if record := v.App.GetRecord(); record != nil {
+		if cursor := delivery.CursorDueAt(record, v.Progress); due.IsZero() || !cursor.IsZero() && cursor.Before(due) {
 			due = cursor
 		}
 	}
-	if late := r.podEventLateAt(v.app); due.IsZero() || !late.IsZero() && late.Before(due) {
+	if late := r.podEventLateAt(v.App); due.IsZero() || !late.IsZero() && late.Before(due) {
 		due = late
 	}
 	if !due.IsZero() {
-		logging.FromContext(ctx).Debugw("requeued", append(v.logKeys(), "until", due)...)
-		r.deadlines.set(base.KeyOf(v.app), due.Sub(r.clock.Now()))
+		logging.FromContext(ctx).Debugw("requeued", append(v.LogKeys(), "until", due)...)
+		r.deadlines.set(base.KeyOf(v.App), due.Sub(r.clock.Now()))
 	}
 }
 
@@ -267,4 +273,15 @@ func (r *Reconciler) objectOf(app dialect.Application) events.Object {
 		Group: r.api.Group, Resource: r.api.Resource, Kind: r.api.Kind,
 		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
 	}
+}
+
+// viewOf computes the view of a reconcile.
+func (r *Reconciler) viewOf(ctx context.Context, app dialect.Application) *view.Application {
+	settings := config.FromContext(ctx)
+	translator := r.api.Dialect(settings)
+	policy := translator.Policy(app)
+	policy.Spec.SameSince = r.edits.SameSince(app.GetUID(), app.GetGeneration())
+	policy.Refused = r.redactors.Cause(app, policy.Refused)
+	policy.Timeouts.Deletion = max(settings.Events.DeletionGrace, 1) // 0 means no limit
+	return &view.Application{App: app, Dialect: translator, Policy: policy, Progress: r.relay.Progress(app.GetUID())}
 }

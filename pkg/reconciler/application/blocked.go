@@ -7,14 +7,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
 // markBlocked reports why nothing is done for an application. If the application is deleted, its drivers are deleted and its
 // finalizer is removed.
-func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message string) error {
-	if v.deleted() {
+func (r *Reconciler) markBlocked(ctx context.Context, v *view.Application, reason, message string) error {
+	if v.Deleted() {
 		return r.releaseUndecodable(ctx, v)
 	}
 	return r.reportBlocked(ctx, v, reason, message)
@@ -22,14 +24,14 @@ func (r *Reconciler) markBlocked(ctx context.Context, v *view, reason, message s
 
 // releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not if dependents
 // are orphaned.
-func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view) error {
-	pods, err := r.listDrivers(ctx, v)
+func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view.Application) error {
+	pods, err := adoption.ListDrivers(ctx, r.kube, v)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, pod := range pods {
-		_, err := r.deleter.Delete(ctx, v.app, drivers.RefOf(&pod), drivers.ApplicationBlocked, false)
+		_, err := r.deleter.Delete(ctx, v.App, drivers.RefOf(&pod), drivers.ApplicationBlocked, false)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -38,8 +40,8 @@ func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view) error {
 // skipUnknownRecord does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
 // a newer version may run beside this one. A Kubernetes Event says so. If the user deletes the application its drivers are
 // deleted. The version that wrote the record is given time to conclude it.
-func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view) error {
-	app := v.app
+func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application) error {
+	app := v.App
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
 		r.recordGuard.reports.NotUnderstood(ctx, app, blocked.NotUnderstood(app.GetRecord()))
@@ -52,8 +54,8 @@ func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view) error {
 }
 
 // reportBlocked reports why nothing is done for an application. Other fields of the status stay as they are.
-func (r *Reconciler) reportBlocked(ctx context.Context, v *view, reason, message string) error {
-	app := v.app
+func (r *Reconciler) reportBlocked(ctx context.Context, v *view.Application, reason, message string) error {
+	app := v.App
 	message = r.redactors.For(app).Text(message)
 	return r.recordGuard.reports.Report(ctx, app, reason, message, func() error {
 		patch, err := dialect.BlockedPatch(app, metav1.Condition{

@@ -26,6 +26,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
@@ -128,12 +129,18 @@ func newReconciler(
 	if kind.API.ShowsExecutors {
 		details = executors.NewDetails(realClock)
 	}
+	cached := drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()}
+	deleter, redactors := drivers.NewDeleter(kube, realClock, impl.EnqueueAfter), base.NewRedactors()
 	return Reconciler{
-		api:          kind.API,
-		kube:         kube,
-		dynamic:      dynamicclient.Get(ctx),
-		drivers:      drivers.Cache{Indexer: podinformer.Get(ctx, kind.API.DriverSelector).Informer().GetIndexer()},
-		deleter:      drivers.NewDeleter(kube),
+		api:     kind.API,
+		kube:    kube,
+		drivers: cached,
+		deleter: deleter,
+		launcher: launch.New(launch.Config{
+			API: kind.API, Kube: kube, Dynamic: dynamicclient.Get(ctx), Drivers: cached, Deleter: deleter, Expectations: expectations,
+			Templates: podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey), Redactors: redactors, Clock: realClock,
+			EnqueueAfter: impl.EnqueueAfter,
+		}),
 		relay:        process.Relay(ctx, owned, impl.EnqueueKey),
 		clock:        realClock,
 		enqueueAfter: impl.EnqueueAfter,
@@ -151,7 +158,6 @@ func newReconciler(
 			},
 			Deleted: expectations.PodDeleted,
 		}),
-		nameWaits:       newNameWaits(realClock),
 		podEventTimes:   podEventTimes,
 		edits:           edits.NewTracker(),
 		recordGuard:     newRecordGuard(func(a, b dialect.Application) bool { return currentDialect().SameVisibleStatus(a, b) }),
@@ -160,8 +166,7 @@ func newReconciler(
 		executorDetails: details,
 		executorsSynced: executors.Watch(ctx, kind.API.API, impl, executorApplications{apps, currentDialect}, counter, details),
 		logs:            drivers.NewLogs(kube),
-		redactors:       base.NewRedactors(),
-		templates:       podtemplate.NewKeeper(ctx, kind.Fetch, impl.EnqueueKey),
+		redactors:       redactors,
 		onStatusWrite:   kind.OnStatusWrite,
 		keepFinalizer:   kind.KeepFinalizer.in(ctx, impl.EnqueueKey),
 	}
@@ -198,11 +203,10 @@ func watchApplications(
 				r.relay.Forget(app.GetUID())
 				r.recordGuard.forget(app)
 				r.relabelledDrivers.Forget(base.KeyOf(app))
-				r.nameWaits.forget(app.GetUID())
+				r.launcher.Forget(app.GetUID())
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(base.KeyOf(app))
 				states.Observe(base.KeyOf(app))
-				r.templates.Forget(app.GetUID())
 				if r.executorDetails != nil {
 					r.executorDetails.Forget(app.GetUID())
 				}

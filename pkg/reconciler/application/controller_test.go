@@ -39,16 +39,16 @@ func TestUnfinished(t *testing.T) {
 	}{
 		"what is no application":      {"text", none, true},
 		"what nobody has looked at":   {applicationtest.Pi().Obj(), none, true},
-		"what another operator ran":   {with(applicationtest.Pi(), in("RunningHealthy")), none, true},
-		"what another operator ended": {with(applicationtest.Pi(), in("ResourceReleased")), none, false},
+		"what another operator ran":   {applicationtest.With(applicationtest.Pi(), in("RunningHealthy")), none, true},
+		"what another operator ended": {applicationtest.With(applicationtest.Pi(), in("ResourceReleased")), none, false},
 		"what runs":                   {applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), none, true},
 		"what is kept":                {applicationtest.Pi().In(lifecycle.TerminatedWithoutReleaseResources, 4, 4).Obj(), none, true},
 		"what has something to tell":  {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 3).Obj(), none, true},
 		"what is told and over":       {applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4).Obj(), none, false},
-		"what is over and deleted": {with(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
+		"what is over and deleted": {applicationtest.With(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 		}), none, true},
-		"what is over and has a life": {with(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
+		"what is over and has a life": {applicationtest.With(applicationtest.Pi().In(lifecycle.ResourceReleased, 4, 4), func(a *sparkv1.SparkApplication) {
 			a.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{TTLAfterStopMillis: &live}
 		}), none, true},
 		"what is over and has a life by default": {
@@ -103,10 +103,4 @@ func TestADriverIsItsApplicationsWhoeverMadeIt(t *testing.T) {
 			}
 		})
 	}
-}
-
-func with(a *applicationtest.Application, change func(*sparkv1.SparkApplication)) *sparkv1.SparkApplication {
-	app := a.Obj()
-	change(app)
-	return app
 }

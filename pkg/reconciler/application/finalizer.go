@@ -8,6 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
 
 // reconcileWithoutFinalizer reconciles an application that needs no finalizer: nothing of it has to be stopped or delivered. The
@@ -23,7 +24,7 @@ func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.
 func (r *Reconciler) hasUnknownRecord(ctx context.Context, app dialect.Application) bool {
 	record := app.GetRecord()
 	return record != nil && app.GetDeletionTimestamp() == nil && !r.hasFinalizer(app) &&
-		!lifecycle.Understands(record, r.viewOf(ctx, app).policy)
+		!lifecycle.Understands(record, r.viewOf(ctx, app).Policy)
 }
 
 func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Application) bool {
@@ -32,21 +33,21 @@ func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Appl
 	}
 	v, record := r.viewOf(ctx, app), app.GetRecord()
 	if record == nil {
-		return app.GetUndecodable() == "" && v.dialect.FinishedElsewhere(app)
+		return app.GetUndecodable() == "" && v.Dialect.FinishedElsewhere(app)
 	}
-	return lifecycle.Finished(record, v.policy)
+	return lifecycle.Finished(record, v.Policy)
 }
 
 // removeFinalizer removes the finalizer from an application that is finished and whose events are delivered, if its API wants that.
 // Keep the finalizer while the TTL handler is about to delete: removing it changes the resourceVersion, and the delete would
 // conflict.
-func (r *Reconciler) removeFinalizer(ctx context.Context, v *view) error {
-	app := v.app
+func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) error {
+	app := v.App
 	if !r.api.ReleasesFinished || !r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
 		return nil
 	}
-	record := v.record()
-	if !lifecycle.AtRest(record, v.policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
+	record := v.Record()
+	if !lifecycle.AtRest(record, v.Policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
 		return nil
 	}
 	if r.keepFinalizer(app) {
@@ -56,7 +57,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view) error {
 	if err != nil {
 		return err
 	}
-	logging.FromContext(ctx).Debugw("removed finalizer", v.logKeys()...)
+	logging.FromContext(ctx).Debugw("removed finalizer", v.LogKeys()...)
 	r.recordGuard.written(released)
 	return nil
 }

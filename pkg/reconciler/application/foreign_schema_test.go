@@ -41,7 +41,7 @@ func TestAnotherOperatorsSchemaMayRefuseTheFirstStatus(t *testing.T) {
 			})
 			r := &Reconciler{api: applications.Apache(spark), clock: applicationtest.ClockAt(applicationtest.Start), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)}
 			recorder := record.NewFakeRecorder(1)
-			err := r.write(controller.WithEventRecorder(t.Context(), recorder), viewed(app), app.DeepCopy())
+			err := r.write(controller.WithEventRecorder(t.Context(), recorder), applicationtest.Viewed(app), app.DeepCopy())
 			if again, wait := controller.IsRequeueKey(err); again != test.foreign || again && wait != blocked.PrunedRetryAfter {
 				t.Errorf("the error is %v, and the wait %s", err, wait)
 			}

@@ -32,6 +32,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	applicationmetrics "github.com/firesteel-dev/firesteel/pkg/metrics/applications"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
@@ -95,7 +96,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 		t.Fatal(err)
 	}
 	r := &Reconciler{
-		relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: noneRelabelled(t),
+		relay: e.relay, podEventTimes: newPodEventTimes(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)

@@ -34,7 +34,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
@@ -72,14 +74,18 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cached, deleter, expectations := driverstest.Cached(t), drivers.NewDeleter(l.kube, l.clock, nil), drivers.NewExpectations(l.clock)
 	l.r = &Reconciler{
-		api: applications.Apache(l.spark), kube: l.kube, deleter: drivers.NewDeleter(l.kube), drivers: cachedDrivers(t), relay: noSink{}, clock: l.clock,
+		api: applications.Apache(l.spark), kube: l.kube, deleter: deleter, launcher: launch.New(launch.Config{
+			API: applications.Apache(l.spark), Kube: l.kube, Drivers: cached, Deleter: deleter, Expectations: expectations, Clock: l.clock,
+			Templates: podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}), Redactors: base.NewRedactors(),
+			EnqueueAfter: func(any, time.Duration) {},
+		}), drivers: cached, relay: noSink{}, clock: l.clock,
 		enqueueAfter: func(any, time.Duration) {}, deadlines: newDeadlines(func(types.NamespacedName) {}),
-		expectations: drivers.NewExpectations(l.clock), newApplications: newNewApplications(apache.API), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: noneRelabelled(t), nameWaits: newNameWaits(l.clock),
+		expectations: expectations, newApplications: newNewApplications(apache.API), finalizerRemovals: base.NewFinalizerRemovals(apache.API.Finalizer, l.clock), relabelledDrivers: driverstest.NoneRelabelled(t),
 		podEventTimes: newPodEventTimes(l.clock), edits: edits.NewTracker(),
 		recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), metrics: metrics,
 		executorCounter: executors.NewCounter(), executorsSynced: func() bool { return true }, redactors: base.NewRedactors(),
-		templates:     podtemplate.NewKeeper(t.Context(), nil, func(types.NamespacedName) {}),
 		keepFinalizer: func(dialect.Application) bool { return false },
 	}
 	l.r.newApplications.added(app, false)
@@ -117,7 +123,7 @@ func (l *life) driverIs(t *testing.T, change func(*corev1.Pod)) {
 		t.Fatalf("%d Pods (%v)", len(pods.Items), err)
 	}
 	change(&pods.Items[0])
-	addDriver(t, l.r.drivers, &pods.Items[0])
+	driverstest.Add(t, l.r.drivers, &pods.Items[0])
 }
 
 func TestLogIsTheStoryOfAnApplication(t *testing.T) {
@@ -176,6 +182,7 @@ func TestLogIsTheStoryOfAnApplication(t *testing.T) {
 		t.Errorf("info lines (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
+		"decided adoption [step]",
 		"decided [attempt state effect]",
 		"wrote status [attempt state resourceVersion]",
 		"created objects [attempt state launch objects pod uid]",

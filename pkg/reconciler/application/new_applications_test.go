@@ -14,8 +14,8 @@ import (
 func TestApplicationsAreNewUntilAControllerBegins(t *testing.T) {
 	s := newNewApplications(apache.API)
 	s.added(applicationtest.Pi().Obj(), true)
-	s.added(with(applicationtest.Pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{apache.API.Finalizer} }), true)
-	s.added(with(applicationtest.Pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }), true)
+	s.added(applicationtest.With(applicationtest.Pi().UID("cared for"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{apache.API.Finalizer} }), true)
+	s.added(applicationtest.With(applicationtest.Pi().UID("held"), func(app *sparkv1.SparkApplication) { app.Finalizers = []string{"example.org/held"} }), true)
 	for uid, want := range map[types.UID]bool{"uid-of-pi": true, "cared for": false, "held": true, "unseen": false} {
 		if got := s.has(uid); got != want {
 			t.Errorf("%s is new: %t", uid, got)

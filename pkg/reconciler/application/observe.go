@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -25,9 +26,9 @@ var errIncomplete = errors.New("the observation is not complete yet")
 
 // observe returns what is known of the driver of the record's launch and of its executors.
 func (r *Reconciler) observe(
-	ctx context.Context, v *view, record *v1alpha1.Record,
+	ctx context.Context, v *view.Application, record *v1alpha1.Record,
 ) (lifecycle.Observation, error) {
-	app, policy := v.app, v.policy
+	app, policy := v.App, v.Policy
 	var seen lifecycle.Observation
 	if app.GetDeletionTimestamp() != nil {
 		seen.Deleted = app.GetDeletionTimestamp().Time
@@ -52,11 +53,11 @@ func (r *Reconciler) observe(
 	}
 	if policy.Executors.Requested() {
 		if !r.executorsSynced() {
-			return seen, controller.NewRequeueAfter(retryAfter)
+			return seen, controller.NewRequeueAfter(base.RetryAfter)
 		}
 		seen.ReadyExecutors = r.executorCounter.Count(app.GetNamespace(), record.Launch, pod)
 	}
-	if policy.ReportNoExecutorsAfter > 0 && r.executorDetails != nil && r.executorsSynced() && !v.dialect.ShowsExecutors(app) {
+	if policy.ReportNoExecutorsAfter > 0 && r.executorDetails != nil && r.executorsSynced() && !v.Dialect.ShowsExecutors(app) {
 		seen.NoExecutorSeen = !r.executorDetails.Has(app, record.Launch, record.Attempt.Since.Time)
 	}
 	return seen, r.addLog(ctx, v, record, &seen)
@@ -64,17 +65,17 @@ func (r *Reconciler) observe(
 
 // addLog adds the last lines of the driver's log to its end, if the settings ask for them and the end is not recorded yet.
 func (r *Reconciler) addLog(
-	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) error {
-	app := v.app
-	lines, state := v.dialect.Settings().DriverLogLines, lifecycle.CurrentState(record)
+	app := v.App
+	lines, state := v.Dialect.Settings().DriverLogLines, lifecycle.CurrentState(record)
 	driver := seen.Driver
 	if lines <= 0 || seen.DriverGone || driver == nil || driver.End == nil || driver.End.Cause.ExitCode == nil ||
 		!state.Starting() && !state.Running() {
 		return nil
 	}
 	pod := types.NamespacedName{Namespace: app.GetNamespace(), Name: record.Launch.DriverPod}
-	text, done := r.logs.Tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, v.policy.MainContainer), lines, func() {
+	text, done := r.logs.Tail(ctx, pod, driver.UID, lifecycle.DriverContainer(driver.Status, v.Policy.MainContainer), lines, func() {
 		r.enqueueAfter(app, 0)
 	})
 	if !done {

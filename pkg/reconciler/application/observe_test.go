@@ -18,7 +18,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/executors"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -57,14 +59,14 @@ func TestADriverIsAloneThatNeverHadAnExecutor(t *testing.T) {
 			driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: firstLaunch.DriverPod, UID: firstLaunch.DriverUID}}
 			api := applications.Kubeflow(nil)
 			r := &Reconciler{
-				api: api, drivers: cachedDrivers(t, driver), executorDetails: executors.NewDetails(applicationtest.ClockAt(applicationtest.Start)),
-				expectations: drivers.NewExpectations(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: noneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
+				api: api, drivers: driverstest.Cached(t, driver), executorDetails: executors.NewDetails(applicationtest.ClockAt(applicationtest.Start)),
+				expectations: drivers.NewExpectations(applicationtest.ClockAt(applicationtest.Start)), relabelledDrivers: driverstest.NoneRelabelled(t), executorsSynced: func() bool { return !test.unsynced },
 			}
 			for _, e := range test.pods {
 				r.executorDetails.Update(nil, executorPod(t, e))
 			}
 			ctx := config.ToContext(t.Context(), config.Default())
-			seen, err := r.observe(ctx, &view{app: app, dialect: api.Dialect(config.Default()), policy: lifecycle.Policy{ReportNoExecutorsAfter: test.within}}, record)
+			seen, err := r.observe(ctx, &view.Application{App: app, Dialect: api.Dialect(config.Default()), Policy: lifecycle.Policy{ReportNoExecutorsAfter: test.within}}, record)
 			if err != nil || seen.NoExecutorSeen != test.want || seen.Driver == nil {
 				t.Errorf("alone: %t, want %t; driver %v, error %v", seen.NoExecutorSeen, test.want, seen.Driver, err)
 			}
@@ -100,7 +102,7 @@ func TestTheEventOfADriverMayBeLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := clocktesting.NewFakePassiveClock(applicationtest.Start.Add(-test.created))
-			r := &Reconciler{clock: clock, drivers: cachedDrivers(t, test.cached...), expectations: drivers.NewExpectations(clock)}
+			r := &Reconciler{clock: clock, drivers: driverstest.Cached(t, test.cached...), expectations: drivers.NewExpectations(clock)}
 			if test.created > 0 {
 				r.expectations.PodCreated(firstLaunch.DriverUID)
 			}
@@ -122,7 +124,7 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 		tombstone  bool
 		// back reports whether the watch showed the driver again.
 		back bool
-		// created is how long before its deletion the driver was created.
+		// Created is how long before its deletion the driver was created.
 		created      time.Duration
 		gone, read   bool
 		knowsHowEnds bool
@@ -147,8 +149,8 @@ func TestADeletionIsReadAgainUnlessItProvesItself(t *testing.T) {
 				kube = fake.NewClientset(test.live.Obj())
 			}
 			r := &Reconciler{
-				api: applications.Apache(nil), kube: kube, drivers: cachedDrivers(t), expectations: drivers.NewExpectations(applicationtest.ClockAt(applicationtest.Start)),
-				relabelledDrivers: drivers.NewRelabelled(t.Context(), fake.NewClientset(), apache.API, ownsAll, drivers.RelabelledEvents{Changed: func(types.NamespacedName) {}}),
+				api: applications.Apache(nil), kube: kube, drivers: driverstest.Cached(t), expectations: drivers.NewExpectations(applicationtest.ClockAt(applicationtest.Start)),
+				relabelledDrivers: drivers.NewRelabelled(t.Context(), fake.NewClientset(), apache.API, driverstest.LeadsAll, drivers.RelabelledEvents{Changed: func(types.NamespacedName) {}}),
 			}
 			if test.created > 0 {
 				r.expectations.PodCreated("ours")

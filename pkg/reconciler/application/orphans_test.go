@@ -19,6 +19,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 )
 
 func TestStray(t *testing.T) {
@@ -47,7 +48,7 @@ func TestStray(t *testing.T) {
 		"one that somebody else made, and before any other": {waiting, applicationtest.DriverOf("", "theirs"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := isOrphan(test.driver.Obj(), test.launch); got != test.want {
+			if got := drivers.IsOrphan(test.driver.Obj(), test.launch); got != test.want {
 				t.Errorf("stray: %t, want %t", got, test.want)
 			}
 		})
@@ -97,11 +98,11 @@ func TestDismissStrays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kube := fake.NewClientset()
-			cached := cachedDrivers(t)
+			cached := driverstest.Cached(t)
 			for i, driver := range test.drivers {
 				pod := driver.Obj()
 				pod.Name = string(rune('a' + i))
-				addDriver(t, cached, pod)
+				driverstest.Add(t, cached, pod)
 				if err := kube.Tracker().Add(pod); err != nil {
 					t.Fatal(err)
 				}
@@ -112,9 +113,10 @@ func TestDismissStrays(t *testing.T) {
 			}
 			var again time.Duration
 			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.now))
+			enqueueAfter := func(_ any, after time.Duration) { again = after }
 			r := &Reconciler{
-				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(spark), drivers: cached, clock: clock, expectations: drivers.NewExpectations(clock),
-				enqueueAfter: func(_ any, after time.Duration) { again = after },
+				kube: kube, deleter: drivers.NewDeleter(kube, clock, enqueueAfter), api: applications.Apache(spark), drivers: cached, clock: clock,
+				expectations: drivers.NewExpectations(clock), enqueueAfter: enqueueAfter,
 			}
 			for _, uid := range test.restarted {
 				before := &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverUID: uid}}
@@ -123,7 +125,7 @@ func TestDismissStrays(t *testing.T) {
 			ctx := controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), toolsrecord.NewFakeRecorder(9))
 			record := &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverUID: "ours"}}
 			var seen lifecycle.Observation
-			err := r.deleteOrphans(ctx, viewed(applicationtest.Pi().Obj()), record, &seen)
+			err := r.deleteOrphans(ctx, applicationtest.Viewed(applicationtest.Pi().Obj()), record, &seen)
 			if strays := seen.HasOrphan; strays != test.strays || strays != (seen.OrphanDriver != nil) || apierrors.IsConflict(err) != test.conflict || (err != nil) != test.conflict {
 				t.Errorf("strays: %t, error %v", seen.HasOrphan, err)
 			}
@@ -132,7 +134,7 @@ func TestDismissStrays(t *testing.T) {
 			}
 			var deleted []types.UID
 			for _, driver := range test.drivers {
-				if uid := driver.Pod.UID; !exists(t, kube, uid) {
+				if uid := driver.Pod.UID; !applicationtest.Exists(t, kube, uid) {
 					deleted = append(deleted, uid)
 				}
 			}
@@ -141,20 +143,6 @@ func TestDismissStrays(t *testing.T) {
 			}
 		})
 	}
-}
-
-func exists(t *testing.T, kube *fake.Clientset, uid types.UID) bool {
-	t.Helper()
-	pods, err := kube.CoreV1().Pods("team-a").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pod := range pods.Items {
-		if pod.UID == uid {
-			return true
-		}
-	}
-	return false
 }
 
 // A create that comes late makes a driver of a launch that was refused. Nothing tells of it before the application goes,
@@ -178,20 +166,20 @@ func TestALateDriverOfARefusedLaunchIsDeletedBeforeItsApplicationGoes(t *testing
 			kube := fake.NewClientset(test.driver.Obj())
 			clock := applicationtest.ClockAt(applicationtest.Start.Add(test.after))
 			r := &Reconciler{
-				kube: kube, deleter: drivers.NewDeleter(kube), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock), enqueueAfter: func(any, time.Duration) {},
+				kube: kube, deleter: drivers.NewDeleter(kube, clock, func(any, time.Duration) {}), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
 			}
 			app := applicationtest.Pi().Obj()
 			app.DeletionTimestamp = &metav1.Time{Time: applicationtest.Start}
 			test.launch.DriverPod = "pi-0-driver"
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &test.launch}
-			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), viewed(app))
+			err := r.deleteLateOrphan(config.ToContext(t.Context(), config.Default()), applicationtest.Viewed(app))
 			if waits, _ := controller.IsRequeueKey(err); waits != test.waits || err != nil && !waits {
 				t.Errorf("waits: %t, error %v", waits, err)
 			}
 			if asked := len(kube.Actions()) > 0; asked != test.asks {
 				t.Errorf("asked: %t", asked)
 			}
-			if gone := !exists(t, kube, test.driver.Pod.UID); gone != (test.waits && test.driver.Pod.DeletionTimestamp == nil) {
+			if gone := !applicationtest.Exists(t, kube, test.driver.Pod.UID); gone != (test.waits && test.driver.Pod.DeletionTimestamp == nil) {
 				t.Errorf("deleted: %t", gone)
 			}
 		})

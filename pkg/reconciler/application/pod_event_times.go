@@ -20,7 +20,7 @@ func newPodEventTimes(clock clock.PassiveClock) *podEventTimes {
 	return &podEventTimes{clock: clock, at: map[types.NamespacedName]time.Time{}}
 }
 
-// record records the event of a driver Pod for its application.
+// Record records the event of a driver Pod for its application.
 func (a *podEventTimes) record(name types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
@@ -23,17 +24,7 @@ type recordGuard struct {
 
 	mutex      sync.Mutex
 	withRecord map[types.UID]bool
-	lost       map[types.UID]lostRecord
-}
-
-// lostRecord is an application as it was last seen with its record, and when another writer last wrote a status without it.
-type lostRecord struct {
-	last dialect.Application
-	at   time.Time
-	// pruned reports whether the API server did not store it when Firesteel wrote it.
-	pruned bool
-	// version is the resourceVersion that it was seen with.
-	version string
+	lost       map[types.UID]adoption.LostRecord
 }
 
 func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard {
@@ -42,7 +33,7 @@ func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard 
 		sameShown: sameShown,
 
 		withRecord: map[types.UID]bool{},
-		lost:       map[types.UID]lostRecord{},
+		lost:       map[types.UID]adoption.LostRecord{},
 	}
 }
 
@@ -56,7 +47,7 @@ func (w *recordGuard) written(app dialect.Application) {
 	w.pruned.Forget(app.GetUID())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if !writecache.Newer(w.lost[app.GetUID()].version, app.GetResourceVersion()) {
+	if !writecache.Newer(w.lost[app.GetUID()].Version, app.GetResourceVersion()) {
 		delete(w.lost, app.GetUID())
 	}
 }
@@ -82,9 +73,9 @@ func (w *recordGuard) statusChanged(before, after dialect.Application, now time.
 		w.withRecord[after.GetUID()] = true
 	case after.GetUndecodable() != "", before.GetUID() != after.GetUID():
 	case before.GetRecord() != nil:
-		w.lost[after.GetUID()] = lostRecord{last: before, at: now, version: after.GetResourceVersion()}
+		w.lost[after.GetUID()] = adoption.LostRecord{Last: before, At: now, Version: after.GetResourceVersion()}
 	case lost && !w.sameShown(before, after):
-		w.lost[after.GetUID()] = lostRecord{last: known.last, at: now, version: after.GetResourceVersion()}
+		w.lost[after.GetUID()] = adoption.LostRecord{Last: known.Last, At: now, Version: after.GetResourceVersion()}
 	case !lost:
 		delete(w.withRecord, after.GetUID()) // it went while the application could not be decoded
 	}
@@ -106,12 +97,12 @@ func (w *recordGuard) lossPending(app dialect.Application) bool {
 	return w.withRecord[app.GetUID()] && !lost
 }
 
-// lostRecordOf returns what is known of a lost record; last is nil if no record was lost.
-func (w *recordGuard) lostRecordOf(app dialect.Application) lostRecord {
+// lostRecordOf returns what is known of a lost record; Last is nil if no record was lost.
+func (w *recordGuard) lostRecordOf(app dialect.Application) adoption.LostRecord {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	known := w.lost[app.GetUID()]
-	known.pruned = w.pruned.Has(app.GetUID())
+	known.Pruned = w.pruned.Has(app.GetUID())
 	return known
 }
 

@@ -7,24 +7,6 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// redactCause returns a copy of a cause without the application's secrets.
-func (r *Reconciler) redactCause(app dialect.Application, cause *lifecycle.Cause) *lifecycle.Cause {
-	if cause == nil {
-		return nil
-	}
-	told, redactor := *cause, r.redactors.For(app)
-	told.Message, told.Detail = redactor.Text(cause.Message), redactor.Text(cause.Detail)
-	return &told
-}
-
-// redactTexts returns sentences without the application's secrets.
-func (r *Reconciler) redactTexts(app dialect.Application, sentences []string) []string {
-	if len(sentences) == 0 {
-		return sentences
-	}
-	return r.redactors.For(app).Texts(sentences)
-}
-
 // redactPod is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
 // its driver left. It is the same Pod if there is nothing to redact; a Pod that runs has no texts.
 func (r *Reconciler) redactPod(app dialect.Application, pod *corev1.Pod) *corev1.Pod {

@@ -13,6 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -22,7 +23,7 @@ import (
 // persist writes the record and the status that is projected from it, with the resourceVersion that was read. It writes nothing if
 // nothing changed, and the cursor alone only at rest. The view then has the stored application.
 func (r *Reconciler) persist(
-	ctx context.Context, v *view, record *v1alpha1.Record, facts dialect.Facts,
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, facts dialect.Facts,
 ) error {
 	if !r.relay.HasSink() {
 		record.Acknowledged = record.Sequence
@@ -30,21 +31,21 @@ func (r *Reconciler) persist(
 	if !r.worthWriting(v, record, facts) {
 		return nil
 	}
-	before := v.app
-	if err := r.write(ctx, v, v.withStatus(record, facts)); err != nil {
+	before := v.App
+	if err := r.write(ctx, v, v.WithStatus(record, facts)); err != nil {
 		return err
 	}
-	base.LogTransitions(ctx, before.GetRecord(), v.app.GetRecord())
-	r.countTransitions(ctx, before, v.app)
-	emitEvents(ctx, v.dialect, before, v.app)
-	emitObstacle(ctx, before, v.app, facts.Obstacle)
-	emitDriverLeft(ctx, before, v.app)
+	base.LogTransitions(ctx, before.GetRecord(), v.App.GetRecord())
+	r.countTransitions(ctx, before, v.App)
+	emitEvents(ctx, v.Dialect, before, v.App)
+	emitObstacle(ctx, before, v.App, facts.Obstacle)
+	emitDriverLeft(ctx, before, v.App)
 	return nil
 }
 
 // write writes a status, and checks that the API server stored the record.
-func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Application) error {
-	app := v.app
+func (r *Reconciler) write(ctx context.Context, v *view.Application, desired dialect.Application) error {
+	app := v.App
 	stored, err := r.api.UpdateStatus(ctx, desired)
 	refused := blocked.IsRefused(err, app.GetRecord() == nil)
 	if err != nil && !refused {
@@ -56,22 +57,15 @@ func (r *Reconciler) write(ctx context.Context, v *view, desired dialect.Applica
 	r.recordGuard.written(stored)
 	r.newApplications.statusWritten(app.GetUID())
 	r.expectations.DriverReleased(app.GetRecord(), stored.GetRecord())
-	v.app = stored
-	logging.FromContext(ctx).Debugw("wrote status", append(v.logKeys(), "resourceVersion", stored.GetResourceVersion())...)
+	v.App = stored
+	logging.FromContext(ctx).Debugw("wrote status", append(v.LogKeys(), "resourceVersion", stored.GetResourceVersion())...)
 	return nil
 }
 
-// withStatus returns the application with the status that is projected from a record.
-func (v *view) withStatus(record *v1alpha1.Record, facts dialect.Facts) dialect.Application {
-	desired := dialect.Copy(v.app)
-	v.dialect.Project(desired, record, facts)
-	return desired
-}
-
-func (r *Reconciler) worthWriting(v *view, record *v1alpha1.Record, facts dialect.Facts) bool {
-	app := v.app
+func (r *Reconciler) worthWriting(v *view.Application, record *v1alpha1.Record, facts dialect.Facts) bool {
+	app := v.App
 	return delivery.WorthWriting(app.GetRecord(), record, r.clock.Now(), func(unmoved *v1alpha1.Record) bool {
-		desired := v.withStatus(unmoved, facts)
+		desired := v.WithStatus(unmoved, facts)
 		if equality.Semantic.DeepEqual(app, desired) {
 			return false
 		}
@@ -114,12 +108,12 @@ const handlerOverdueAfter = 2 * time.Minute
 // facts are what is said of an application beside its new record. created are the objects of the launch, where they were
 // just made.
 func (r *Reconciler) facts(
-	v *view, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
 ) dialect.Facts {
-	app, progress := v.app, v.progress
+	app, progress := v.App, v.Progress
 	facts := dialect.Facts{
-		Now: r.clock.Now(), Policy: v.policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
-		Warnings: r.redactTexts(app, v.dialect.Warnings(app)),
+		Now: r.clock.Now(), Policy: v.Policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
+		Warnings: r.redactors.Texts(app, v.Dialect.Warnings(app)),
 	}
 	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()
@@ -142,8 +136,8 @@ func (r *Reconciler) facts(
 
 // changedLabels says how the labels and the owner of the launch's driver Pod were changed; empty if they were not, or if
 // that is not known.
-func (r *Reconciler) changedLabels(v *view, launch *v1alpha1.Launch) string {
-	app := v.app
+func (r *Reconciler) changedLabels(v *view.Application, launch *v1alpha1.Launch) string {
+	app := v.App
 	pod := r.drivers.Get(app.GetNamespace(), launch.DriverPod)
 	if pod == nil || pod.UID != launch.DriverUID {
 		pod = r.relabelledDrivers.LastSeen(base.KeyOf(app), launch.DriverUID)
@@ -151,5 +145,5 @@ func (r *Reconciler) changedLabels(v *view, launch *v1alpha1.Launch) string {
 	if pod == nil {
 		return ""
 	}
-	return r.api.ChangedLabels(app, v.dialect.DriverLabels(app), launch, pod)
+	return r.api.ChangedLabels(app, v.Dialect.DriverLabels(app), launch, pod)
 }

@@ -80,7 +80,7 @@ func TestWorthWriting(t *testing.T) {
 			r := &Reconciler{
 				clock: clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.after)), recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus),
 			}
-			if got := r.worthWriting(viewed(after), record, facts); got != test.want {
+			if got := r.worthWriting(applicationtest.Viewed(after), record, facts); got != test.want {
 				t.Errorf("worth writing: %t, want %t", got, test.want)
 			}
 		})
@@ -93,7 +93,7 @@ func acknowledge(_ *sparkv1.SparkApplication, record *v1alpha1.Record, _ *dialec
 
 func TestTheFirstRecordIsWorthWriting(t *testing.T) {
 	r := &Reconciler{clock: clocktesting.NewFakePassiveClock(applicationtest.Start)}
-	if !r.worthWriting(viewed(applicationtest.Pi().Obj()), applicationtest.Pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: applicationtest.Start}) {
+	if !r.worthWriting(applicationtest.Viewed(applicationtest.Pi().Obj()), applicationtest.Pi().In(lifecycle.Submitted, 1, 1).Obj().Status.Firesteel, dialect.Facts{Now: applicationtest.Start}) {
 		t.Error("an application gets no record")
 	}
 }
@@ -150,10 +150,10 @@ func TestLossesAreSeen(t *testing.T) {
 				w.statusChanged(u.before.Obj(), u.after.Obj(), applicationtest.Start.Add(time.Duration(i)*time.Second))
 			}
 			loss := w.lostRecordOf(applicationtest.Pi().Obj())
-			if lost := loss.last != nil; lost != test.lost || lost && !loss.at.Equal(applicationtest.Start.Add(test.at)) {
-				t.Errorf("lost: %t at %s", lost, loss.at)
+			if lost := loss.Last != nil; lost != test.lost || lost && !loss.At.Equal(applicationtest.Start.Add(test.at)) {
+				t.Errorf("lost: %t at %s", lost, loss.At)
 			}
-			if test.lost && loss.last.GetRecord() == nil {
+			if test.lost && loss.Last.GetRecord() == nil {
 				t.Error("the record is not known")
 			}
 		})
@@ -174,11 +174,11 @@ func TestWhatWasLostIsForgottenOnceItIsWritten(t *testing.T) {
 			w := newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus)
 			w.statusChanged(applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj(), applicationtest.Pi().Obj(), applicationtest.Start)
 			w.pruned.Note(applicationtest.Pi().Obj().UID, applicationtest.Start)
-			if loss := w.lostRecordOf(applicationtest.Pi().Obj()); loss.last == nil || !loss.pruned {
+			if loss := w.lostRecordOf(applicationtest.Pi().Obj()); loss.Last == nil || !loss.Pruned {
 				t.Fatalf("loss is %+v", loss)
 			}
 			forget(w)
-			if loss := w.lostRecordOf(applicationtest.Pi().Obj()); loss.last != nil || loss.pruned {
+			if loss := w.lostRecordOf(applicationtest.Pi().Obj()); loss.Last != nil || loss.Pruned {
 				t.Errorf("still known: %+v", loss)
 			}
 		})
@@ -191,11 +191,11 @@ func TestALossThatCameAfterAWriteIsKnownOnceTheWriteIsRemembered(t *testing.T) {
 	own := applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Version("17")
 	w.statusChanged(own.Obj(), applicationtest.Pi().Version("18").Obj(), applicationtest.Start)
 	w.written(own.Obj())
-	if w.lostRecordOf(applicationtest.Pi().Obj()).last == nil || w.lossPending(applicationtest.Pi().Obj()) {
+	if w.lostRecordOf(applicationtest.Pi().Obj()).Last == nil || w.lossPending(applicationtest.Pi().Obj()) {
 		t.Error("the loss is forgotten")
 	}
 	w.written(own.Version("19").Obj())
-	if w.lostRecordOf(applicationtest.Pi().Obj()).last != nil {
+	if w.lostRecordOf(applicationtest.Pi().Obj()).Last != nil {
 		t.Error("a loss that was made good is still known")
 	}
 }

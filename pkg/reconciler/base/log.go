@@ -39,5 +39,3 @@ func LogKeys(record *v1alpha1.Record) []any {
 	}
 	return []any{"attempt", record.Attempt.ID, "state", outbox.Current(record).State}
 }
-
-// LogKeys returns the attempt and the state of the stored record.

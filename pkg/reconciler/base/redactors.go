@@ -6,11 +6,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/lru"
 
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// cachedRedactors is the number of objects whose redactor is cached. To make a redactor costs as much as to encode the object.
-const cachedRedactors = 1024
+// cachedRedactors is the number of objects whose redactor is cached. To make a redactor costs as much as to encode the object, and
+// each reconcile of an object with warnings needs one. A cached redactor holds the secret values only, and most objects have none.
+const cachedRedactors = 16384
 
 // Redactors holds the redactor of each object of a controller, which hides the secret values of the object in texts. The zero value
 // caches nothing.
@@ -43,6 +45,24 @@ func redactorOf(object metav1.Object) *redact.Redactor {
 		return nil
 	}
 	return redact.For(text)
+}
+
+// Cause returns a copy of a cause without the secrets of an object, nil for nil.
+func (s Redactors) Cause(object metav1.Object, cause *lifecycle.Cause) *lifecycle.Cause {
+	if cause == nil {
+		return nil
+	}
+	redacted, redactor := *cause, s.For(object)
+	redacted.Message, redacted.Detail = redactor.Text(cause.Message), redactor.Text(cause.Detail)
+	return &redacted
+}
+
+// Texts returns sentences without the secrets of an object.
+func (s Redactors) Texts(object metav1.Object, sentences []string) []string {
+	if len(sentences) == 0 {
+		return sentences
+	}
+	return s.For(object).Texts(sentences)
 }
 
 // Error returns an error of the same kind whose text is redacted.

@@ -12,6 +12,9 @@ import (
 	"knative.dev/pkg/logging"
 )
 
+// RetryAfter is when an object is requeued if no event will enqueue it.
+const RetryAfter = time.Second
+
 const (
 	firstRetryDelay   = 5 * time.Millisecond
 	longestRetryDelay = time.Minute
@@ -36,7 +39,7 @@ func (r *Retries) Requeue(ctx context.Context, object types.NamespacedName, err 
 	}
 	delay := r.limiter.When(object)
 	if Failed(err) {
-		logging.FromContext(ctx).Errorw("Reconcile failed", zap.Duration("again", delay), zap.Error(err))
+		logging.FromContext(ctx).Errorw("reconcile failed", zap.Duration("requeueAfter", delay), zap.Error(err))
 	}
 	return controller.NewRequeueAfter(delay)
 }

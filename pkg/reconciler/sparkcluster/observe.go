@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
@@ -28,7 +29,7 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 		case last.cause == nil:
 			seen.Ensured = r.allUpToDate(c, objects)
 		case last.temporary:
-			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(retryAfter)
+			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(base.RetryAfter)
 		default:
 			seen.Ensured, seen.Refused = true, last.cause
 		}
@@ -43,11 +44,7 @@ func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objec
 	if seen.Obstacle = obstacle(pods); seen.Obstacle == nil {
 		seen.Obstacle = r.whyPodsAreMissing(ctx, c)
 	}
-	if seen.Obstacle != nil {
-		told := *seen.Obstacle
-		told.Message = r.redactors.For(c).Text(told.Message)
-		seen.Obstacle = &told
-	}
+	seen.Obstacle = r.redactors.Cause(c, seen.Obstacle)
 	seen.ReleaseAccepted, seen.Released = r.releaseProgress(c, pods)
 	if c.DeletionTimestamp != nil {
 		seen.Deleted, seen.Left = c.DeletionTimestamp.Time, r.remaining(c, pods)
@@ -156,10 +153,7 @@ func crashLoop(status corev1.ContainerStatus) *lifecycle.Cause {
 
 // statusFacts returns what the status shows besides the record.
 func (r *Reconciler) statusFacts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
-	warnings := slices.Concat(status.Warnings(c), decision.Warnings)
-	if len(warnings) > 0 {
-		warnings = r.redactors.For(c).Texts(warnings)
-	}
+	warnings := r.redactors.Texts(c, slices.Concat(status.Warnings(c), decision.Warnings))
 	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
 		Exists:   len(r.owned.ownedBy(c.UID)) > 0,

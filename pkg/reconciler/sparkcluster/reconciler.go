@@ -30,8 +30,6 @@ import (
 )
 
 const (
-	// retryAfter is when a cluster is requeued that waits for something that is not watched.
-	retryAfter = time.Second
 	// maxEffects is the largest number of effects in one reconcile. A cluster that needs more is requeued.
 	maxEffects = 6
 )
@@ -81,7 +79,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
 	if r.state.finalizerRemovals.JustRemoved(c) {
-		return controller.NewRequeueAfter(retryAfter) // the cache may be stale
+		return controller.NewRequeueAfter(base.RetryAfter) // the cache may be stale
 	}
 	current, err := r.advance(ctx, c)
 	if err != nil {
@@ -107,7 +105,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 // advance decides, persists and acts, and does so again with the result.
 func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*sparkv1.SparkCluster, error) {
 	if !r.owned.synced() {
-		return c, controller.NewRequeueAfter(retryAfter)
+		return c, controller.NewRequeueAfter(base.RetryAfter)
 	}
 	c = r.state.written.Newest(c)
 	if done, err := r.isBlocked(ctx, c); done || err != nil {
@@ -148,7 +146,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 			return c, err
 		}
 	}
-	r.enqueueAfter(c, retryAfter)
+	r.enqueueAfter(c, base.RetryAfter)
 	return c, nil
 }
 
@@ -188,10 +186,7 @@ func (r *Reconciler) ensureObjects(ctx context.Context, c *sparkv1.SparkCluster,
 	case err != nil:
 		return err
 	}
-	if cause != nil {
-		cause.Message = r.redactors.For(c).Text(cause.Message)
-	}
-	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: cause, at: r.clock.Now(), temporary: passing})
+	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: r.redactors.Cause(c, cause), at: r.clock.Now(), temporary: passing})
 	return nil
 }
 

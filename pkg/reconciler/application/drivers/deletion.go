@@ -3,24 +3,34 @@ package drivers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
 // Deleter deletes driver Pods. Nothing else deletes one.
-type Deleter struct{ kube kubernetes.Interface }
+type Deleter struct {
+	kube  kubernetes.Interface
+	clock clock.PassiveClock
+	// enqueueAfter requeues an application.
+	enqueueAfter func(app any, after time.Duration)
+}
 
-// NewDeleter returns a deleter that calls a client.
-func NewDeleter(kube kubernetes.Interface) Deleter { return Deleter{kube} }
+// NewDeleter returns a deleter that calls a client, and requeues an application if a deletion is due later.
+func NewDeleter(kube kubernetes.Interface, clock clock.PassiveClock, enqueueAfter func(app any, after time.Duration)) Deleter {
+	return Deleter{kube, clock, enqueueAfter}
+}
 
 // Reason is why a driver Pod is deleted. The log has it.
 type Reason string
@@ -88,4 +98,45 @@ func (d Deleter) checkGone(ctx context.Context, pod Reference) error {
 	default:
 		return fmt.Errorf("driver %s was not deleted: it changed at the same time", pod)
 	}
+}
+
+// Due reports whether to delete a driver now: it is not terminating, or it terminates for too long. If it becomes due
+// later, the application is requeued for that time.
+func (d Deleter) Due(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
+	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
+	if !driver.Terminating {
+		return true
+	}
+	due, again := driver.DeleteAgainAt(limit)
+	if !again || driver.Stopped && !driver.NoGraceLeft {
+		return false
+	}
+	wait := due.Sub(d.clock.Now())
+	if wait > 0 {
+		d.enqueueAfter(app, wait)
+	}
+	return wait <= 0
+}
+
+// DeleteDue deletes a driver Pod that no attempt may have any more, if its deletion is due. It reports whether the driver
+// cannot be running any more.
+func (d Deleter) DeleteDue(
+	ctx context.Context, app dialect.Application, policy lifecycle.Policy, pod *corev1.Pod, reason Reason,
+) (stopped bool, err error) {
+	driver := lifecycle.ObserveDriver(pod, policy.MainContainer)
+	if !d.Due(app, pod, policy) {
+		return driver.Stopped, nil
+	}
+	// A terminating Pod is deleted again by force. If it was deleted by force before, only an interrupted deletion is repeated.
+	force := driver.Terminating && !driver.NoGraceLeft
+	accepted, err := d.Delete(ctx, app, RefOf(pod), reason, force)
+	return !driver.Terminating && driver.Stopped || !accepted, err
+}
+
+// DeleteOrphan deletes a driver that belongs to no attempt, by force if it does not terminate in time. The informer reports its
+// deletion.
+func (d Deleter) DeleteOrphan(ctx context.Context, app dialect.Application, policy lifecycle.Policy, pod *corev1.Pod) error {
+	logging.FromContext(ctx).Warnw("deleting an orphan driver Pod", append(base.LogKeys(app.GetRecord()), "pod", pod.Name, "uid", pod.UID)...)
+	_, err := d.DeleteDue(ctx, app, policy, pod, Orphan)
+	return err
 }

@@ -1,11 +1,10 @@
-package application
+package launch
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +20,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 )
@@ -32,7 +32,7 @@ func ofLaunch(id string) *service {
 	s := &service{}
 	s.service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
 	s.service.Namespace, s.service.Name, s.service.UID = "team-a", "pi-0-driver-svc", "uid-of-service"
-	s.service.Labels = map[string]string{labelLaunch: id, apache.LabelApplication: "pi"}
+	s.service.Labels = map[string]string{dialect.LabelLaunch: id, apache.LabelApplication: "pi"}
 	return s
 }
 
@@ -65,15 +65,6 @@ func (s *service) UIDOfOwner(uid types.UID) *service {
 }
 
 func (s *service) Obj() *corev1.Service { return s.service.DeepCopy() }
-
-// verbsOn are what was asked of the API server, in order.
-func verbsOn(client *fake.Clientset) string {
-	var asked []string
-	for _, action := range client.Actions() {
-		asked = append(asked, action.GetVerb())
-	}
-	return strings.Join(asked, " ")
-}
 
 func TestEnsure(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -139,7 +130,7 @@ func TestEnsure(t *testing.T) {
 				client = fake.NewClientset(live, going, test.existing.Obj())
 			}
 			wanted := ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj()
-			made, err := (&Reconciler{api: applications.Apache(nil), kube: client}).ensure(context.Background(), wanted)
+			made, err := New(Config{API: applications.Apache(nil), Kube: client}).ensure(context.Background(), applicationtest.Pi().Obj(), wanted)
 			var refused *refusedError
 			switch {
 			case errors.As(err, &refused):
@@ -148,10 +139,10 @@ func TestEnsure(t *testing.T) {
 				}
 			case test.refusal != "", errors.Is(err, errNameNotFree) != test.going, err != nil && !test.going:
 				t.Errorf("error is %v", err)
-			case err == nil && made.GetLabels()[labelLaunch] != "this":
-				t.Errorf("the object is of launch %q", made.GetLabels()[labelLaunch])
+			case err == nil && made.GetLabels()[dialect.LabelLaunch] != "this":
+				t.Errorf("the object is of launch %q", made.GetLabels()[dialect.LabelLaunch])
 			}
-			if got := verbsOn(client); got != test.asks {
+			if got := applicationtest.VerbsOn(client); got != test.asks {
 				t.Errorf("asked the API server to %s, want %s", got, test.asks)
 			}
 		})
@@ -170,11 +161,11 @@ func TestEnsureTakesWhatAnotherOperatorMadeForTheSameOwner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.existing.Obj())
-			made, err := (&Reconciler{api: applications.Apache(nil), kube: client}).ensure(context.Background(), wanted.Obj())
+			made, err := New(Config{API: applications.Apache(nil), Kube: client}).ensure(context.Background(), applicationtest.Pi().Obj(), wanted.Obj())
 			if !errors.Is(err, test.want) || err == nil && made.GetUID() != "uid-of-service" {
 				t.Errorf("made %v, error %v, want %v", made, err, test.want)
 			}
-			if got := verbsOn(client); got != "create get" {
+			if got := applicationtest.VerbsOn(client); got != "create get" {
 				t.Errorf("asked the API server to %s", got)
 			}
 		})
@@ -183,7 +174,7 @@ func TestEnsureTakesWhatAnotherOperatorMadeForTheSameOwner(t *testing.T) {
 
 func TestEnsureDeletesByUID(t *testing.T) {
 	client := fake.NewClientset(ofLaunch("earlier").Obj())
-	if _, err := (&Reconciler{api: applications.Apache(nil), kube: client}).ensure(context.Background(), ofLaunch("this").Obj()); err != nil {
+	if _, err := New(Config{API: applications.Apache(nil), Kube: client}).ensure(context.Background(), applicationtest.Pi().Obj(), ofLaunch("this").Obj()); err != nil {
 		t.Fatal(err)
 	}
 	deletion := client.Actions()[2].(clienttesting.DeleteActionImpl)
@@ -224,8 +215,8 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 			client.PrependReactor(test.verb, "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, test.err
 			})
-			_, err := (&Reconciler{api: applications.Apache(nil), kube: client}).
-				ensure(context.Background(), ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj())
+			_, err := New(Config{API: applications.Apache(nil), Kube: client}).
+				ensure(context.Background(), applicationtest.Pi().Obj(), ofLaunch("this").OwnedBy("Pod", "wanted-driver").UIDOfOwner("new").Obj())
 			got, last := retried, new(refusedError)
 			switch {
 			case err == nil:
@@ -243,7 +234,7 @@ func TestEnsureWhereTheAPIServerRefuses(t *testing.T) {
 }
 
 func TestEnsureOfWhatHasNoClient(t *testing.T) {
-	if _, err := (&Reconciler{api: applications.Apache(nil), kube: fake.NewClientset()}).ensure(context.Background(), &corev1.Node{}); err == nil {
+	if _, err := New(Config{API: applications.Apache(nil), Kube: fake.NewClientset()}).ensure(context.Background(), applicationtest.Pi().Obj(), &corev1.Node{}); err == nil {
 		t.Error("a Node was created")
 	}
 }
@@ -291,7 +282,7 @@ func settingsOf(launch string) *settings {
 	s := &settings{}
 	s.configMap.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	s.configMap.Namespace, s.configMap.Name = "team-a", "settings"
-	s.configMap.Labels = map[string]string{labelLaunch: launch, apache.LabelApplication: "pi", "team": "a"}
+	s.configMap.Labels = map[string]string{dialect.LabelLaunch: launch, apache.LabelApplication: "pi", "team": "a"}
 	s.configMap.Annotations = map[string]string{"note": "n"}
 	s.configMap.Data = map[string]string{"key": "value"}
 	s.configMap.OwnerReferences = []metav1.OwnerReference{{UID: "uid-of-pi", Controller: new(bool)}}
@@ -331,10 +322,10 @@ func TestEnsureKeepsConfigMapsThatAreUnchanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := fake.NewClientset(test.existing.Obj())
-			if _, err := (&Reconciler{api: applications.Apache(nil), kube: client}).ensure(context.Background(), settingsOf("this").Obj()); err != nil {
+			if _, err := New(Config{API: applications.Apache(nil), Kube: client}).ensure(context.Background(), applicationtest.Pi().Obj(), settingsOf("this").Obj()); err != nil {
 				t.Fatal(err)
 			}
-			if got := verbsOn(client); got != test.asks {
+			if got := applicationtest.VerbsOn(client); got != test.asks {
 				t.Errorf("asked the API server to %s, want %s", got, test.asks)
 			}
 		})
@@ -366,7 +357,7 @@ func TestEnsureOfWhatMayNotBeInstalled(t *testing.T) {
 			route.SetGroupVersionKind(schema.GroupVersionKind{Group: routes.Group, Version: "v1", Kind: "HTTPRoute"})
 			route.SetNamespace("team-a")
 			route.SetName("web")
-			_, err := (&Reconciler{api: applications.Apache(nil), dynamic: client}).ensure(context.Background(), route)
+			_, err := New(Config{API: applications.Apache(nil), Dynamic: client}).ensure(context.Background(), applicationtest.Pi().Obj(), route)
 			got := ""
 			if refused := (*refusedError)(nil); errors.As(err, &refused) {
 				got = refused.reason()

@@ -1,32 +1,35 @@
-package application
+package launch
 
 import (
 	"context"
 	"fmt"
 
+	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"knative.dev/pkg/logging"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// deleteObsolete deletes objects of a launch that are useless once no Pod of the attempt will be created. It acts before the record
+// DeleteObsolete deletes objects of a launch that are useless once no Pod of the attempt will be created. It acts before the record
 // says that the attempt ended, so a crash in between repeats it.
-func (r *Reconciler) deleteObsolete(ctx context.Context, v *view, record *v1alpha1.Record) error {
-	app := v.app
+func (l *Launcher) DeleteObsolete(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
+	app := v.App
 	before := app.GetRecord()
 	if !expectsNoPods(record) || before == nil || before.Attempt.ID != record.Attempt.ID || expectsNoPods(before) {
 		return nil
 	}
-	for _, object := range v.dialect.ObsoleteObjects(app) {
+	for _, object := range v.Dialect.ObsoleteObjects(app) {
 		object.SetNamespace(app.GetNamespace())
-		if err := r.deleteOfLaunch(ctx, record.Launch.ID, object); err != nil {
+		if err := l.deleteOfLaunch(ctx, record.Launch.ID, object); err != nil {
 			return err
 		}
 	}
@@ -45,20 +48,20 @@ func expectsNoPods(record *v1alpha1.Record) bool {
 
 // deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden nothing waits: the object is deleted
 // with the application.
-func (r *Reconciler) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
-	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
+func (l *Launcher) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
+	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return err
 	}
 	existing, err := client.Get(ctx)
-	if err == nil && existing.GetLabels()[labelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
+	if err == nil && existing.GetLabels()[dialect.LabelLaunch] == launch && existing.GetDeletionTimestamp() == nil {
 		err = client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
 	}
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil
 	case apierror.IsTerminal(err):
-		logging.FromContext(ctx).Warnw("An object of a launch that is over is left", "object", describe(object), "error", err)
+		logging.FromContext(ctx).Warnw("object of an ended launch not deleted", "object", describe(object), zap.Error(err))
 		return nil
 	default:
 		return fmt.Errorf("delete %s: %w", describe(object), err)

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func TestGiveTemplates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &Reconciler{api: applications.Apache(nil), templates: podtemplate.NewKeeper(t.Context(), fetched, func(types.NamespacedName) {})}
+				l := New(Config{API: applications.Apache(nil), Templates: podtemplate.NewKeeper(t.Context(), fetched, func(types.NamespacedName) {})})
 				allowed, _ := podtemplate.ParseAllowed("https://example.com")
 				allowing := apache.New(apache.Defaults{Settings: dialect.Settings{PodTemplates: allowed}})
 				plan := func() *submission.Plan {
@@ -78,12 +78,12 @@ func TestGiveTemplates(t *testing.T) {
 						driver: "https://example.com" + test.driver, executor: "https://example.com" + test.executor,
 					}}
 				}
-				_, _ = r.addTemplates(viewIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, plan())
+				_, _ = l.addTemplates(applicationtest.ViewedIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, plan())
 				<-time.After(test.after)
 				synctest.Wait()
 				complete := plan()
-				warnings, err := r.addTemplates(viewIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, complete)
-				var absent *templateUnavailable
+				warnings, err := l.addTemplates(applicationtest.ViewedIn(allowing, applicationtest.Pi().Obj()), v1alpha1.Attempt{}, complete)
+				var absent *TemplateUnavailable
 				got, said := "", ""
 				switch {
 				case err == nil:

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"encoding/json"
@@ -28,9 +28,9 @@ import (
 
 // routed is an application with a config map and a route of its own, whose labels lie.
 func routed() *sparkv1.SparkApplication {
-	lies := map[string]string{labelLaunch: "another", apache.LabelApplication: "another", "team": "a"}
+	lies := map[string]string{dialect.LabelLaunch: "another", apache.LabelApplication: "another", "team": "a"}
 	metadata := metav1.ObjectMeta{Name: "web", Labels: lies}
-	return with(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
+	return applicationtest.With(applicationtest.Pi(), func(app *sparkv1.SparkApplication) {
 		app.Spec.MainClass = "Main"
 		app.Spec.ConfigMapSpecs = []sparkv1.ConfigMapSpec{{Name: "settings", Labels: lies}}
 		app.Spec.DriverHTTPRouteList = []sparkv1.DriverHTTPRoute{{
@@ -41,7 +41,7 @@ func routed() *sparkv1.SparkApplication {
 }
 
 func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
-	objects, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(viewed(routed()), v1alpha1.Attempt{}, nil)
+	objects, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(routed()), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestEveryObjectOfALaunchIsMarked(t *testing.T) {
 	}
 	for _, object := range all {
 		labels := object.GetLabels()
-		if labels[labelLaunch] != launch.ID || labels[apache.LabelApplication] != "pi" {
+		if labels[dialect.LabelLaunch] != launch.ID || labels[apache.LabelApplication] != "pi" {
 			t.Errorf("%s has the labels %v", describe(object), labels)
 		}
 	}
@@ -69,11 +69,11 @@ func TestTheLabelsOfALaunchAreAsExpected(t *testing.T) {
 		app dialect.Application
 	}{
 		"Apache":            {applications.Apache(nil), apache.New(apache.Defaults{}), routed()},
-		"Apache, long name": {applications.Apache(nil), apache.New(apache.Defaults{}), with(applicationtest.Named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
+		"Apache, long name": {applications.Apache(nil), apache.New(apache.Defaults{}), applicationtest.With(applicationtest.Named(strings.Repeat("long", 60)), func(app *sparkv1.SparkApplication) { app.Spec.MainClass = "Main" })},
 		"Kubeflow":          {applications.Kubeflow(nil), kubeflow.New(kubeflowsettings.Defaults{}), theirs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			objects, launch, err := (&Reconciler{api: test.api}).build(viewIn(test.d, test.app), v1alpha1.Attempt{}, nil)
+			objects, launch, err := New(Config{API: test.api}).build(applicationtest.ViewedIn(test.d, test.app), v1alpha1.Attempt{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func labelsOf(object metav1.Object) labels.Set { return object.GetLabels() }
 
 func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	idOf := func(app *sparkv1.SparkApplication) string {
-		_, launch, err := (&Reconciler{api: applications.Apache(nil)}).build(viewed(app), v1alpha1.Attempt{}, nil)
+		_, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,8 +118,8 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 // A launch goes on that another version of Firesteel fenced: the previous one, whose ids are those of this one, or the next one,
 // which may make them from the canonical encoding.
 func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
-	app, r := routed(), &Reconciler{api: applications.Apache(nil)}
-	_, now, err := r.build(viewed(app), v1alpha1.Attempt{}, nil)
+	app, l := routed(), New(Config{API: applications.Apache(nil)})
+	_, now, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,12 +142,12 @@ func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {
 		t.Errorf("the launch is %s, which the previous version, that makes %s of it, would delete", now.ID, previous)
 	}
 	for fenced, want := range map[string]string{previous: previous, next: next, "another": previous} {
-		objects, launch, err := r.build(viewed(app), v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
+		objects, launch, err := l.build(applicationtest.Viewed(app), v1alpha1.Attempt{}, &v1alpha1.Launch{ID: fenced})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if launch.ID != want || objects.Driver.GetLabels()[labelLaunch] != want {
-			t.Errorf("the launch fenced as %s goes on as %s, and its driver as %s", fenced, launch.ID, objects.Driver.GetLabels()[labelLaunch])
+		if launch.ID != want || objects.Driver.GetLabels()[dialect.LabelLaunch] != want {
+			t.Errorf("the launch fenced as %s goes on as %s, and its driver as %s", fenced, launch.ID, objects.Driver.GetLabels()[dialect.LabelLaunch])
 		}
 	}
 }

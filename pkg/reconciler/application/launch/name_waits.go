@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"context"
@@ -12,9 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -56,7 +59,7 @@ func (o *nameWaits) stopped(app types.UID, going nameNotFreeError) nameWait {
 	if !ok {
 		known.since = now
 	}
-	known.nameNotFreeError, known.until = going, now.Add(min(retryAfter<<min(known.tries, 16), maxNameBackoff))
+	known.nameNotFreeError, known.until = going, now.Add(min(base.RetryAfter<<min(known.tries, 16), maxNameBackoff))
 	known.tries++
 	o.byApp[app] = known
 	return known
@@ -109,40 +112,40 @@ func (e *nameNotFreeError) cause() *lifecycle.Cause {
 }
 
 // waitForNames reports whether a launch has to wait since a name that it needs is not free, and says so in the observation.
-func (r *Reconciler) waitForNames(
-	ctx context.Context, v *view, next *corev1.Pod, seen *lifecycle.Observation,
+func (l *Launcher) waitForNames(
+	ctx context.Context, v *view.Application, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
-	app := v.app
-	pod := r.drivers.Get(next.Namespace, next.Name)
-	if pod != nil && pod.DeletionTimestamp != nil && r.ofEarlierLaunch(pod, next) {
-		return true, r.waitForEarlierDriver(ctx, v, pod, seen)
+	app := v.App
+	pod := l.Drivers.Get(next.Namespace, next.Name)
+	if pod != nil && pod.DeletionTimestamp != nil && l.ofEarlierLaunch(pod, next) {
+		return true, l.waitForEarlierDriver(ctx, v, pod, seen)
 	}
-	known, ok := r.nameWaits.of(app.GetUID())
-	if !ok || known.wanted.GetLabels()[labelLaunch] != next.Labels[labelLaunch] { // an edit may have changed the names
+	known, ok := l.waits.of(app.GetUID())
+	if !ok || known.wanted.GetLabels()[dialect.LabelLaunch] != next.Labels[dialect.LabelLaunch] { // an edit may have changed the names
 		return false, nil
 	}
 	if known.existing != nil {
-		if _, gone := r.expectations.Deleted(known.existing.GetUID()); gone {
+		if _, gone := l.Expectations.Deleted(known.existing.GetUID()); gone {
 			return false, nil
 		}
 	}
-	if r.clock.Now().Before(known.until) {
-		r.nameWaits.explain(known, seen)
+	if l.Clock.Now().Before(known.until) {
+		l.waits.explain(known, seen)
 		return true, nil
 	}
-	lasts, err := r.stillHasName(ctx, known.existing)
+	lasts, err := l.stillHasName(ctx, known.existing)
 	if lasts {
-		r.nameWaits.explain(r.nameWaits.stopped(app.GetUID(), known.nameNotFreeError), seen)
+		l.waits.explain(l.waits.stopped(app.GetUID(), known.nameNotFreeError), seen)
 	}
 	return lasts, err
 }
 
 // stillHasName reports whether an object still has its name.
-func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object) (bool, error) {
+func (l *Launcher) stillHasName(ctx context.Context, object submission.Object) (bool, error) {
 	if object == nil {
 		return false, nil
 	}
-	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
+	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return false, err
 	}
@@ -159,13 +162,13 @@ func (r *Reconciler) stillHasName(ctx context.Context, object submission.Object)
 
 // waitForEarlierDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
 // deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
-func (r *Reconciler) waitForEarlierDriver(ctx context.Context, v *view, pod *corev1.Pod, seen *lifecycle.Observation) error {
-	driver, limit, now := lifecycle.ObserveDriver(pod, ""), v.policy.Timeouts.ForceTermination, r.clock.Now()
+func (l *Launcher) waitForEarlierDriver(ctx context.Context, v *view.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
+	driver, limit, now := lifecycle.ObserveDriver(pod, ""), v.Policy.Timeouts.ForceTermination, l.Clock.Now()
 	if due, again := driver.DeleteAgainAt(limit); again && now.Before(due) {
 		seen.RetryLaunchAt = due
 	} else if again {
 		seen.RetryLaunchAt = now.Add(reportWaitAfter) // should its end not be seen
-		if _, err := r.deleter.Delete(ctx, v.app, drivers.RefOf(pod), drivers.NameNeeded, !driver.NoGraceLeft); err != nil {
+		if _, err := l.Deleter.Delete(ctx, v.App, drivers.RefOf(pod), drivers.NameNeeded, !driver.NoGraceLeft); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"errors"
@@ -10,31 +10,32 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// templateUnavailable means that a pod template could not be read.
-type templateUnavailable struct {
+// TemplateUnavailable means that a pod template could not be read.
+type TemplateUnavailable struct {
 	// pending reports whether it is still being read.
 	pending bool
 	// problem is nil while nothing went wrong.
 	problem *submission.FieldError
 }
 
-func (a *templateUnavailable) Error() string { return "a pod template is absent" }
+func (a *TemplateUnavailable) Error() string { return "a pod template is absent" }
 
-func (a *templateUnavailable) cause(v *view) *lifecycle.Cause {
+func (a *TemplateUnavailable) cause(v *view.Application) *lifecycle.Cause {
 	if a.problem == nil {
 		return nil
 	}
 	return &lifecycle.Cause{
-		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.dialect.Refusal(v.app, a.problem),
+		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.Dialect.Refusal(v.App, a.problem),
 	}
 }
 
 // worst is a template that never came before one that is in trouble, and that before one that is on its way.
-func (a *templateUnavailable) worst(b *templateUnavailable) *templateUnavailable {
+func (a *TemplateUnavailable) worst(b *TemplateUnavailable) *TemplateUnavailable {
 	if a != nil && (!a.pending || b.pending && b.problem == nil) {
 		return a
 	}
@@ -42,30 +43,30 @@ func (a *templateUnavailable) worst(b *templateUnavailable) *templateUnavailable
 }
 
 // unavailableTemplate is why a template did not come.
-func unavailableTemplate(remote dialect.RemoteTemplate, err error) *templateUnavailable {
+func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnavailable {
 	const remedy = "see that the operator can reach it"
 	var pending *podtemplate.Pending
 	switch {
 	case !errors.As(err, &pending):
-		return &templateUnavailable{problem: remote.Refuse(fmt.Sprintf("could not be read (%v)", err), remedy)}
+		return &TemplateUnavailable{problem: remote.Refuse(fmt.Sprintf("could not be read (%v)", err), remedy)}
 	case pending.Trouble != nil:
 		problem := fmt.Sprintf("could not be read yet (%v) and is tried again", pending.Trouble)
-		return &templateUnavailable{pending: true, problem: remote.Refuse(problem, remedy)}
+		return &TemplateUnavailable{pending: true, problem: remote.Refuse(problem, remedy)}
 	default:
-		return &templateUnavailable{pending: true}
+		return &TemplateUnavailable{pending: true}
 	}
 }
 
 // addTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
-func (r *Reconciler) addTemplates(
-	v *view, attempt v1alpha1.Attempt, plan *submission.Plan,
+func (l *Launcher) addTemplates(
+	v *view.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) ([]string, error) {
-	request := podtemplate.Attempt{NamespacedName: base.KeyOf(v.app), UID: v.app.GetUID(), Number: attempt.ID}
+	request := podtemplate.Attempt{NamespacedName: base.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
 	var warnings []string
 	var refused []error
-	var absent *templateUnavailable
-	for _, remote := range dialect.RemoteTemplates(*plan, r.api.Fields) {
-		template, dropped, err := r.template(request, v.dialect.Settings().PodTemplates, remote.URL)
+	var absent *TemplateUnavailable
+	for _, remote := range dialect.RemoteTemplates(*plan, l.API.Fields) {
+		template, dropped, err := l.template(request, v.Dialect.Settings().PodTemplates, remote.URL)
 		var refusal *podtemplate.Refusal
 		switch {
 		case err == nil:
@@ -89,12 +90,12 @@ func (r *Reconciler) addTemplates(
 	}
 }
 
-func (r *Reconciler) template(
+func (l *Launcher) template(
 	request podtemplate.Attempt, allowed podtemplate.Allowed, url string,
 ) (*corev1.PodTemplateSpec, []string, error) {
 	location, refusal := allowed.Locate(url)
 	if refusal != nil {
 		return nil, nil, refusal
 	}
-	return r.templates.Get(request, location)
+	return l.Templates.Get(request, location)
 }

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"context"
@@ -23,10 +23,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -35,7 +37,7 @@ import (
 func TestLaunched(t *testing.T) {
 	driver := func(id string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "team-a", Name: "pi-0-driver", UID: "uid-of-driver", Labels: map[string]string{labelLaunch: id},
+			Namespace: "team-a", Name: "pi-0-driver", UID: "uid-of-driver", Labels: map[string]string{dialect.LabelLaunch: id},
 		}}
 	}
 	for name, test := range map[string]struct {
@@ -71,7 +73,7 @@ func TestLaunched(t *testing.T) {
 			wanted := ofLaunch("another").Obj()
 			wanted.Namespace = "" // as it is built
 			objects := &submission.Objects{Driver: driver("another"), Owned: []submission.Object{wanted}}
-			got, err := (&Reconciler{api: applications.Apache(nil), kube: client}).completeDriver(context.Background(), &v1alpha1.Launch{ID: "this"}, objects)
+			got, err := New(Config{API: applications.Apache(nil), Kube: client}).completeDriver(context.Background(), &v1alpha1.Launch{ID: "this"}, objects)
 			if got != test.want || (err != nil) != test.fails {
 				t.Errorf("launched %q, %v; want %q", got, err, test.want)
 			}
@@ -104,8 +106,8 @@ func TestWhatIsCreated(t *testing.T) {
 			route, &corev1.Service{ObjectMeta: metadata("pi-ui-svc")}, &policyv1.PodDisruptionBudget{ObjectMeta: metadata("pi-driver-pdb")},
 		},
 	}
-	r := &Reconciler{api: applications.Apache(nil), kube: client, dynamic: routes}
-	made, err := r.create(t.Context(), objects)
+	l := New(Config{API: applications.Apache(nil), Kube: client, Dynamic: routes})
+	made, err := l.create(t.Context(), applicationtest.Pi().Obj(), objects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,18 +151,18 @@ func TestARefusedLaunchOwnsTheDriverThatIsThere(t *testing.T) {
 			app := applicationtest.Pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := applicationtest.ClockAt(applicationtest.Start)
-			r := &Reconciler{kube: client, deleter: drivers.NewDeleter(client), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock), nameWaits: newNameWaits(clock)}
+			l := New(Config{Kube: client, Deleter: drivers.NewDeleter(client, clock, nil), API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock)})
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
 			objects := &submission.Objects{
 				Before: []submission.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "settings"}}},
 				Driver: applicationtest.DriverOf("this", "").Obj(),
 			}
-			_, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: objects}, &seen)
+			_, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: objects}, &seen)
 			if seen.Launched != test.launched || (seen.LaunchRefused != nil) != test.refused || (err == nil) != test.refused {
 				t.Errorf("launched %q, refused %v, error %v", seen.Launched, seen.LaunchRefused, err)
 			}
-			if exists(t, client, "ours") {
+			if applicationtest.Exists(t, client, "ours") {
 				t.Error("the driver lives on")
 			}
 		})
@@ -187,21 +189,21 @@ func TestADriverThatIsRefusedSinceItIsThereIsLaunched(t *testing.T) {
 			app := applicationtest.Pi().Obj()
 			app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "this", DriverPod: "pi-0-driver"}}
 			clock := applicationtest.ClockAt(applicationtest.Start)
-			r := &Reconciler{
-				kube: client, deleter: drivers.NewDeleter(client), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
-				drivers: cachedDrivers(t), enqueueAfter: func(any, time.Duration) {},
-				templates: podtemplate.NewKeeper(t.Context(), nil, nil), nameWaits: newNameWaits(clock),
-			}
+			l := New(Config{
+				Kube: client, Deleter: drivers.NewDeleter(client, clock, nil), API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
+				Drivers: driverstest.Cached(t), EnqueueAfter: func(any, time.Duration) {},
+				Templates: podtemplate.NewKeeper(t.Context(), nil, nil),
+			})
 			var seen lifecycle.Observation
 			ctx := config.ToContext(t.Context(), config.Default())
-			proceeds, err := r.createLaunch(ctx, viewed(app), &preparedLaunch{objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}}, &seen)
+			proceeds, err := l.Create(ctx, applicationtest.Viewed(app), &Prepared{objects: &submission.Objects{Driver: applicationtest.DriverOf("this", "").Obj()}}, &seen)
 			if err != nil || !proceeds || !seen.RetryLaunchAt.IsZero() != test.awaited || seen.Launched != test.launched {
 				t.Errorf("proceeds: %t, launched %q, error %v", proceeds, seen.Launched, err)
 			}
 			if refused := seen.LaunchRefused != nil; refused != (seen.RetryLaunchAt.IsZero() && test.launched == "") {
 				t.Errorf("refused: %v", seen.LaunchRefused)
 			}
-			if len(test.existing) > 0 && !exists(t, client, "ours") {
+			if len(test.existing) > 0 && !applicationtest.Exists(t, client, "ours") {
 				t.Error("the driver was deleted")
 			}
 		})
@@ -229,12 +231,12 @@ func TestALaunchThatIsFencedAnewKeepsUnknownFields(t *testing.T) {
 	app.Spec.MainClass = "Main"
 	app.Status.Firesteel = &v1alpha1.Record{Launch: &v1alpha1.Launch{ID: "before the edit", DriverPod: "pi-0-driver", Unknown: `{"newer":1}`}}
 	clock, record := applicationtest.ClockAt(applicationtest.Start), app.Status.Firesteel.DeepCopy()
-	r := &Reconciler{
-		kube: fake.NewClientset(), api: applications.Apache(nil), clock: clock, expectations: drivers.NewExpectations(clock),
-		drivers: cachedDrivers(t), nameWaits: newNameWaits(clock), redactors: base.NewRedactors(),
-	}
+	l := New(Config{
+		Kube: fake.NewClientset(), API: applications.Apache(nil), Clock: clock, Expectations: drivers.NewExpectations(clock),
+		Drivers: driverstest.Cached(t), Redactors: base.NewRedactors(),
+	})
 	var seen lifecycle.Observation
-	launch, err := r.prepare(config.ToContext(t.Context(), config.Default()), viewed(app), record, &seen)
+	launch, err := l.Prepare(config.ToContext(t.Context(), config.Default()), applicationtest.Viewed(app), record, &seen)
 	if err != nil || launch == nil || launch.resumed || record.Launch.ID == "before the edit" || record.Launch.Unknown != `{"newer":1}` {
 		t.Errorf("the launch %+v of %+v, seen %+v, %v", launch, record.Launch, seen, err)
 	}

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"context"
@@ -23,62 +23,62 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-const labelLaunch = dialect.LabelLaunch
-
-// preparedLaunch is an attempt made ready: its objects, and what the record says of it.
-type preparedLaunch struct {
+// Prepared is an attempt made ready: its objects, and what the record says of it.
+type Prepared struct {
 	objects *submission.Objects
 	// resumed reports whether an earlier reconcile fenced this launch, maybe of another replica.
 	resumed bool
-	// created are the objects as the API server has them, once all were made.
-	created []submission.Object
+	// Created are the objects as the API server has them, once all were made.
+	Created []submission.Object
 }
 
-// prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch. Then
+// Prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch. Then
 // the observation says why: the submission is refused, the launch has to wait, or the driver exists.
-func (r *Reconciler) prepare(
-	ctx context.Context, v *view, record *v1alpha1.Record, seen *lifecycle.Observation,
-) (*preparedLaunch, error) {
-	app, d := v.app, v.dialect
+func (l *Launcher) Prepare(
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
+) (*Prepared, error) {
+	app, d := v.App, v.Dialect
 	fenced := fencedLaunch(app, record)
-	objects, fence, err := r.build(v, record.Attempt, fenced)
-	var absent *templateUnavailable
+	objects, fence, err := l.build(v, record.Attempt, fenced)
+	var absent *TemplateUnavailable
 	if errors.As(err, &absent) && absent.pending {
-		if seen.LaunchHeld = r.redactCause(app, absent.cause(v)); seen.LaunchHeld == nil {
+		if seen.LaunchHeld = l.Redactors.Cause(app, absent.cause(v)); seen.LaunchHeld == nil {
 			return nil, absent
 		}
 		return nil, nil
 	}
-	refused := r.redactCause(app, causeOf(err, v))
+	refused := l.Redactors.Cause(app, causeOf(err, v))
 	if refused == nil {
-		if held, err := r.waitForNames(ctx, v, objects.Driver, seen); held || err != nil {
+		if held, err := l.waitForNames(ctx, v, objects.Driver, seen); held || err != nil {
 			return nil, err
 		}
 	}
 	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
-			return &preparedLaunch{objects: objects, resumed: true}, nil
+			return &Prepared{objects: objects, resumed: true}, nil
 		}
 		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
 		// stays, as it would have a moment later.
 		if refused == nil {
-			if seen.Launched, err = r.completeDriver(ctx, fenced, objects); err != nil || seen.Launched != "" {
+			if seen.Launched, err = l.completeDriver(ctx, fenced, objects); err != nil || seen.Launched != "" {
 				return nil, err
 			}
 		}
 		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
 		// changed; it has to go before anything else happens.
-		begun, err := r.findFencedDriver(ctx, app, fenced)
+		begun, err := drivers.FindFenced(ctx, l.Kube, app, fenced)
 		if err != nil {
 			return nil, err
 		}
 		if begun != nil {
 			seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(begun, "")
-			return nil, r.deleteOrphan(ctx, v, begun)
+			return nil, l.Deleter.DeleteOrphan(ctx, v.App, v.Policy, begun)
 		}
 	}
 	if seen.LaunchRefused = refused; refused != nil {
@@ -89,7 +89,7 @@ func (r *Reconciler) prepare(
 	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
-	return &preparedLaunch{objects: objects}, nil
+	return &Prepared{objects: objects}, nil
 }
 
 // fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
@@ -101,8 +101,8 @@ func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.La
 }
 
 // causeOf returns why an error of the submission ends the attempt; nil if there is no error.
-func causeOf(err error, v *view) *lifecycle.Cause {
-	var absent *templateUnavailable
+func causeOf(err error, v *view.Application) *lifecycle.Cause {
+	var absent *TemplateUnavailable
 	switch {
 	case err == nil:
 		return nil
@@ -110,19 +110,19 @@ func causeOf(err error, v *view) *lifecycle.Cause {
 		return absent.cause(v)
 	default:
 		return &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.dialect.Refusal(v.app, err),
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.Dialect.Refusal(v.App, err),
 		}
 	}
 }
 
 // completeDriver returns the UID of a launch's driver if all objects of the launch exist under the names that the present spec
 // gives.
-func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
+func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
 	var existing submission.Object
 	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
 		object.SetNamespace(objects.Driver.Namespace)
-		client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
+		client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
 		if err != nil {
 			return "", err
 		}
@@ -132,7 +132,7 @@ func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch
 			return "", nil
 		case err != nil:
 			return "", fmt.Errorf("look for %s: %w", describe(object), err)
-		case existing.GetLabels()[labelLaunch] != fenced.ID && !sameConfigMap(existing, object), existing.GetDeletionTimestamp() != nil:
+		case existing.GetLabels()[dialect.LabelLaunch] != fenced.ID && !sameConfigMap(existing, object), existing.GetDeletionTimestamp() != nil:
 			return "", nil
 		}
 		if owner := metav1.GetControllerOf(existing); owner != nil && owner.Kind == "Pod" {
@@ -148,15 +148,15 @@ func (r *Reconciler) completeDriver(ctx context.Context, fenced *v1alpha1.Launch
 
 // build makes the objects of an attempt. If a launch was fenced for the same objects, they have its id, whichever of the two
 // encodings it was made from.
-func (r *Reconciler) build(
-	v *view, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
+func (l *Launcher) build(
+	v *view.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
-	app, d := v.app, v.dialect
+	app, d := v.App, v.Dialect
 	plan, err := d.Plan(app, attempt)
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings, err := r.addTemplates(v, attempt, &plan)
+	warnings, err := l.addTemplates(v, attempt, &plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,7 +176,7 @@ func (r *Reconciler) build(
 			id = canonical
 		}
 	}
-	plan.Labels = map[string]string{labelLaunch: id}
+	plan.Labels = map[string]string{dialect.LabelLaunch: id}
 	d.AddLaunchLabels(&plan, id)
 	objects, err := submission.Build(plan)
 	if err != nil {
@@ -188,13 +188,13 @@ func (r *Reconciler) build(
 	if err := checkCount(objects); err != nil {
 		return nil, nil, err
 	}
-	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, r.api.Fields); warning != "" {
+	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields); warning != "" {
 		warnings = append(warnings, warning)
 	}
-	r.setOwners(app, objects, id)
+	l.setOwners(app, objects, id)
 	return objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
-		Warnings: r.redactTexts(app, warnings),
+		Warnings: l.Redactors.Texts(app, warnings),
 	}, nil
 }
 
@@ -235,75 +235,75 @@ func launchID(
 }
 
 // setOwners makes the application the owner of the driver and of the objects before it. The driver owns the objects after it.
-func (r *Reconciler) setOwners(app dialect.Application, objects *submission.Objects, id string) {
+func (l *Launcher) setOwners(app dialect.Application, objects *submission.Objects, id string) {
 	// These labels identify the objects of a launch. They override the user's.
 	for _, object := range slices.Concat(objects.Before, objects.Owned) {
 		labels := object.GetLabels()
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		labels[labelLaunch] = id
-		labels[r.api.LabelApplication] = objects.Driver.Labels[r.api.LabelApplication]
+		labels[dialect.LabelLaunch] = id
+		labels[l.API.LabelApplication] = objects.Driver.Labels[l.API.LabelApplication]
 		object.SetLabels(labels)
 	}
-	owner := *metav1.NewControllerRef(app, r.api.GroupVersionKind)
+	owner := *metav1.NewControllerRef(app, l.API.GroupVersionKind)
 	for _, object := range objects.Before {
 		object.SetOwnerReferences([]metav1.OwnerReference{owner})
 	}
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
-// createLaunch creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
+// Create creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
 // observation.
-func (r *Reconciler) createLaunch(
-	ctx context.Context, v *view, prepared *preparedLaunch, seen *lifecycle.Observation,
+func (l *Launcher) Create(
+	ctx context.Context, v *view.Application, prepared *Prepared, seen *lifecycle.Observation,
 ) (bool, error) {
-	app := v.app
+	app := v.App
 	if prepared.resumed {
-		if err := r.api.CheckUnchanged(ctx, app); err != nil {
+		if err := l.API.CheckUnchanged(ctx, app); err != nil {
 			return false, err
 		}
 	}
-	result, err := r.createWithinFence(ctx, prepared.objects)
+	result, err := l.createWithinFence(ctx, app, prepared.objects)
 	driver := result.driver
 	if driver != nil {
-		seen.LaunchWarnings = v.dialect.NotInstalled(result.missing)
+		seen.LaunchWarnings = v.Dialect.NotInstalled(result.missing)
 		seen.Launched = driver.UID
-		r.expectations.PodCreated(driver.UID)
+		l.Expectations.PodCreated(driver.UID)
 	}
 	var refused *refusedError
 	var notFree *nameNotFreeError
 	switch {
 	case err == nil:
-		r.nameWaits.forget(app.GetUID())
-		prepared.created = result.objects
-		logging.FromContext(ctx).Debugw("created objects", append(v.logKeys(), "launch", app.GetRecord().Launch.ID, "objects",
+		l.waits.forget(app.GetUID())
+		prepared.Created = result.objects
+		logging.FromContext(ctx).Debugw("created objects", append(v.LogKeys(), "launch", app.GetRecord().Launch.ID, "objects",
 			len(result.objects), "pod", driver.Name, "uid", driver.UID)...)
-		r.templates.Forget(app.GetUID())
+		l.Templates.Forget(app.GetUID())
 		return true, nil
-	case errors.As(err, &refused) && r.accountMayFollow(app, refused):
-		r.enqueueAfter(app, retryAfter)
+	case errors.As(err, &refused) && l.accountMayFollow(app, refused):
+		l.EnqueueAfter(app, base.RetryAfter)
 		return false, nil
 	case errors.As(err, &refused):
-		r.nameWaits.forget(app.GetUID())
+		l.waits.forget(app.GetUID())
 		if driver == nil {
 			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
-			if driver, err = r.findFencedDriver(ctx, app, app.GetRecord().Launch); err != nil {
+			if driver, err = drivers.FindFenced(ctx, l.Kube, app, app.GetRecord().Launch); err != nil {
 				return false, err
 			}
 			if driver != nil {
 				seen.Launched = driver.UID
 			}
 		}
-		seen.LaunchRefused = r.redactCause(app, refused.cause(r.api.Fields))
-		return true, r.deleteIncompleteDriver(ctx, app, driver)
+		seen.LaunchRefused = l.Redactors.Cause(app, refused.cause(l.API.Fields))
+		return true, l.deleteIncompleteDriver(ctx, app, driver)
 	case errors.As(err, &notFree):
 		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
-		if err := r.deleteIncompleteDriver(ctx, app, driver); err != nil {
+		if err := l.deleteIncompleteDriver(ctx, app, driver); err != nil {
 			return false, err
 		}
 		seen.Launched, seen.LaunchWarnings = "", nil
-		r.nameWaits.explain(r.nameWaits.stopped(app.GetUID(), *notFree), seen)
+		l.waits.explain(l.waits.stopped(app.GetUID(), *notFree), seen)
 		return true, nil
 	default:
 		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
@@ -315,8 +315,8 @@ func (r *Reconciler) createLaunch(
 const accountDelay = 10 * time.Second
 
 // accountMayFollow reports whether a launch was refused for a missing service account that may still be created.
-func (r *Reconciler) accountMayFollow(app dialect.Application, refused *refusedError) bool {
-	return refused.reason() == apierror.ServiceAccountNotFound && r.clock.Since(app.GetCreationTimestamp().Time) < accountDelay
+func (l *Launcher) accountMayFollow(app dialect.Application, refused *refusedError) bool {
+	return refused.reason() == apierror.ServiceAccountNotFound && l.Clock.Since(app.GetCreationTimestamp().Time) < accountDelay
 }
 
 // createResult is the result of creating the objects of an attempt.
@@ -329,26 +329,26 @@ type createResult struct {
 	missing []string
 }
 
-func (r *Reconciler) createWithinFence(ctx context.Context, objects *submission.Objects) (createResult, error) {
+func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Application, objects *submission.Objects) (createResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
-	return r.create(ctx, objects)
+	return l.create(ctx, app, objects)
 }
 
 // create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
 // the driver beside an error where the error came after it.
 //
 // The driver runs without a route of a kind that the cluster does not have.
-func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (createResult, error) {
+func (l *Launcher) create(ctx context.Context, app dialect.Application, objects *submission.Objects) (createResult, error) {
 	var result createResult
 	for _, object := range objects.Before {
-		existing, err := r.ensure(ctx, object)
+		existing, err := l.ensure(ctx, app, object)
 		if err != nil {
 			return result, err
 		}
 		result.objects = append(result.objects, existing)
 	}
-	existing, err := r.ensure(ctx, objects.Driver)
+	existing, err := l.ensure(ctx, app, objects.Driver)
 	if err != nil {
 		return result, err
 	}
@@ -361,7 +361,7 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 		object.SetNamespace(result.driver.Namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{submission.OwnedBy(result.driver)})
 		group.Go(func() (err error) {
-			owned[i], err = r.ensure(ctx, object)
+			owned[i], err = l.ensure(ctx, app, object)
 			if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.reason() == apierror.NotInstalled {
 				result.missing[i] = object.GetObjectKind().GroupVersionKind().Kind
 				return nil
@@ -376,10 +376,10 @@ func (r *Reconciler) create(ctx context.Context, objects *submission.Objects) (c
 }
 
 // deleteIncompleteDriver deletes the driver of a launch that cannot be completed.
-func (r *Reconciler) deleteIncompleteDriver(ctx context.Context, app dialect.Application, driver *corev1.Pod) error {
+func (l *Launcher) deleteIncompleteDriver(ctx context.Context, app dialect.Application, driver *corev1.Pod) error {
 	if driver == nil {
 		return nil
 	}
-	_, err := r.deleter.Delete(ctx, app, drivers.RefOf(driver), drivers.LaunchIncomplete, false)
+	_, err := l.Deleter.Delete(ctx, app, drivers.RefOf(driver), drivers.LaunchIncomplete, false)
 	return err
 }

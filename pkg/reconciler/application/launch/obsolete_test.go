@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"net/http"
@@ -17,6 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -51,7 +52,7 @@ func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
 			client := fake.NewClientset()
 			if test.launch != "" {
 				if err := client.Tracker().Add(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-					Namespace: "team-a", Name: "group", Labels: map[string]string{labelLaunch: test.launch},
+					Namespace: "team-a", Name: "group", Labels: map[string]string{dialect.LabelLaunch: test.launch},
 				}}); err != nil {
 					t.Fatal(err)
 				}
@@ -68,8 +69,8 @@ func TestWhatIsOfNoUseAnyMoreGoesWithTheEndOfItsLaunch(t *testing.T) {
 				last.End = &v1alpha1.AttemptEnd{}
 			}
 			record.Transitions = append(record.Transitions, last)
-			err := (&Reconciler{api: applications.Apache(nil), kube: client}).deleteObsolete(t.Context(), &view{app: app, dialect: spending{}}, record)
-			if asks := verbsOn(client); asks != test.asks || (err != nil) != test.fails {
+			err := New(Config{API: applications.Apache(nil), Kube: client}).DeleteObsolete(t.Context(), &view.Application{App: app, Dialect: spending{}}, record)
+			if asks := applicationtest.VerbsOn(client); asks != test.asks || (err != nil) != test.fails {
 				t.Errorf("asked the API server to %q, want %q; %v", asks, test.asks, err)
 			}
 		})

@@ -1,4 +1,4 @@
-package application
+package launch
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,19 +19,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
 // errNameNotFree means that an object of an earlier launch has the name and is not deleted yet.
 var errNameNotFree = errors.New("an object of an earlier launch is not gone yet")
 
-// retryAfter is when an application is requeued if no event will enqueue it.
-const retryAfter = time.Second
-
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
-func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (submission.Object, error) {
-	client, err := kube.ObjectClientOf(r.kube, r.dynamic, object)
+func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object submission.Object) (submission.Object, error) {
+	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +38,9 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 	case err == nil:
 		return made, nil
 	case apierrors.IsAlreadyExists(err):
-		return r.reuse(ctx, client, object)
+		return l.reuse(ctx, app, client, object)
 	case apierror.IsTerminal(err), notInstalled(object, err):
-		return r.reuseRefused(ctx, client, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
+		return l.reuseRefused(ctx, client, object, &refusedError{object: describe(object), account: accountOf(object), err: err})
 	default:
 		return nil, fmt.Errorf("create %s: %w", describe(object), err)
 	}
@@ -51,7 +48,7 @@ func (r *Reconciler) ensure(ctx context.Context, object submission.Object) (subm
 
 // reuseRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
 // quotas and policies before names, so that it refuses what it has already.
-func (r *Reconciler) reuseRefused(
+func (l *Launcher) reuseRefused(
 	ctx context.Context, client kube.ObjectClient, object submission.Object, refused *refusedError,
 ) (submission.Object, error) {
 	existing, err := client.Get(ctx)
@@ -71,7 +68,10 @@ func (r *Reconciler) reuseRefused(
 	}
 }
 
-func (r *Reconciler) reuse(ctx context.Context, client kube.ObjectClient, object submission.Object) (submission.Object, error) {
+// reuse returns the existing object with a wanted name if it is the wanted one. An object of an earlier launch is deleted.
+func (l *Launcher) reuse(
+	ctx context.Context, app dialect.Application, client kube.ObjectClient, object submission.Object,
+) (submission.Object, error) {
 	existing, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -84,12 +84,12 @@ func (r *Reconciler) reuse(ctx context.Context, client kube.ObjectClient, object
 	switch {
 	case asWanted && !going:
 		return existing, nil
-	case !asWanted && !r.ofEarlierLaunch(existing, object):
-		return nil, r.nameTaken(ctx, existing, object)
+	case !asWanted && !l.ofEarlierLaunch(existing, object):
+		return nil, l.nameTaken(ctx, existing, object)
 	case going:
 		return nil, &nameNotFreeError{object, existing}
 	}
-	if err := client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID()))); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err := l.deleteEarlier(ctx, app, client, existing); err != nil {
 		return nil, fmt.Errorf("delete %s of an earlier launch: %w", describe(object), err)
 	}
 	// Other objects than Pods are deleted at once, unless they have a finalizer.
@@ -99,11 +99,24 @@ func (r *Reconciler) reuse(ctx context.Context, client kube.ObjectClient, object
 	return nil, &nameNotFreeError{object, existing}
 }
 
+// deleteEarlier deletes an object of an earlier launch. If it is gone or another has its name, there is nothing to do.
+func (l *Launcher) deleteEarlier(ctx context.Context, app dialect.Application, client kube.ObjectClient, existing kube.Object) error {
+	if driver, ok := existing.(*corev1.Pod); ok {
+		_, err := l.Deleter.Delete(ctx, app, drivers.RefOf(driver), drivers.NameNeeded, false)
+		return err
+	}
+	err := client.Delete(ctx, *metav1.NewPreconditionDeleteOptions(string(existing.GetUID())))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
 // sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
 // as what another operator made for this very application.
 func sameLaunch(existing, wanted submission.Object) bool {
-	if id := existing.GetLabels()[labelLaunch]; id != "" {
-		return id == wanted.GetLabels()[labelLaunch]
+	if id := existing.GetLabels()[dialect.LabelLaunch]; id != "" {
+		return id == wanted.GetLabels()[dialect.LabelLaunch]
 	}
 	owner := metav1.GetControllerOf(wanted)
 	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
@@ -112,7 +125,7 @@ func sameLaunch(existing, wanted submission.Object) bool {
 // ofEarlierDriver says that an existing object belongs to another driver of the wanted one's launch, which could not be
 // completed: the garbage collector takes it after that driver, however late.
 func ofEarlierDriver(existing, wanted submission.Object) bool {
-	if existing.GetLabels()[labelLaunch] == "" || existing.GetLabels()[labelLaunch] != wanted.GetLabels()[labelLaunch] {
+	if existing.GetLabels()[dialect.LabelLaunch] == "" || existing.GetLabels()[dialect.LabelLaunch] != wanted.GetLabels()[dialect.LabelLaunch] {
 		return false
 	}
 	before, after := metav1.GetControllerOf(existing), metav1.GetControllerOf(wanted)
@@ -134,29 +147,29 @@ func sameConfigMap(existing, wanted submission.Object) bool {
 
 func withoutLaunchLabel(labels map[string]string) map[string]string {
 	labels = maps.Clone(labels)
-	delete(labels, labelLaunch)
+	delete(labels, dialect.LabelLaunch)
 	return labels
 }
 
 // ofEarlierLaunch says that an existing object was made by Firesteel for an application of the same name. The labels of a driver
 // may have been changed: its owner says so, too.
-func (r *Reconciler) ofEarlierLaunch(existing, wanted submission.Object) bool {
-	label := r.api.LabelApplication
+func (l *Launcher) ofEarlierLaunch(existing, wanted submission.Object) bool {
+	label := l.API.LabelApplication
 	if driver, ok := existing.(*corev1.Pod); ok {
 		before, after := metav1.GetControllerOf(driver), metav1.GetControllerOf(wanted)
 		if before != nil && after != nil && before.UID == after.UID {
 			return true
 		}
 	}
-	return existing.GetLabels()[labelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
+	return existing.GetLabels()[dialect.LabelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
 }
 
 // nameTaken says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
 // operator is, the garbage collector is about to free the name.
-func (r *Reconciler) nameTaken(ctx context.Context, existing, wanted submission.Object) error {
+func (l *Launcher) nameTaken(ctx context.Context, existing, wanted submission.Object) error {
 	abandoned := len(existing.GetOwnerReferences()) > 0
 	for _, owner := range existing.GetOwnerReferences() {
-		lasts, err := r.ownerExists(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
+		lasts, err := l.ownerExists(ctx, existing.GetNamespace(), owner, metav1.GetControllerOf(wanted))
 		if err != nil {
 			return err
 		}
@@ -169,7 +182,7 @@ func (r *Reconciler) nameTaken(ctx context.Context, existing, wanted submission.
 }
 
 // ownerExists reports whether an owner still exists. It does not if the wanted object's owner has its name and another UID.
-func (r *Reconciler) ownerExists(
+func (l *Launcher) ownerExists(
 	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
 ) (bool, error) {
 	switch {
@@ -178,7 +191,7 @@ func (r *Reconciler) ownerExists(
 	case owner.Kind != "Pod":
 		return true, nil
 	}
-	pod, err := r.kube.CoreV1().Pods(namespace).Get(ctx, owner.Name, metav1.GetOptions{})
+	pod, err := l.Kube.CoreV1().Pods(namespace).Get(ctx, owner.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

@@ -1,0 +1,46 @@
+package launch
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
+)
+
+// Launcher launches the attempts of an API's applications. It works in two steps: Prepare builds the objects and writes the fence into
+// the record; when the record is stored, Create creates the objects.
+type Launcher struct {
+	Config
+	waits *nameWaits
+}
+
+// Config is what a Launcher needs.
+type Config struct {
+	API          *applications.API
+	Kube         kubernetes.Interface
+	Dynamic      dynamic.Interface
+	Drivers      drivers.Cache
+	Deleter      drivers.Deleter
+	Expectations *drivers.Expectations
+	Templates    *podtemplate.Keeper
+	Redactors    base.Redactors
+	Clock        clock.PassiveClock
+	// EnqueueAfter requeues an application.
+	EnqueueAfter func(app any, after time.Duration)
+}
+
+// New returns a launcher.
+func New(cfg Config) *Launcher { return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock)} }
+
+// Forget forgets a deleted application.
+func (l *Launcher) Forget(app types.UID) {
+	l.waits.forget(app)
+	l.Templates.Forget(app)
+}
