@@ -17,8 +17,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -154,7 +154,7 @@ func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, 
 	if existing != nil && isUpToDate(c, existing, wanted) {
 		return nil
 	}
-	client, err := kube.ObjectClientOf(r.kube, nil, wanted)
+	client, err := objectclient.For(r.kube, nil, wanted)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, 
 // adoptOrUpdate updates an existing object, if the cluster owns it or may adopt it. refused is why the object was not created, nil
 // if that was not tried. Any refusal may be caused by the name: the response to an earlier create may be lost, or the object with
 // the name is being deleted. The API server checks quotas and policies before names.
-func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, client kube.ObjectClient, wanted object, refused error) error {
+func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, client objectclient.Client, wanted object, refused error) error {
 	existing, err := client.Get(ctx)
 	going := &nameNotFreeError{object: describe(wanted)}
 	switch {
@@ -209,7 +209,7 @@ func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster,
 }
 
 // replace deletes an object that cannot be updated, and creates the wanted one.
-func (r *Reconciler) replace(ctx context.Context, client kube.ObjectClient, existing, wanted object) error {
+func (r *Reconciler) replace(ctx context.Context, client objectclient.Client, existing, wanted object) error {
 	if err := r.remove(ctx, existing); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluste
 // isAutoscaled reports whether an autoscaler exists and decides the number of workers. Until it exists, the number in the spec
 // holds.
 func (r *Reconciler) isAutoscaled(c *sparkv1.SparkCluster) bool {
-	scaler := objectKey{kind: kube.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
+	scaler := objectKey{kind: objectclient.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}), namespace: c.Namespace, name: resources.AutoscalerName(c.Name)}
 	return resources.Autoscaled(c) && r.owned.get(c.UID, scaler) != nil
 }
 
@@ -282,12 +282,12 @@ func ownerOf(o object) string {
 }
 
 func describe(o object) string {
-	return fmt.Sprintf("%s %s/%s", kube.KindOf(o), o.GetNamespace(), o.GetName())
+	return fmt.Sprintf("%s %s/%s", objectclient.KindOf(o), o.GetNamespace(), o.GetName())
 }
 
 // remove deletes an object if it has not changed since it was read: it may have been orphaned.
 func (r *Reconciler) remove(ctx context.Context, o object) error {
-	client, err := kube.ObjectClientOf(r.kube, nil, o)
+	client, err := objectclient.For(r.kube, nil, o)
 	if err != nil {
 		return err
 	}

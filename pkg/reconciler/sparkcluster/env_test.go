@@ -30,7 +30,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/metrics/clusters"
 )
 
@@ -164,7 +164,7 @@ func (w *env) waitForCaches() {
 	}
 	w.waitUntil("see what was written", func() bool {
 		return !slices.ContainsFunc(objects.All(), func(wanted object) bool {
-			found, known, _ := w.r.owned.informers[kube.KindOf(wanted)].GetStore().GetByKey("spark/" + wanted.GetName())
+			found, known, _ := w.r.owned.informers[objectclient.KindOf(wanted)].GetStore().GetByKey("spark/" + wanted.GetName())
 			return !known || hashOf(found.(object)) != hashOf(wanted)
 		})
 	})

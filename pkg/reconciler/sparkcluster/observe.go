@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/masterui"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -59,7 +59,7 @@ func (r *Reconciler) remaining(c *sparkv1.SparkCluster, pods []*corev1.Pod) []st
 		names = append(names, "Pod "+pod.Name)
 	}
 	for _, owned := range r.owned.ownedBy(c.UID) {
-		names = append(names, kube.KindOf(owned)+" "+owned.GetName())
+		names = append(names, objectclient.KindOf(owned)+" "+owned.GetName())
 	}
 	slices.Sort(names)
 	return names
@@ -85,13 +85,13 @@ func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
 			owner.Name != resources.MasterName(c.Name) && owner.Name != resources.WorkerName(c.Name) {
 			return true
 		}
-		set := r.owned.get(c.UID, objectKey{kind: kube.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
+		set := r.owned.get(c.UID, objectKey{kind: objectclient.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: owner.Name})
 		return set != nil && set.GetUID() == owner.UID && !owns(c.UID, set)
 	})
 }
 
 func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {
-	set, is := r.owned.get(c.UID, objectKey{kind: kube.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
+	set, is := r.owned.get(c.UID, objectKey{kind: objectclient.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
 	if !is || !owns(c.UID, set) {
 		return nil
 	}

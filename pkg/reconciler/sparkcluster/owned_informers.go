@@ -21,7 +21,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
@@ -43,11 +43,11 @@ func newOwnedObjects(
 		informers.WithTransform(strip),
 		informers.WithTweakListOptions(func(options *metav1.ListOptions) { options.LabelSelector = resources.LabelCluster }))
 	e := &ownedObjects{pending: map[string]*writecache.Cache[object]{}, uncertain: lru.New(maxUncertain), pods: factory.Core().V1().Pods().Informer(), informers: map[string]cache.SharedIndexInformer{
-		kube.KindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
-		kube.KindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
-		kube.KindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
-		kube.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
-		kube.KindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
+		objectclient.KindOf(&corev1.Service{}):                        factory.Core().V1().Services().Informer(),
+		objectclient.KindOf(&appsv1.StatefulSet{}):                    factory.Apps().V1().StatefulSets().Informer(),
+		objectclient.KindOf(&networkingv1.NetworkPolicy{}):            factory.Networking().V1().NetworkPolicies().Informer(),
+		objectclient.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
+		objectclient.KindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
 	}}
 	tell := func(found any) {
 		if o, is := base.LastKnown(found).(object); is {

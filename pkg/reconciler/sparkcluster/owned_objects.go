@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
@@ -36,7 +36,7 @@ type object = resources.Object
 type objectKey struct{ kind, namespace, name string }
 
 func objectKeyOf(o object) objectKey {
-	return objectKey{kind: kube.KindOf(o), namespace: o.GetNamespace(), name: o.GetName()}
+	return objectKey{kind: objectclient.KindOf(o), namespace: o.GetNamespace(), name: o.GetName()}
 }
 
 // written stores an object as Firesteel wrote it.
@@ -44,11 +44,11 @@ func (e *ownedObjects) written(o object) {
 	if stripped, err := strip(o); err == nil {
 		o = stripped.(object)
 	}
-	e.pending[kube.KindOf(o)].Remember(o)
+	e.pending[objectclient.KindOf(o)].Remember(o)
 }
 
 // deleted stores that the deletion of an object was accepted.
-func (e *ownedObjects) deleted(o object) { e.pending[kube.KindOf(o)].RememberDeletion(o) }
+func (e *ownedObjects) deleted(o object) { e.pending[objectclient.KindOf(o)].RememberDeletion(o) }
 
 // cached returns an object as a cache has it, nil if none has.
 func (e *ownedObjects) cached(at objectKey) object {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -27,7 +27,7 @@ func budgetOf(uid types.UID, version, hash string) *policyv1.PodDisruptionBudget
 // cached puts an object into the cache, as its watch does.
 func (w *env) cached(o object) {
 	w.Helper()
-	if err := w.r.owned.informers[kube.KindOf(o)].GetStore().Add(o); err != nil {
+	if err := w.r.owned.informers[objectclient.KindOf(o)].GetStore().Add(o); err != nil {
 		w.Fatal(err)
 	}
 }

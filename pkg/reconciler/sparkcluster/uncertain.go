@@ -18,7 +18,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
@@ -43,7 +43,7 @@ func isCreated(c *sparkv1.SparkCluster) bool {
 
 // getLive reads an object from the API server, nil if there is none.
 func (r *Reconciler) getLive(ctx context.Context, at objectKey) (object, error) {
-	client, err := kube.ObjectClientOf(r.kube, nil, emptyObject(at))
+	client, err := objectclient.For(r.kube, nil, emptyObject(at))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func emptyObject(at objectKey) object {
 		&corev1.Service{ObjectMeta: meta}, &appsv1.StatefulSet{ObjectMeta: meta}, &networkingv1.NetworkPolicy{ObjectMeta: meta},
 		&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}, &policyv1.PodDisruptionBudget{ObjectMeta: meta},
 	} {
-		if kube.KindOf(empty) == at.kind {
+		if objectclient.KindOf(empty) == at.kind {
 			return empty
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -29,7 +29,7 @@ var errNameNotFree = errors.New("an object of an earlier launch is not gone yet"
 // ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
 // same application is deleted and awaited; anybody else's is a refusal.
 func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object submission.Object) (submission.Object, error) {
-	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
+	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object s
 // reuseRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
 // quotas and policies before names, so that it refuses what it has already.
 func (l *Launcher) reuseRefused(
-	ctx context.Context, client kube.ObjectClient, object submission.Object, refused *refusedError,
+	ctx context.Context, client objectclient.Client, object submission.Object, refused *refusedError,
 ) (submission.Object, error) {
 	existing, err := client.Get(ctx)
 	switch {
@@ -70,7 +70,7 @@ func (l *Launcher) reuseRefused(
 
 // reuse returns the existing object with a wanted name if it is the wanted one. An object of an earlier launch is deleted.
 func (l *Launcher) reuse(
-	ctx context.Context, app dialect.Application, client kube.ObjectClient, object submission.Object,
+	ctx context.Context, app dialect.Application, client objectclient.Client, object submission.Object,
 ) (submission.Object, error) {
 	existing, err := client.Get(ctx)
 	switch {
@@ -100,7 +100,7 @@ func (l *Launcher) reuse(
 }
 
 // deleteEarlier deletes an object of an earlier launch. If it is gone or another has its name, there is nothing to do.
-func (l *Launcher) deleteEarlier(ctx context.Context, app dialect.Application, client kube.ObjectClient, existing kube.Object) error {
+func (l *Launcher) deleteEarlier(ctx context.Context, app dialect.Application, client objectclient.Client, existing objectclient.Object) error {
 	if driver, ok := existing.(*corev1.Pod); ok {
 		_, err := l.Deleter.Delete(ctx, app, drivers.RefOf(driver), drivers.NameNeeded, false)
 		return err

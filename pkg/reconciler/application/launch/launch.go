@@ -19,8 +19,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -122,7 +122,7 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 	owners := map[types.UID]bool{}
 	for _, object := range append(slices.Concat(objects.Before, objects.Owned), objects.Driver) {
 		object.SetNamespace(objects.Driver.Namespace)
-		client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
+		client, err := objectclient.For(l.Kube, l.Dynamic, object)
 		if err != nil {
 			return "", err
 		}

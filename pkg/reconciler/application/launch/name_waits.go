@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -145,7 +145,7 @@ func (l *Launcher) stillHasName(ctx context.Context, object submission.Object) (
 	if object == nil {
 		return false, nil
 	}
-	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
+	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return false, err
 	}

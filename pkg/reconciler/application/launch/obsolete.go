@@ -11,8 +11,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/kube"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -49,7 +49,7 @@ func expectsNoPods(record *v1alpha1.Record) bool {
 // deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden nothing waits: the object is deleted
 // with the application.
 func (l *Launcher) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
-	client, err := kube.ObjectClientOf(l.Kube, l.Dynamic, object)
+	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {
 		return err
 	}

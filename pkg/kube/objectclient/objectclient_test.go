@@ -1,4 +1,4 @@
-package kube_test
+package objectclient_test
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/firesteel-dev/firesteel/pkg/kube"
+	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 )
 
 func TestObjectClientWritesAndReadsOneObjectOfAnyKind(t *testing.T) {
@@ -21,11 +21,11 @@ func TestObjectClientWritesAndReadsOneObjectOfAnyKind(t *testing.T) {
 	route.SetGroupVersionKind(schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 	route.SetNamespace("team-a")
 	route.SetName("pi-ui")
-	for _, object := range []kube.Object{
+	for _, object := range []objectclient.Object{
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "pi"}}, route,
 	} {
-		t.Run(kube.KindOf(object), func(t *testing.T) {
-			client, err := kube.ObjectClientOf(fake.NewClientset(), dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), object)
+		t.Run(objectclient.KindOf(object), func(t *testing.T) {
+			client, err := objectclient.For(fake.NewClientset(), dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()), object)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestObjectClientDoesNotSendAnOversizedObject(t *testing.T) {
 		Namespace: "team-a", Name: "pi", Annotations: map[string]string{"text": strings.Repeat("x", 300<<10)},
 	}}
 	clientset := fake.NewClientset()
-	client, err := kube.ObjectClientOf(clientset, nil, service)
+	client, err := objectclient.For(clientset, nil, service)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package kube
+// Package objectclient has one client for each object that Firesteel creates, whatever its kind. It is apart from its parent, since it
+// needs the clients and types of all of Kubernetes, which the handlers' processes have no memory for.
+package objectclient
 
 import (
 	"context"
@@ -26,8 +28,8 @@ type Object interface {
 	runtime.Object
 }
 
-// ObjectClient creates, reads, updates and deletes one object, whatever its kind.
-type ObjectClient interface {
+// Client creates, reads, updates and deletes one object.
+type Client interface {
 	// Create creates the object. The API server is not asked if it would refuse the object for its size.
 	Create(ctx context.Context) (Object, error)
 	// Get reads the object that has the name, whoever created it.
@@ -38,33 +40,33 @@ type ObjectClient interface {
 	Delete(ctx context.Context, options metav1.DeleteOptions) error
 }
 
-// ObjectClientOf returns the client of an object. Only an unstructured object needs the dynamic client.
-func ObjectClientOf(kube kubernetes.Interface, dynamic dynamic.Interface, object Object) (ObjectClient, error) {
+// For returns the client of an object. Only an unstructured object needs the dynamic client.
+func For(kube kubernetes.Interface, dynamic dynamic.Interface, object Object) (Client, error) {
 	namespace := object.GetNamespace()
 	switch object := object.(type) {
 	case *corev1.Pod:
-		return objectClient[*corev1.Pod]{kube.CoreV1().Pods(namespace), object}, nil
+		return typed[*corev1.Pod]{kube.CoreV1().Pods(namespace), object}, nil
 	case *corev1.Service:
-		return objectClient[*corev1.Service]{kube.CoreV1().Services(namespace), object}, nil
+		return typed[*corev1.Service]{kube.CoreV1().Services(namespace), object}, nil
 	case *corev1.ConfigMap:
-		return objectClient[*corev1.ConfigMap]{kube.CoreV1().ConfigMaps(namespace), object}, nil
+		return typed[*corev1.ConfigMap]{kube.CoreV1().ConfigMaps(namespace), object}, nil
 	case *corev1.Secret:
-		return objectClient[*corev1.Secret]{kube.CoreV1().Secrets(namespace), object}, nil
+		return typed[*corev1.Secret]{kube.CoreV1().Secrets(namespace), object}, nil
 	case *corev1.PersistentVolumeClaim:
-		return objectClient[*corev1.PersistentVolumeClaim]{kube.CoreV1().PersistentVolumeClaims(namespace), object}, nil
+		return typed[*corev1.PersistentVolumeClaim]{kube.CoreV1().PersistentVolumeClaims(namespace), object}, nil
 	case *appsv1.StatefulSet:
-		return objectClient[*appsv1.StatefulSet]{kube.AppsV1().StatefulSets(namespace), object}, nil
+		return typed[*appsv1.StatefulSet]{kube.AppsV1().StatefulSets(namespace), object}, nil
 	case *autoscalingv2.HorizontalPodAutoscaler:
-		return objectClient[*autoscalingv2.HorizontalPodAutoscaler]{kube.AutoscalingV2().HorizontalPodAutoscalers(namespace), object}, nil
+		return typed[*autoscalingv2.HorizontalPodAutoscaler]{kube.AutoscalingV2().HorizontalPodAutoscalers(namespace), object}, nil
 	case *networkingv1.Ingress:
-		return objectClient[*networkingv1.Ingress]{kube.NetworkingV1().Ingresses(namespace), object}, nil
+		return typed[*networkingv1.Ingress]{kube.NetworkingV1().Ingresses(namespace), object}, nil
 	case *networkingv1.NetworkPolicy:
-		return objectClient[*networkingv1.NetworkPolicy]{kube.NetworkingV1().NetworkPolicies(namespace), object}, nil
+		return typed[*networkingv1.NetworkPolicy]{kube.NetworkingV1().NetworkPolicies(namespace), object}, nil
 	case *policyv1.PodDisruptionBudget:
-		return objectClient[*policyv1.PodDisruptionBudget]{kube.PolicyV1().PodDisruptionBudgets(namespace), object}, nil
+		return typed[*policyv1.PodDisruptionBudget]{kube.PolicyV1().PodDisruptionBudgets(namespace), object}, nil
 	case *unstructured.Unstructured:
 		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
-		return objectClient[*unstructured.Unstructured]{untyped{dynamic.Resource(resource).Namespace(namespace)}, object}, nil
+		return typed[*unstructured.Unstructured]{untyped{dynamic.Resource(resource).Namespace(namespace)}, object}, nil
 	default:
 		return nil, fmt.Errorf("no client for %T", object)
 	}
@@ -79,39 +81,39 @@ func KindOf(object runtime.Object) string {
 	return kinds[0].Kind
 }
 
-// anyKind is the part of a generated client that an ObjectClient calls.
-type anyKind[T Object] interface {
+// generated is the part of a generated client that typed calls.
+type generated[T Object] interface {
 	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
 	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
 	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
 	Delete(ctx context.Context, name string, options metav1.DeleteOptions) error
 }
 
-// objectClient is the client of one object of a type.
-type objectClient[T Object] struct {
-	client anyKind[T]
+// typed is the client of one object of a type.
+type typed[T Object] struct {
+	client generated[T]
 	object T
 }
 
-func (c objectClient[T]) Create(ctx context.Context) (Object, error) {
+func (c typed[T]) Create(ctx context.Context) (Object, error) {
 	if err := apierror.Oversized(KindOf(c.object), c.object); err != nil {
 		return nil, err
 	}
 	return c.client.Create(ctx, c.object, metav1.CreateOptions{})
 }
 
-func (c objectClient[T]) Get(ctx context.Context) (Object, error) {
+func (c typed[T]) Get(ctx context.Context) (Object, error) {
 	return c.client.Get(ctx, c.object.GetName(), metav1.GetOptions{})
 }
 
-func (c objectClient[T]) Update(ctx context.Context, changed Object) (Object, error) {
+func (c typed[T]) Update(ctx context.Context, changed Object) (Object, error) {
 	if err := apierror.Oversized(KindOf(changed), changed); err != nil {
 		return nil, err
 	}
 	return c.client.Update(ctx, changed.(T), metav1.UpdateOptions{})
 }
 
-func (c objectClient[T]) Delete(ctx context.Context, options metav1.DeleteOptions) error {
+func (c typed[T]) Delete(ctx context.Context, options metav1.DeleteOptions) error {
 	return c.client.Delete(ctx, c.object.GetName(), options)
 }
 
