@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/firesteel-dev/firesteel/test/bench/machine"
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
 
@@ -175,7 +176,7 @@ func (b *bench) measure(ctx context.Context, root string, wanted []string) error
 		return err
 	}
 	b.Report = &report.Report{
-		Time: b.began, Commit: commit(ctx, root), Machine: thisMachine(),
+		Time: b.began, Commit: machine.Commit(ctx, root), Machine: machine.Describe(),
 		Settings: map[string]string{"n": fmt.Sprint(b.count), "large": fmt.Sprint(b.large)},
 	}
 	err = b.measureIn(ctx, root, dir, wanted)
