@@ -22,7 +22,8 @@ func (m *machine) checkActiveDeadline() bool {
 	return false
 }
 
-// deadlineOver reports whether the application was active for as long as it may be. Then no attempt may follow.
+// deadlineOver reports whether the application was active for as long as its deadline allows. Then no attempt
+// follows.
 func (m *machine) deadlineOver() bool {
 	return m.policy.ActiveDeadline > 0 && m.active() >= m.policy.ActiveDeadline
 }
@@ -41,14 +42,16 @@ func limitText(limit time.Duration, source string) string {
 	return fmt.Sprintf("The limit is %s, from %s.", limit, source)
 }
 
-// endedByTimeout reports whether the driver was still alive, or to come, when a time limit ended its attempt.
+// endedByTimeout reports whether a start timeout, or the active deadline, ended an attempt whose driver had not
+// ended.
 func endedByTimeout(ended *v1alpha1.Transition) (start, active bool) {
 	state, end := State(ended.State), ended.End
 	start = state == DriverStartTimedOut || state == DriverReadyTimedOut || state == ExecutorsStartTimedOut
 	return start, end.Class == ClassTimeout && end.Reason == reasonActiveDeadline
 }
 
-// active is the time that counts against the active deadline: from the first driver's start on, while an attempt lasts.
+// active returns the time that counts against the active deadline. It counts from the first driver's start, and not
+// between attempts.
 func (m *machine) active() time.Duration {
 	millis := boundedMillis(m.record.Attempt.ActiveMillis)
 	spent := time.Duration(millis) * time.Millisecond
@@ -58,12 +61,13 @@ func (m *machine) active() time.Duration {
 	return spent
 }
 
-// longestActive keeps a record that somebody edited from overflowing.
+// longestActive bounds the time in an edited record, so that sums cannot overflow.
 const longestActive = 100 * 365 * 24 * time.Hour
 
 func boundedMillis(millis int64) int64 { return max(min(millis, longestActive.Milliseconds()), 0) }
 
-// activeSince is when the attempt began to count against the active deadline; zero while it does not.
+// activeSince returns since when the attempt counts against the active deadline. It is zero while the attempt does
+// not count.
 func (m *machine) activeSince() time.Time {
 	attempt, state := m.record.Attempt, CurrentState(m.record)
 	switch {
@@ -81,8 +85,8 @@ func (m *machine) activeSince() time.Time {
 	return since
 }
 
-// countsAsActive reports whether a state counts against the active deadline. Before the first driver's start none does;
-// from then on an attempt counts from its launch.
+// countsAsActive reports whether a state counts against the active deadline. Nothing counts before the first driver's
+// start. After that, each attempt counts from its launch.
 func countsAsActive(state State, attempt v1alpha1.Attempt) bool {
 	if state == DriverRequested {
 		return attempt.ActiveMillis > 0
@@ -90,8 +94,8 @@ func countsAsActive(state State, attempt v1alpha1.Attempt) bool {
 	return state.Starting() || state.Running()
 }
 
-// startedAt is when the driver's container started, as its node reports it; zero if that is not known. A node reports
-// whole seconds: the container started within the one that it names.
+// startedAt returns when the driver's container started, as its node reports it. It is zero if that is unknown. A
+// node reports whole seconds, rounded down, so one second is added.
 func (m *machine) startedAt() time.Time {
 	driver := m.seen.Driver
 	if driver == nil || driver.RunningSince.IsZero() {
@@ -107,8 +111,8 @@ func (m *machine) startedAt() time.Time {
 	return at
 }
 
-// countActive stores in the record what counts against the active deadline. since is when that began before the last
-// transition; zero if it had not.
+// countActive stores the active time in the record. since is when the attempt began to count, as known before the
+// last transition; zero if it did not count.
 func (m *machine) countActive(since time.Time) {
 	attempt := &m.record.Attempt
 	if now := m.activeSince(); !now.IsZero() {
@@ -117,7 +121,7 @@ func (m *machine) countActive(since time.Time) {
 		return
 	}
 	if !since.IsZero() {
-		spent := max(m.now.Sub(since).Milliseconds(), 1) // never 0 after the first driver's start
+		spent := max(m.now.Sub(since).Milliseconds(), 1) // never 0 once a driver has started
 		attempt.ActiveMillis = boundedMillis(boundedMillis(attempt.ActiveMillis) + boundedMillis(spent))
 	}
 	attempt.ActiveSince = nil

@@ -14,10 +14,10 @@ import (
 const outlasted = "Failed [pi-0-driver pi-0]: The application was active for longer than its deadline, over all attempts. " +
 	"The limit is 1h0m0s, from the annotation. | ended Failed, timeout, ActiveDeadlineExceeded"
 
-// requeue bounds all attempts together by an hour.
+// deadline bounds all attempts together by an hour.
 func deadline(p *Policy) { p.ActiveDeadline, p.Sources.ActiveDeadline = time.Hour, "the annotation" }
 
-// counted is a record whose attempts before were active for a while.
+// counted is a record whose earlier attempts were active for a while.
 func counted(before time.Duration) func(*v1alpha1.Record) {
 	return func(r *v1alpha1.Record) { r.Attempt.ActiveMillis = before.Milliseconds() }
 }
@@ -36,7 +36,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 		return submitted().Running().EndedRestartable(Failed).Restarting().With(counted(before))
 	}
 	runDecideCases(t, map[string]decideCase{
-		"it is looked at again when it is due, an hour after the driver's start": {
+		"it is requeued for its deadline, an hour after the driver's start": {
 			record: running.Obj(), policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver},
 			want: Decision{RequeueAt: at(62 * time.Minute)},
 		},
@@ -44,29 +44,29 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 			record: running.Obj(), policy: again, now: at(62 * time.Minute), seen: Observation{Driver: readyDriver},
 			news: []string{"6/0 " + outlasted}, want: Decision{Effect: Release},
 		},
-		"nothing ends it an instant before": {
+		"it runs until an instant before": {
 			record: running.Obj(), policy: again, now: at(62*time.Minute - time.Nanosecond), seen: Observation{Driver: readyDriver},
 			want: Decision{RequeueAt: at(62 * time.Minute)},
 		},
-		"a driver that ended in time has ended so": {
+		"a driver that ended in time keeps its own end": {
 			record: running.Obj(), policy: plain(deadline), now: at(3 * time.Hour), seen: Observation{Driver: ended(Succeeded, Cause{Message: "Done."})},
 			news: []string{"6/0 Succeeded [pi-0-driver pi-0]: Done. | ended Succeeded"}, want: Decision{Effect: Release},
 		},
-		"and no attempt follows what ended after it": {
+		"no attempt follows an end after the deadline": {
 			record: running.Obj(), policy: again, now: at(3 * time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
 			news: []string{"6/0 Failed [pi-0-driver pi-0]: It broke. | ended Failed, application, Error, exit 1"}, want: Decision{Effect: Release},
 		},
-		"a driver that was not seen for long counts from its own start": {
+		"a driver that is seen late counts from its own start": {
 			record: submitted().Requested().Obj(), policy: again, now: at(2 * time.Hour),
 			seen: Observation{Driver: &Driver{Started: true, Ready: true, RunningSince: at(time.Minute)}},
 			news: []string{"3/0 " + outlasted}, want: Decision{Effect: Release},
 		},
-		"a driver that runs and is not ready counts, too": {
+		"a driver that runs and is not ready counts": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(10 * time.Minute),
 			seen: Observation{Driver: &Driver{RunningSince: at(time.Minute)}},
 			want: Decision{RequeueAt: at(61*time.Minute + time.Second)},
 		},
-		"a start that is before the attempt's is not believed": {
+		"a start before the attempt's start is ignored": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(10 * time.Minute),
 			seen: Observation{Driver: &Driver{RunningSince: at(-24 * time.Hour)}},
 			want: Decision{RequeueAt: at(time.Hour)},
@@ -74,7 +74,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 		"before the first driver's start no time counts": {
 			record: submitted().Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }), now: at(1e6 * time.Hour),
 		},
-		"another attempt has what is left, from its launch on": {
+		"the next attempt has the remaining time, from its launch on": {
 			record: retry(40 * time.Minute).After(time.Hour).Requested().Obj(), policy: plain(deadline, func(p *Policy) { p.Timeouts = Timeouts{} }),
 			now: at(65 * time.Minute), want: Decision{RequeueAt: at(80 * time.Minute)},
 		},
@@ -82,24 +82,24 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 			record: retry(59*time.Minute).Verdict(true, at(48*time.Hour), "").With(func(r *v1alpha1.Record) { r.Verdict.Attempt = 0 }).Obj(),
 			policy: again, now: at(24 * time.Hour), want: Decision{RequeueAt: at(48 * time.Hour)},
 		},
-		"one that was shortened while the application waits has nothing launched": {
+		"a deadline that was shortened during a back-off prevents the launch": {
 			record: retry(2 * time.Hour).Obj(), policy: again, now: at(time.Minute),
 			news: []string{"8/1 Failed: The application was active for longer than its deadline, over all attempts. " +
 				"The limit is 1h0m0s, from the annotation. | ended Failed, timeout, ActiveDeadlineExceeded",
 				"9/1 ResourceReleased: No attempt follows: the active deadline is over. | final Failed"},
 		},
-		"a driver that is kept after other failures is stopped": {
+		"a driver that would be retained after other failures is released": {
 			record: submitted().Running().With(since(at(0))).Ended(Failed).With(func(r *v1alpha1.Record) {
 				r.Transitions[len(r.Transitions)-1].End = &v1alpha1.AttemptEnd{Outcome: "Failed", Class: ClassTimeout, Reason: "ActiveDeadlineExceeded"}
 			}).Obj(),
 			policy: plain(retains(RetainAlways, -1)), now: at(time.Hour), want: Decision{Effect: Release},
 		},
-		"a record that somebody edited bounds no less": {
+		"an edited record does not remove the bound": {
 			record: submitted().Running().With(since(at(0))).With(func(r *v1alpha1.Record) { r.Attempt.ActiveMillis = math.MaxInt64 }).Obj(),
 			policy: again, now: at(10 * time.Minute), seen: Observation{Driver: readyDriver},
 			news: []string{"6/0 " + outlasted}, want: Decision{Effect: Release},
 		},
-		"what the record holds counts, whatever became of the transitions": {
+		"the active time in the record counts, even without its transitions": {
 			record: submitted().Running().With(since(at(2 * time.Minute))).With(counted(30 * time.Minute)).With(func(r *v1alpha1.Record) {
 				r.Transitions = r.Transitions[len(r.Transitions)-1:]
 			}).Obj(),
@@ -108,7 +108,7 @@ func TestDecideOnTheActiveDeadline(t *testing.T) {
 	})
 }
 
-// The record holds what counts: while an attempt lasts since when, and afterwards how long.
+// The record holds the active time: since when, while an attempt lasts; how long, after it.
 func TestTheRecordHoldsTheActiveTime(t *testing.T) {
 	interrupting := plain(deadline, func(p *Policy) { p.Interrupts, p.Spec = true, hashed("spec") })
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.SpecHash = "spec" }).Requested().Obj()
@@ -136,7 +136,7 @@ func TestTheRecordHoldsTheActiveTime(t *testing.T) {
 	step(9*time.Hour, interrupting, Observation{Launched: driverUID}, 600_000, at(9*time.Hour))
 	step(9*time.Hour+50*time.Minute, interrupting, Observation{Driver: readyDriver}, 3_600_000, time.Time{})
 	if CurrentState(record) != Failed {
-		t.Errorf("with its time over it is %s", CurrentState(record))
+		t.Errorf("after its deadline it is %s", CurrentState(record))
 	}
 	step(10*time.Hour, edited, Observation{DriverGone: true}, 0, time.Time{})
 	if CurrentState(record) != ScheduledToRestart {
@@ -144,8 +144,8 @@ func TestTheRecordHoldsTheActiveTime(t *testing.T) {
 	}
 }
 
-// An API whose users delete applications by hand keeps every driver's Pod, but none that might start late.
-func TestADriverThatIsLateIsReleasedWhereTheAPISaysSo(t *testing.T) {
+// Users of this API delete applications by hand: every driver's Pod is retained, except one that might start late.
+func TestALateDriverIsReleasedIfTheAPISaysSo(t *testing.T) {
 	keeps := plain(retains(RetainAlways, -1))
 	releases := plain(retains(RetainAlways, -1), func(p *Policy) {
 		p.ReleasesTimedOut, p.Sources = true, Sources{DriverStart: "the annotation", ExecutorStart: "the setting"}
@@ -158,32 +158,32 @@ func TestADriverThatIsLateIsReleasedWhereTheAPISaysSo(t *testing.T) {
 	})
 	started := submitted().Requested().In(DriverStarted).Obj()
 	runDecideCases(t, map[string]decideCase{
-		"it is kept in the Apache operator": {
+		"it is retained in the Apache operator": {
 			record: late, policy: keeps, now: at(time.Hour), seen: Observation{Driver: requestedDriver},
 			news: []string{"4/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: Application is terminated without releasing resources as configured. | final Failed"},
 		},
 		"it is released": {
 			record: late, policy: releases, now: at(time.Hour), seen: Observation{Driver: requestedDriver}, want: Decision{Effect: Release},
 		},
-		"the application is over once it is gone": {
+		"the application ends when it is gone": {
 			record: late, policy: releases, now: at(time.Hour), seen: Observation{DriverGone: true},
 			news: []string{"4/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
 		},
-		"its end names what set the limit": {
+		"its end names the source of the limit": {
 			record: submitted().Requested().Obj(), policy: releases, now: at(5 * time.Minute),
 			news: []string{bySource}, want: Decision{Effect: Release},
 		},
-		"executors are waited for from a start that is not ready": {
+		"the executors' timeout counts from the start of a driver that is not ready": {
 			record: started, policy: waiting, now: at(time.Minute), seen: Observation{Driver: startedDriver, ReadyExecutors: 1},
 			want: Decision{RequeueAt: at(7 * time.Minute)},
 		},
-		"and not for ever": {
+		"the executors' timeout ends the attempt of a driver that is not ready": {
 			record: started, policy: waiting, now: at(7 * time.Minute), seen: Observation{Driver: startedDriver, ReadyExecutors: 1},
 			news: []string{"4/0 ExecutorsStartTimedOut [pi-0-driver pi-0]: " + slowExecutors +
 				" 1 of 2 were ready. The limit is 7m0s, from the setting. | ended Failed, timeout, ExecutorsStartTimedOut"},
 			want: Decision{Effect: Release},
 		},
-		"but with enough of them": {
+		"a driver that is not ready has no timeout once it has enough executors": {
 			record: started, policy: waiting, now: at(time.Hour), seen: Observation{Driver: startedDriver, ReadyExecutors: 2}, changed: true,
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, ExecutorsReady: true},
 		},

@@ -5,8 +5,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Executions is the number of attempts whose driver was launched, the current one's included, since the beginning or
-// since an edit of the spec had the application run anew.
+// Executions returns the number of attempts whose driver was launched, including the current one. An edit of the spec
+// that restarts the application resets it.
 func Executions(record *v1alpha1.Record) int64 {
 	if record == nil {
 		return 0
@@ -18,8 +18,8 @@ func Executions(record *v1alpha1.Record) int64 {
 	return record.Attempt.Executions + 1
 }
 
-// Submissions is the number of launches that were tried for the current execution: those that failed before, and
-// this one. It is 0 before the first.
+// Submissions returns the number of launches tried for the current execution: this one and the failed ones before it.
+// It is 0 before the first.
 func Submissions(record *v1alpha1.Record) int64 {
 	switch end := outbox.LastEnd(record); {
 	case record == nil:
@@ -31,8 +31,8 @@ func Submissions(record *v1alpha1.Record) int64 {
 	}
 }
 
-// RestartPending says that the current attempt has ended and another may follow it: the spec allows one, and no
-// verdict says otherwise.
+// RestartPending reports whether the current attempt has ended and another may follow: the spec allows one, and no
+// verdict denies it.
 func RestartPending(record *v1alpha1.Record) bool {
 	end := outbox.LastEnd(record)
 	if end == nil || !CurrentState(record).AttemptEnded() {
@@ -43,7 +43,7 @@ func RestartPending(record *v1alpha1.Record) bool {
 	return end.End.RestartAllowed && !denied
 }
 
-// PreviousEnd is the transition that ended an earlier attempt, the last of them; nil where none is known.
+// PreviousEnd returns the transition that ended the last of the earlier attempts; nil if it is unknown.
 func PreviousEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	if record == nil {
 		return nil

@@ -13,16 +13,16 @@ func TestExecutionsAndSubmissions(t *testing.T) {
 		record                  *v1alpha1.Record
 		executions, submissions int64
 	}{
-		"nothing was looked at":              {nil, 0, 0},
-		"an application waits":               {submitted().Obj(), 0, 0},
-		"a launch is under way":              {submitted().Fenced().Obj(), 0, 1},
-		"a driver is requested":              {submitted().Requested().Obj(), 1, 1},
-		"a driver ended":                     {submitted().Running().Ended(Failed).Obj(), 1, 1},
-		"a submission failed":                {submitted().Ended(SchedulingFailure).Obj(), 0, 1},
-		"a submission failed with a driver":  {submitted().Requested().Ended(SchedulingFailure).Obj(), 0, 1},
-		"an attempt was suspended":           {submitted().Running().In(Suspended).Obj(), 1, 1},
-		"earlier attempts count, and so on":  {submitted().With(earlier).Requested().Obj(), 4, 3},
-		"earlier attempts count from before": {submitted().With(earlier).Obj(), 3, 2},
+		"never reconciled":                    {nil, 0, 0},
+		"an application waits":                {submitted().Obj(), 0, 0},
+		"a launch is under way":               {submitted().Fenced().Obj(), 0, 1},
+		"a driver is requested":               {submitted().Requested().Obj(), 1, 1},
+		"a driver ended":                      {submitted().Running().Ended(Failed).Obj(), 1, 1},
+		"a submission failed":                 {submitted().Ended(SchedulingFailure).Obj(), 0, 1},
+		"a submission failed with a driver":   {submitted().Requested().Ended(SchedulingFailure).Obj(), 0, 1},
+		"an attempt was suspended":            {submitted().Running().In(Suspended).Obj(), 1, 1},
+		"earlier attempts and this one count": {submitted().With(earlier).Requested().Obj(), 4, 3},
+		"earlier attempts count":              {submitted().With(earlier).Obj(), 3, 2},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -43,16 +43,16 @@ func TestRestartPending(t *testing.T) {
 		record *v1alpha1.Record
 		want   bool
 	}{
-		"nothing was looked at":       {nil, false},
-		"an attempt lasts":            {submitted().Running().Obj(), false},
-		"an end allows no other":      {submitted().Running().Ended(Failed).Obj(), false},
-		"a verdict is awaited":        {submitted().Running().EndedRestartable(Failed).Obj(), true},
-		"a verdict says so":           {submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), true},
-		"a verdict says otherwise":    {submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(), false},
-		"another attempt has begun":   {submitted().Running().EndedRestartable(Failed).Restarting().Obj(), false},
-		"the application has ended":   {submitted().Running().EndedRestartable(Failed).Released().Obj(), false},
-		"the application runs anew":   {submitted().Running().EndedRestartable(Failed).In(Invalidating).Obj(), false},
-		"the application is retained": {submitted().Running().EndedRestartable(Failed).Retained().Obj(), false},
+		"never reconciled":               {nil, false},
+		"an attempt lasts":               {submitted().Running().Obj(), false},
+		"an end allows no restart":       {submitted().Running().Ended(Failed).Obj(), false},
+		"a verdict is awaited":           {submitted().Running().EndedRestartable(Failed).Obj(), true},
+		"a verdict for a restart":        {submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), true},
+		"a verdict against a restart":    {submitted().Running().EndedRestartable(Failed).Verdict(false, time.Time{}, "").Obj(), false},
+		"another attempt has begun":      {submitted().Running().EndedRestartable(Failed).Restarting().Obj(), false},
+		"the application has ended":      {submitted().Running().EndedRestartable(Failed).Released().Obj(), false},
+		"the application is invalidated": {submitted().Running().EndedRestartable(Failed).In(Invalidating).Obj(), false},
+		"the application is retained":    {submitted().Running().EndedRestartable(Failed).Retained().Obj(), false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRestartPending(t *testing.T) {
 
 func TestPreviousEnd(t *testing.T) {
 	for name, record := range map[string]*v1alpha1.Record{
-		"nothing was looked at": nil, "a first attempt": submitted().Running().Ended(Failed).Obj(),
+		"never reconciled": nil, "a first attempt": submitted().Running().Ended(Failed).Obj(),
 	} {
 		if end := PreviousEnd(record); end != nil {
 			t.Errorf("%s: the previous end is %v", name, end)

@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// start is when every story of these tests begins.
+// start is when the history of every test begins.
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(since time.Duration) time.Time { return start.Add(since) }
@@ -46,14 +46,14 @@ func (b *podBuilder) Condition(kind corev1.PodConditionType, status corev1.Condi
 	return b
 }
 
-// Scheduled is a Pod that came to its node at an instant.
+// Scheduled binds the Pod to its node at an instant.
 func (b *podBuilder) Scheduled(at time.Time) *podBuilder {
 	b.Condition(corev1.PodScheduled, corev1.ConditionTrue, "")
 	b.lastCondition().LastTransitionTime = metav1.NewTime(at)
 	return b
 }
 
-// Saying gives the last condition a message.
+// Saying sets the message of the last condition.
 func (b *podBuilder) Saying(message string) *podBuilder {
 	b.lastCondition().Message = message
 	return b
@@ -63,7 +63,7 @@ func (b *podBuilder) lastCondition() *corev1.PodCondition {
 	return &b.pod.Status.Conditions[len(b.pod.Status.Conditions)-1]
 }
 
-// Exception is the stack trace that Spark leaves on its driver's Pod.
+// Exception sets the stack trace that Spark leaves on its driver's Pod.
 func (b *podBuilder) Exception(trace ...string) *podBuilder {
 	b.pod.Annotations = map[string]string{ExitExceptionAnnotation: strings.Join(trace, "\n")}
 	return b
@@ -79,7 +79,7 @@ func (b *podBuilder) InitContainer(name string, options ...containerOption) *pod
 	return b
 }
 
-// Terminating gives the Pod a deletion that was accepted at an instant, with some grace.
+// Terminating deletes the Pod: the deletion was accepted at an instant, with a grace period.
 func (b *podBuilder) Terminating(accepted time.Time, graceSeconds int64) *podBuilder {
 	due := metav1.NewTime(accepted.Add(time.Duration(graceSeconds) * time.Second))
 	b.pod.DeletionTimestamp, b.pod.DeletionGracePeriodSeconds = &due, &graceSeconds
@@ -91,7 +91,7 @@ func (b *podBuilder) Created(at time.Time) *podBuilder {
 	return b
 }
 
-// year is one in seconds.
+// year is a year in seconds.
 const year = 365 * 24 * 60 * 60
 
 func (b *podBuilder) Obj() *corev1.Pod { return b.pod.DeepCopy() }
@@ -119,7 +119,7 @@ func exited(code int32, reason string) containerOption {
 	}
 }
 
-// saying is what a container wrote into its termination message.
+// saying sets the termination message of a container.
 func saying(message string) containerOption {
 	return func(s *corev1.ContainerStatus) { s.State.Terminated.Message = message }
 }
@@ -130,7 +130,7 @@ func waits(reason, message string) containerOption {
 	}
 }
 
-// restarted is a container that ended, and that the kubelet started anew.
+// restarted is a container that ended and that the kubelet restarted.
 func restarted(last *corev1.ContainerStateTerminated) containerOption {
 	return func(s *corev1.ContainerStatus) {
 		running(s)
@@ -146,7 +146,7 @@ type recordBuilder struct {
 	now    time.Time
 }
 
-// submitted is an application that was looked at, and that waits for its first launch.
+// submitted is an application that was reconciled once and waits for its first launch.
 func submitted() *recordBuilder {
 	b := &recordBuilder{now: start}
 	b.record.Attempt.Since = metav1.NewMicroTime(start)
@@ -172,7 +172,7 @@ func (b *recordBuilder) In(state State) *recordBuilder {
 	return b
 }
 
-// Fenced names the launch in the record, as is done before anything is created.
+// Fenced names the launch in the record, as it is done before anything is created.
 func (b *recordBuilder) Fenced() *recordBuilder {
 	id := b.record.Attempt.ID
 	b.record.Launch = &v1alpha1.Launch{
@@ -181,22 +181,22 @@ func (b *recordBuilder) Fenced() *recordBuilder {
 	return b
 }
 
-// Requested is a driver that was created.
+// Requested creates the driver.
 func (b *recordBuilder) Requested() *recordBuilder {
 	b.Fenced()
 	b.record.Launch.DriverUID = types.UID(fmt.Sprintf("driver-%d", b.record.Attempt.ID))
 	return b.In(DriverRequested)
 }
 
-// Running is a driver that was created and does its work.
+// Running creates the driver and lets it do its work.
 func (b *recordBuilder) Running() *recordBuilder {
 	return b.Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy)
 }
 
-// Ended ends the attempt for good.
+// Ended ends the attempt with no restart allowed.
 func (b *recordBuilder) Ended(state State) *recordBuilder { return b.ended(state, false) }
 
-// EndedRestartable ends the attempt where the spec allows another.
+// EndedRestartable ends the attempt with a restart allowed.
 func (b *recordBuilder) EndedRestartable(state State) *recordBuilder { return b.ended(state, true) }
 
 func (b *recordBuilder) ended(state State, restartAllowed bool) *recordBuilder {
@@ -229,7 +229,7 @@ func (b *recordBuilder) Restarting() *recordBuilder {
 	return b.In(ScheduledToRestart)
 }
 
-// Retained ends the application and keeps its driver.
+// Retained ends the application and retains its driver.
 func (b *recordBuilder) Retained() *recordBuilder {
 	outcome := outbox.LastEnd(&b.record).End.Outcome
 	b.In(TerminatedWithoutReleaseResources)
@@ -237,27 +237,27 @@ func (b *recordBuilder) Retained() *recordBuilder {
 	return b
 }
 
-// Released ends the application, and has its driver released.
+// Released ends the application and releases its driver.
 func (b *recordBuilder) Released() *recordBuilder {
 	if b.record.Launch != nil {
 		b.record.Launch.Released = true
 	}
-	told := outbox.Current(&b.record).Outcome != ""
+	hasOutcome := outbox.Current(&b.record).Outcome != ""
 	outcome := outbox.LastEnd(&b.record).End.Outcome
 	b.In(ResourceReleased)
-	if !told {
+	if !hasOutcome {
 		b.last().Outcome = outcome
 	}
 	return b
 }
 
-// Acknowledged says that the sink took everything so far.
+// Acknowledged acknowledges all events so far.
 func (b *recordBuilder) Acknowledged() *recordBuilder {
 	b.record.Acknowledged = b.record.Sequence
 	return b
 }
 
-// With changes the record in whatever other way.
+// With changes the record in any other way.
 func (b *recordBuilder) With(change func(*v1alpha1.Record)) *recordBuilder {
 	change(&b.record)
 	return b
@@ -277,27 +277,27 @@ var (
 	readyDriver     = &Driver{Started: true, Ready: true}
 )
 
-// ended is a driver none of whose containers runs any more.
+// ended is a driver with no running container.
 func ended(state State, cause Cause) *Driver {
 	return &Driver{End: &End{State: state, Cause: cause}, Stopped: true}
 }
 
-// terminating is a driver whose deletion was accepted, and that is not known to have stopped.
+// terminating is a driver whose deletion was accepted and that may still run.
 func terminating(since time.Time) *Driver {
 	return &Driver{Started: true, Terminating: true, TerminatingSince: since, TerminatingUntil: since.Add(30 * time.Second)}
 }
 
-// withoutGrace is a driver whose deletion the API server began and did not end.
+// withoutGrace is a driver whose deletion the API server began and did not finish.
 func withoutGrace(since time.Time) *Driver {
 	return &Driver{Terminating: true, NoGraceLeft: true, TerminatingSince: since, TerminatingUntil: since}
 }
 
-// killed is how long a kubelet may take to kill a Pod whose grace period is over.
+// killed is how long a kubelet may take to kill a Pod after its grace period.
 const killed = 5 * time.Second
 
-// ---- Telling ----
+// ---- Descriptions ----
 
-// describe puts transitions into words, one line each, so that a test can spell out a history.
+// describe returns transitions as text, one line each, so that a test can spell out a history.
 func describe(transitions []v1alpha1.Transition) []string {
 	lines := []string{}
 	for _, t := range transitions {
@@ -335,7 +335,7 @@ func describeEnd(end v1alpha1.AttemptEnd) string {
 	return strings.Join(words, ", ")
 }
 
-// news are the transitions of a record that another does not have.
+// news returns the transitions that the second record added.
 func news(before, after *v1alpha1.Record) []v1alpha1.Transition {
 	var known int64
 	if before != nil {

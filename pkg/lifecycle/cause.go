@@ -10,11 +10,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// ExitExceptionAnnotation is what a driver annotates its own Pod with, from Spark 4.1 on, where
-// spark.kubernetes.driver.annotateExitException is set: the stack trace that it ended with.
+// ExitExceptionAnnotation is the annotation in which a driver stores, on its own Pod, the stack trace that it ended
+// with. Spark 4.1 and later do so if spark.kubernetes.driver.annotateExitException is set.
 const ExitExceptionAnnotation = "spark.exit-exception"
 
-// What is kept of what a driver left, in bytes of JSON.
+// Bounds of what is stored of a driver's last texts, in bytes of JSON.
 const (
 	maxTerminationMessage = 512
 	maxException          = 512
@@ -23,7 +23,7 @@ const (
 
 const outOfLimit = "It used more memory than its limit: raise spark.driver.memoryOverhead, or spark.driver.memory."
 
-// exitCodes are those that Spark and the shell give a meaning to.
+// exitCodes are the exit codes that Spark and the shell define.
 var exitCodes = map[int32]string{
 	11:  "Too many executors failed: see spark.executor.maxNumFailures.",
 	50:  "An exception was not caught.",
@@ -38,7 +38,7 @@ var exitCodes = map[int32]string{
 	143: "It was asked to stop.",
 }
 
-// wasKilled says that a process with this exit code did not end by itself.
+// wasKilled reports whether a process with this exit code was ended by a signal.
 func wasKilled(exitCode int32) bool { return exitCode == 137 || exitCode == 143 }
 
 func (c *Cause) addSentence(sentence string) {
@@ -47,7 +47,7 @@ func (c *Cause) addSentence(sentence string) {
 	}
 }
 
-// addException adds what a stack trace says at its top, and at its bottom the cause of it all.
+// addException adds the top of a stack trace, and its last "Caused by" line.
 func (c *Cause) addException(trace string) {
 	lines := strings.Split(strings.TrimSpace(redact.Text(trace)), "\n")
 	top := len(lines)
@@ -63,7 +63,7 @@ func (c *Cause) addException(trace string) {
 	c.addSentence(outbox.Clip(strings.Join(lines[:top], "\n"), maxException))
 }
 
-// addTerminationMessage adds what the driver wrote to its termination log.
+// addTerminationMessage adds the text that the driver wrote to its termination log.
 func (c *Cause) addTerminationMessage(text string) {
 	if text == "" {
 		return
@@ -74,7 +74,7 @@ func (c *Cause) addTerminationMessage(text string) {
 	c.Detail += "Termination message: " + text
 }
 
-// AddLog adds the end of a driver's log, as much of it as there is room for.
+// AddLog adds the end of a driver's log, as far as there is room.
 func (c *Cause) AddLog(lines string) {
 	const what = "Last lines of the log: "
 	room := outbox.MaxEvidence - outbox.Size(c.fullMessage()) - len(what) - len("\\n")
@@ -83,10 +83,10 @@ func (c *Cause) AddLog(lines string) {
 	}
 }
 
-// fullMessage is all that is known of a cause, in words.
+// fullMessage returns the message with all evidence.
 func (c Cause) fullMessage() string { return c.withEvidence(c.Message, c.Detail) }
 
-// eventMessage is what the event says in place of told; it is empty if the event says the same.
+// eventMessage returns the message for the event. It is empty if the event uses the record's message.
 func (c Cause) eventMessage() string {
 	if c.Unquoted == "" {
 		return ""
@@ -105,30 +105,30 @@ func (c Cause) withEvidence(message string, evidence ...string) string {
 	return result
 }
 
-// logTail is the end of what a driver wrote, without the frames of Java's stack traces: they are many, and what was
-// thrown says more than from where.
+// logTail returns the end of a driver's log without the frames of Java stack traces. There are many frames, and the
+// exception says more than they do.
 func logTail(text string, limit int) string {
-	text = redact.Text(text) // before it is cut
+	text = redact.Text(text) // before cutting, which could split a secret
 	lines := strings.Split(text, "\n")
 	if len(lines) > 1 && isFrame(lines[1]) && cutFrame.MatchString(lines[0]) {
 		lines = lines[1:]
 		text = strings.Join(lines, "\n")
 	}
 	lines = slices.DeleteFunc(lines, isFrame)
-	if words := strings.TrimSpace(strings.Join(lines, "\n")); words != "" {
-		text = words
+	if kept := strings.TrimSpace(strings.Join(lines, "\n")); kept != "" {
+		text = kept
 	}
 	return tail(strings.TrimSpace(text), limit)
 }
 
-// cutFrame is what is left of a frame where a kubelet, which counts bytes, kept the end of it.
+// cutFrame matches the rest of a frame that the kubelet cut in the middle: it counts bytes.
 var cutFrame = regexp.MustCompile(`^\S*\)$`)
 
 func isFrame(line string) bool {
 	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ")
 }
 
-// tail is outbox.Clip from the other end.
+// tail clips like outbox.Clip, but keeps the end.
 func tail(text string, limit int) string {
 	const ellipsis = "..."
 	text = strings.ToValidUTF8(text, "\uFFFD")

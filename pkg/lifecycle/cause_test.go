@@ -13,7 +13,7 @@ import (
 
 const maxEvidence = 2048
 
-func TestALogIsTheLastOfTheEvidence(t *testing.T) {
+func TestTheLogIsTheLastEvidence(t *testing.T) {
 	cause := appFailure
 	cause.Detail = "Caused by: X"
 	cause.AddLog("one\ntwo\n\n")
@@ -64,16 +64,16 @@ func TestEventsDoNotQuoteDrivers(t *testing.T) {
 	}
 }
 
-// fullMessage is what a record says of an end.
+// endMessage is the record's message of an end.
 func endMessage(end *End) string { return endOf(end).Message }
 
-// endOf is how a record has an attempt end.
+// endOf returns an end as it is recorded.
 func endOf(end *End) *v1alpha1.AttemptEnd {
 	got, _ := Decide(submitted().Running().Obj(), plain(), Observation{Driver: &Driver{End: end, Stopped: true}}, start)
 	return outbox.LastEnd(got).End
 }
 
-// Whatever a driver leaves, its sentence comes first, and the end of its log is kept.
+// Whatever a driver leaves, its sentence is first, and the end of its log is included.
 func TestEvidenceIsBounded(t *testing.T) {
 	for name, text := range badTexts {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 	}
 }
 
-// There may be no room left at all.
+// There may be no room at all.
 func TestALogWithoutRoomIsLeftOut(t *testing.T) {
 	cause := Cause{Class: ClassApplication, Message: strings.Repeat("x", 1024), Detail: strings.Repeat("y", 1024)}
 	cause.AddLog("a line")

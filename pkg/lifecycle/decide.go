@@ -14,8 +14,8 @@ const (
 	outcomeDeleted   = v1alpha1.OutcomeDeleted
 )
 
-// Decide takes an application as far as what is observed allows. It never changes the record it is given; nil
-// stands for an application that was never looked at. The record returned is never nil.
+// Decide advances an application as far as the observation allows. It never changes the given record, which is nil
+// for an application that was never reconciled. The returned record is never nil.
 func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
 	m := machine{policy: policy, seen: seen, now: now}
 	if record == nil {
@@ -46,16 +46,16 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	}
 }
 
-// Understands reports whether this version of Firesteel can tell how an application with a record stands. If it cannot, a newer
-// version wrote the record, or somebody edited it: what runs is left alone until the application is deleted.
+// Understands reports whether this version of Firesteel can work with a record. If it cannot, a newer version wrote
+// the record, or a user edited it. Then a running driver is left alone until the application is deleted.
 func Understands(record *v1alpha1.Record, policy Policy) bool {
 	return !record.Foreign() && policy.allows(CurrentState(record))
 }
 
-// CurrentState is the state of a record; empty where there is none.
+// CurrentState returns the state of a record; empty if there is no record.
 func CurrentState(record *v1alpha1.Record) State { return State(outbox.Current(record).State) }
 
-// machine is one run of Decide.
+// machine holds the state of one call of Decide.
 type machine struct {
 	record *v1alpha1.Record
 	policy Policy
@@ -72,7 +72,7 @@ type machine struct {
 	specAdopted bool
 }
 
-// advancePod takes one step and says whether there may be another.
+// advance takes one step and reports whether another may follow.
 func (m *machine) advance() bool {
 	state := CurrentState(m.record)
 	switch {
@@ -96,13 +96,13 @@ func (m *machine) advance() bool {
 		return m.suspend()
 	case state == Suspended:
 		return m.resume()
-	default: // Invalidating: others are not understood
+	default: // Invalidating: Understands rejects all others
 		return m.invalidate()
 	}
 }
 
-// failNotUnderstood fails an application whose record cannot be understood. What of it may be running is unknown, so that
-// nothing else is started.
+// failNotUnderstood fails an application whose record is contradictory. A driver may be running, so nothing else is
+// started.
 func (m *machine) failNotUnderstood(reason string) bool {
 	m.append(m.ended(End{State: Failed, Cause: Cause{
 		Class: ClassInfrastructure, Reason: reason, Message: "Cannot process application status.",
@@ -110,8 +110,8 @@ func (m *machine) failNotUnderstood(reason string) bool {
 	return true
 }
 
-// shutDown stops the driver of an application that the user deleted, whatever state it is in. A driver Pod that does not go
-// holds the deletion for a bounded time.
+// shutDown stops the driver of an application that the user deleted, in any state. A driver Pod that stays
+// terminating delays the deletion only for a bounded time.
 func (m *machine) shutDown(state State) bool {
 	message := "Spark application has been shutdown as requested."
 	if !m.released(m.seen.Deleted) || m.orphanAlive() {
@@ -121,11 +121,11 @@ func (m *machine) shutDown(state State) bool {
 		message = fmt.Sprintf("%s Its driver Pod is left terminating: %s.", message, orElse(m.heldBy(), "it is not gone yet"))
 	}
 	outcome := outcomeDeleted
-	if end := outbox.LastEnd(m.record); end != nil && state != Invalidating { // then another run was to come
+	if end := outbox.LastEnd(m.record); end != nil && state != Invalidating { // in Invalidating, another run was to follow
 		outcome = orElse(end.End.Outcome, outcome)
 	}
 	if state == TerminatedWithoutReleaseResources {
-		outcome = "" // already told
+		outcome = "" // the outcome is in an earlier transition
 	}
 	return m.terminate(ResourceReleased, message, outcome)
 }
@@ -156,10 +156,11 @@ func (m *machine) decideLaunch() bool {
 	return false
 }
 
-// recordLaunch records what a launch left, whatever is decided next: a driver, or the certainty that there is none.
+// recordLaunch records the result of a launch, whatever is decided next: either a driver, or proof that there is
+// none.
 func (m *machine) recordLaunch() {
 	driver, launch := m.seen.Launched, m.record.Launch
-	found := launch != nil && launch.DriverUID == "" && driver != "" // when it was to be released
+	found := launch != nil && launch.DriverUID == "" && driver != "" // the effect was a release
 	switch {
 	case !CurrentState(m.record).Initializing() && !found, driver == "" && m.seen.LaunchRefused == nil:
 		return
@@ -173,10 +174,10 @@ func (m *machine) recordLaunch() {
 	}
 	launch.DriverUID, launch.Released, m.changed = driver, driver == "", true
 	launch.Warnings = append(launch.Warnings, m.seen.LaunchWarnings...)
-	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // was not of the driver that there is now
+	m.seen.DriverGone, m.seen.ReleaseAccepted = false, false // these were about another driver
 }
 
-// ignoreOtherPods ignores a Pod that is not the launch's: an earlier attempt's may bear the same name.
+// ignoreOtherPods ignores a Pod of another launch: an earlier attempt's Pod may have the same name.
 func (m *machine) ignoreOtherPods() {
 	driver, launch := m.seen.Driver, m.record.Launch
 	if driver != nil && launch != nil && driver.UID != "" && launch.DriverUID != "" && driver.UID != launch.DriverUID {
@@ -184,7 +185,7 @@ func (m *machine) ignoreOtherPods() {
 	}
 }
 
-// launchHeld says that the attempt is not to be launched yet.
+// launchHeld reports whether the launch has to wait.
 func (m *machine) launchHeld() bool {
 	if m.policy.Suspend {
 		m.held = HeldSuspended
@@ -220,7 +221,7 @@ func (m *machine) conclude() bool {
 	if !verdict.Restart {
 		return m.finish(ended, verdict.Reason)
 	}
-	// One driver lives at a time: what is left of this attempt goes first, retained or not.
+	// Only one driver may live: release this attempt's driver first, even if it is retained.
 	if !m.released(terminationStart(ended)) {
 		return false
 	}
@@ -230,7 +231,7 @@ func (m *machine) conclude() bool {
 	return m.restart(ended)
 }
 
-// recordFull says that the record has no room for another attempt.
+// recordFull reports whether the record has no room for another attempt.
 func (m *machine) recordFull() bool {
 	if !outbox.IsFull(m.record) {
 		return false
@@ -239,12 +240,12 @@ func (m *machine) recordFull() bool {
 	return true
 }
 
-// finishPod ends the application.
+// finish ends the application.
 func (m *machine) finish(ended *v1alpha1.Transition, message string) bool {
 	outcome := orElse(ended.End.Outcome, outcomeFailed)
 	start, active := endedByTimeout(ended)
 	retained := m.policy.Retain.after(outcome) && !active && !(start && m.policy.ReleasesTimedOut)
-	halfLaunched := State(ended.State) == SchedulingFailure // nobody wants to keep that, and it might run yet
+	halfLaunched := State(ended.State) == SchedulingFailure // never retained: useless, and its driver might still start
 	if (!retained || halfLaunched) && !m.released(terminationStart(ended)) {
 		return false
 	}
@@ -265,14 +266,14 @@ func (m *machine) restart(ended *v1alpha1.Transition) bool {
 	return m.begin(next, ScheduledToRestart, message)
 }
 
-// begin begins the next attempt, in a state in which it waits for its launch.
+// begin starts the next attempt, in a state that waits for its launch.
 func (m *machine) begin(next v1alpha1.Attempt, state State, message string) bool {
 	previous := m.record.Attempt
 	next.Since = outbox.RecordTime(m.now)
 	next.TakeUnknown(previous)
 	m.record.Previous, m.record.Attempt, m.record.Launch = &previous, next, nil
 	m.policy.Spec.Note(m.record)
-	m.seen = Observation{Deleted: m.seen.Deleted, HasOrphan: m.seen.HasOrphan, OrphanDriver: m.seen.OrphanDriver} // the rest was seen of the attempt before
+	m.seen = Observation{Deleted: m.seen.Deleted, HasOrphan: m.seen.HasOrphan, OrphanDriver: m.seen.OrphanDriver} // the rest is about the previous attempt
 	return m.enter(state, message)
 }
 

@@ -17,7 +17,7 @@ func TestDecideOnDeletion(t *testing.T) {
 		return []string{sequence + " ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + outcome}
 	}
 	tests := map[string]decideCase{
-		"an application that was deleted before it was looked at": {
+		"an application that was deleted before its first reconcile": {
 			policy: plain(), seen: deleted, now: now,
 			news: []string{
 				"1/0 Submitted: Spark application has been created on Kubernetes Cluster.",
@@ -28,15 +28,15 @@ func TestDecideOnDeletion(t *testing.T) {
 			record: submitted().Obj(), policy: plain(), seen: deleted, now: now,
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
 		},
-		"a driver that no launch knows of goes before the application": {
+		"an orphan driver is waited for before the application ends": {
 			record: submitted().Obj(), policy: plain(), seen: Observation{Deleted: at(time.Hour), HasOrphan: true}, now: now,
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"a suspended application is let go": {
+		"a suspended application ends": {
 			record: submitted().Obj(), policy: plain(suspended), seen: deleted, now: now,
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
 		},
-		"a spec that is refused is let go": {
+		"an application with a refused spec ends": {
 			record: submitted().Obj(), policy: plain(refused), seen: deleted, now: now,
 			news: []string{"2/0 ResourceReleased: " + deletedMessage + " | final Deleted"},
 		},
@@ -44,17 +44,17 @@ func TestDecideOnDeletion(t *testing.T) {
 			record: submitted().Fenced().Obj(), policy: plain(), seen: deleted, now: now,
 			want: Decision{Effect: Release},
 		},
-		"a launch that was fenced and left no driver": {
+		"a launch that was fenced and left no driver ends": {
 			record: submitted().Fenced().Obj(), policy: plain(), seen: gone, now: now,
 			news: released("2/0", " | final Deleted"),
 		},
-		"a launch that came back while the application was deleted keeps the driver's uid for the release": {
+		"a launch that returns during a deletion records the driver's uid for the release": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: now,
 			seen:    Observation{Deleted: at(time.Hour), Launched: driverUID},
 			changed: true, want: Decision{Effect: Release},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
-		"a driver that is found when a refused spec is to be released is recorded, so that it can be forced": {
+		"a driver found at the release of a refused spec is recorded, so that it can be deleted by force": {
 			record: submitted().Fenced().Ended(Failed).Obj(), policy: plain(), now: now,
 			seen:    Observation{Launched: driverUID},
 			changed: true, want: Decision{Effect: Release},
@@ -65,12 +65,12 @@ func TestDecideOnDeletion(t *testing.T) {
 			seen: Observation{Deleted: at(time.Hour), LaunchRefused: &quota},
 			news: released("2/0", " | final Deleted"),
 		},
-		"a driver whose release is accepted is waited for until it is forced": {
+		"a driver whose release is accepted is waited for until it is deleted by force": {
 			record: submitted().Running().Obj(), policy: plain(), now: now,
 			seen: Observation{Deleted: at(time.Hour), Driver: readyDriver, ReleaseAccepted: true},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
-		"a driver that stopped and whose release is accepted is let go": {
+		"a driver that stopped and whose release is accepted is released": {
 			record: submitted().Running().Obj(), policy: plain(), now: now,
 			seen: Observation{Deleted: at(time.Hour), Driver: ended(Failed, appFailure), ReleaseAccepted: true},
 			news: released("6/0", " | final Deleted"),
@@ -83,12 +83,12 @@ func TestDecideOnDeletion(t *testing.T) {
 			record: submitted().Running().EndedRestartable(Failed).Obj(), policy: restartable, seen: gone, now: now,
 			news: released("7/0", " | final Failed"),
 		},
-		"an attempt that is to be restarted is not": {
+		"an attempt with a verdict for a restart is not restarted": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: restartable, seen: gone, now: now,
 			news: released("7/0", " | final Failed"),
 		},
-		"a restart that waits for its instant is called off": {
+		"a restart that waits for its back-off is cancelled": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, at(2*time.Hour), "").Restarting().Obj(),
 			policy: restartable, seen: deleted, now: now,
 			news: []string{"8/1 ResourceReleased: " + deletedMessage + " | final Deleted"},
@@ -98,12 +98,12 @@ func TestDecideOnDeletion(t *testing.T) {
 			seen: deleted, now: now,
 			want: Decision{Effect: Release},
 		},
-		"a retained application's end is not told again": {
+		"a retained application's end is not published again": {
 			record: submitted().Running().Ended(Failed).Retained().Obj(), policy: plain(retains(RetainAlways, -1)),
 			seen: gone, now: now,
 			news: released("8/0", ""),
 		},
-		"an application that was released is let go without a word": {
+		"a released application ends without a transition": {
 			record: submitted().Running().Ended(Failed).Released().Obj(), policy: plain(), seen: deleted, now: now,
 		},
 	}
@@ -125,7 +125,7 @@ func TestDecideOnDeletion(t *testing.T) {
 	runDecideCases(t, tests)
 }
 
-func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
+func TestDecideOnATerminatingDriver(t *testing.T) {
 	failed := submitted().Running().After(time.Hour).Ended(DriverReadyTimedOut)
 	patient := plain(func(p *Policy) { p.Timeouts.ForceTermination = 0 })
 	slow := terminating(at(time.Hour))
@@ -133,65 +133,65 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 	kept := withoutGrace(at(time.Hour))
 	kept.Name, kept.Finalizers = "pi-0-driver", []string{"example.org/a"}
 	runDecideCases(t, map[string]decideCase{
-		"it is waited for until the grace is over": {
+		"it is waited for until the force-termination limit": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute - time.Nanosecond),
 			seen: Observation{Driver: terminating(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
-		"it is forced when the grace is over": {
+		"it is deleted by force at the force-termination limit": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute),
 			seen: Observation{Driver: terminating(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
 		},
-		"it is not forced twice in a row": {
+		"it is not deleted by force twice in a row": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 8*time.Minute),
 			seen: Observation{Driver: terminating(at(time.Hour)), ReleaseAccepted: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"its grace begins with its deletion, where that came long after the end": {
+		"the limit counts from its deletion, if that was long after the end": {
 			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
 			seen: Observation{Driver: terminating(at(5*time.Hour - time.Minute))},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(5*time.Hour + 7*time.Minute)},
 		},
-		"its grace begins now, where its deletion was accepted just now": {
+		"the limit counts from now, if its deletion was accepted just now": {
 			record: failed.Obj(), policy: plain(), now: at(5 * time.Hour),
 			seen: Observation{Driver: startedDriver, ReleaseAccepted: true},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(5*time.Hour + 8*time.Minute)},
 		},
-		"its grace begins with the end, where somebody deleted it before": {
+		"the limit counts from the end, if it was deleted before": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),
 			seen: Observation{Driver: terminating(at(time.Minute))},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
-		"it is waited for without a bound where there is no grace": {
+		"it is waited for without a bound if there is no limit": {
 			record: failed.Obj(), policy: patient, now: at(1e6 * time.Hour),
 			seen: Observation{Driver: terminating(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"a deleted application's driver is forced from the deletion on": {
+		"a deleted application's driver is deleted by force, counted from the deletion": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + 8*time.Minute),
 			seen: Observation{Driver: terminating(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
 			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
 		},
-		"it is never forced within its own grace period": {
+		"it is never deleted by force within its own grace period": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + 59*time.Minute), seen: Observation{Driver: slow},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(2*time.Hour + killed)},
 		},
-		"it is forced when its own grace period is over": {
+		"it is deleted by force when its own grace period is over": {
 			record: failed.Obj(), policy: plain(), now: at(2*time.Hour + killed), seen: Observation{Driver: slow},
 			want: Decision{Held: HeldDriverTerminating, Effect: ForceRelease},
 		},
-		"it is deleted again where its deletion was interrupted": {
+		"it is deleted again if its deletion was interrupted": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + killed),
 			seen: Observation{Driver: withoutGrace(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
-		"it is deleted again where its deletion was interrupted, though nobody forces it": {
+		"it is deleted again if its deletion was interrupted, even without a force-termination limit": {
 			record: failed.Obj(), policy: patient, now: at(time.Hour + killed),
 			seen: Observation{Driver: withoutGrace(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
-		"it has a moment to be removed": {
+		"it is not deleted again at once": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour),
 			seen: Observation{Driver: withoutGrace(at(time.Hour))},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + killed)},
@@ -206,12 +206,12 @@ func TestDecideOnADriverThatDoesNotGo(t *testing.T) {
 			seen: Observation{Driver: kept},
 			want: Decision{Held: HeldDriverTerminating, HeldBy: kept.DescribeTerminating()},
 		},
-		"a deleted application's driver is deleted again where its deletion was interrupted": {
+		"a deleted application's driver is deleted again if its deletion was interrupted": {
 			record: submitted().Running().Obj(), policy: plain(), now: at(2*time.Hour + killed),
 			seen: Observation{Driver: withoutGrace(at(2 * time.Hour)), Deleted: at(2 * time.Hour)},
 			want: Decision{Held: HeldDriverTerminating, Effect: Release},
 		},
-		"it lets the application end as soon as it stopped": {
+		"the application ends as soon as it has stopped": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour + time.Minute),
 			seen: Observation{Driver: &Driver{Stopped: true, Terminating: true, TerminatingSince: at(time.Hour)}},
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},

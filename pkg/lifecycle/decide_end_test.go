@@ -12,35 +12,35 @@ func TestDecideOnTheVerdict(t *testing.T) {
 	always := plain(restarts(RestartAlways))
 	stopped := Observation{Driver: ended(Failed, appFailure), ReleaseAccepted: true}
 	runDecideCases(t, map[string]decideCase{
-		"an end that may be followed awaits a verdict, and its driver stays until then": {
+		"an end with a restart allowed awaits a verdict, and its driver stays until then": {
 			record: submitted().Running().EndedRestartable(Failed).Obj(), policy: always, now: at(time.Hour),
 			seen: Observation{Driver: ended(Failed, appFailure)},
 			want: Decision{Awaits: AwaitsVerdict},
 		},
-		"a success may be followed too": {
+		"a success may have a restart allowed": {
 			record: submitted().Running().Obj(), policy: always, now: at(time.Hour),
 			seen: Observation{Driver: ended(Succeeded, Cause{})},
 			news: []string{"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded, restartable"},
 			want: Decision{Awaits: AwaitsVerdict},
 		},
-		"a verdict on an earlier attempt is no verdict": {
+		"a verdict on an earlier attempt is ignored": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Restarting().
 				Running().EndedRestartable(Failed).Obj(),
 			policy: always, now: at(time.Hour), seen: stopped,
 			want: Decision{Awaits: AwaitsVerdict},
 		},
-		"a verdict on a later attempt is no verdict": {
+		"a verdict on a later attempt is ignored": {
 			record: submitted().Running().EndedRestartable(Failed).
 				With(func(r *v1alpha1.Record) { r.Verdict = &v1alpha1.Verdict{Attempt: 1, Restart: true} }).Obj(),
 			policy: always, now: at(time.Hour), seen: stopped,
 			want: Decision{Awaits: AwaitsVerdict},
 		},
-		"a verdict for a restart has the driver released first": {
+		"a verdict for a restart releases the driver first": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: always, now: at(time.Hour), seen: Observation{Driver: ended(Failed, appFailure)},
 			want: Decision{Effect: Release},
 		},
-		"a verdict for a restart has the driver released, retained or not": {
+		"a verdict for a restart releases the driver, even with retention": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour),
 			seen: Observation{Driver: ended(Failed, appFailure)},
@@ -52,7 +52,7 @@ func TestDecideOnTheVerdict(t *testing.T) {
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
-		"a restart that releases what would have been retained says so": {
+		"a restart that releases a driver despite retention says so": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour), seen: stopped,
 			news: []string{"7/1 ScheduledToRestart: Application is configured to restart, resources created in current attempt would be force released."},
@@ -64,19 +64,19 @@ func TestDecideOnTheVerdict(t *testing.T) {
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Effect: Launch},
 		},
-		"a verdict for a restart of a suspended application is followed, and the launch is held": {
+		"a verdict for a restart of a suspended application schedules the restart and holds the launch": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(restarts(RestartAlways), suspended), now: at(time.Hour), seen: stopped,
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Held: HeldSuspended},
 		},
-		"a verdict holds although the spec was edited meanwhile": {
+		"a verdict holds even if the spec was edited after it": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(), now: at(time.Hour), seen: stopped,
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Effect: Launch},
 		},
-		"a restart into a spec that is refused ends the application": {
+		"a restart with a refused spec ends the application": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(restarts(RestartAlways), refused), now: at(time.Hour), seen: stopped,
 			news: []string{
@@ -85,7 +85,7 @@ func TestDecideOnTheVerdict(t *testing.T) {
 				"9/1 ResourceReleased | final Failed",
 			},
 		},
-		"one container of several that ended does not let the next attempt start beside the others": {
+		"the next attempt waits for all containers, not only for one that ended": {
 			record: submitted().Running().EndedRestartable(Succeeded).Verdict(true, time.Time{}, "").Obj(),
 			policy: always, now: at(time.Hour),
 			seen: Observation{ReleaseAccepted: true, Driver: &Driver{Started: true, End: &End{State: Succeeded}}},
@@ -126,23 +126,23 @@ func TestDecideOnTheEnd(t *testing.T) {
 			record: succeeded.Obj(), policy: plain(), now: at(time.Hour), seen: gone,
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
 		},
-		"a driver that was not seen any more is waited for": {
+		"a driver that is not seen is waited for": {
 			record: failed.Obj(), policy: plain(), now: at(time.Hour), seen: Observation{ReleaseAccepted: true},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(time.Hour + 8*time.Minute)},
 		},
-		"retention never does not retain": {
+		"RetainNever does not retain": {
 			record: failed.Obj(), policy: plain(retains(RetainNever, time.Hour)), now: at(time.Hour), seen: gone,
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed"},
 		},
-		"retention on failure does not retain a success": {
+		"RetainOnFailure does not retain a success": {
 			record: succeeded.Obj(), policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour), seen: gone,
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
 		},
-		"retention on failure retains a failure, with no bound": {
+		"RetainOnFailure retains a failure, with no bound": {
 			record: failed.Obj(), policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour),
 			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Failed"},
 		},
-		"retention always retains a success until its time is over": {
+		"RetainAlways retains a success until the retention is over": {
 			record: succeeded.Obj(), policy: plain(retains(RetainAlways, time.Minute)), now: at(time.Hour),
 			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Succeeded"},
 			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
@@ -154,12 +154,12 @@ func TestDecideOnTheEnd(t *testing.T) {
 				"8/0 ResourceReleased [pi-0-driver pi-0]: " + expiredMessage,
 			},
 		},
-		"a limit that denies the restart is told": {
+		"the limit that denies a restart is in the message": {
 			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 3 }).Ended(Failed).Obj(),
 			policy: plain(restarts(RestartAlways)), now: at(time.Hour), seen: gone,
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: The maximum number of restart attempts (3) has been exceeded. | final Failed"},
 		},
-		"a limit that denies the restart is told of a retained driver too": {
+		"the limit that denies a restart is in the message of a retained application": {
 			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 3 }).Ended(Failed).Obj(),
 			policy: plain(restarts(RestartAlways), retains(RetainAlways, -1)), now: at(time.Hour), seen: gone,
 			news: []string{"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " +
@@ -175,11 +175,11 @@ func TestDecideOnRetention(t *testing.T) {
 		"a retained driver without a bound stays": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, -1)), now: at(1e6 * time.Hour), seen: Observation{Driver: stopped},
 		},
-		"a retained driver stays until its time is over": {
+		"a retained driver stays until the retention is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour - time.Nanosecond),
 			want: Decision{RequeueAt: at(2 * time.Hour)},
 		},
-		"a retained driver is released when its time is over": {
+		"a retained driver is released when the retention is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
 			want: Decision{Effect: Release},
 		},
@@ -195,31 +195,31 @@ func TestDecideOnRetention(t *testing.T) {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, -1), ttl(time.Minute)), now: at(time.Hour),
 			want: Decision{RequeueAt: at(time.Hour + time.Minute)},
 		},
-		"a retained driver that is released ends the retention, and the end is not told again": {
+		"a retained driver that is released ends the retention, and the end is not published again": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2 * time.Hour),
 			seen: Observation{Driver: stopped, ReleaseAccepted: true},
 			news: []string{"8/0 ResourceReleased [pi-0-driver pi-0]: " + expiredMessage},
 		},
-		"a retained driver that somebody deleted is retained until its time is over": {
+		"an application whose retained driver was deleted is retained until the retention is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(90 * time.Minute),
 			seen: Observation{DriverGone: true}, changed: true,
 			want:   Decision{RequeueAt: at(2 * time.Hour)},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Released: true},
 		},
-		"a retention that was edited away is over": {
+		"a removed retention is over": {
 			record: kept.Obj(), policy: plain(retains(RetainNever, -1)), now: at(time.Hour + time.Minute),
 			want: Decision{Effect: Release},
 		},
-		"a retention that was edited to cover no such end is over": {
+		"a retention that no longer covers this end is over": {
 			record: submitted().Running().After(time.Hour).Ended(Succeeded).Retained().Obj(),
 			policy: plain(retains(RetainOnFailure, -1)), now: at(time.Hour + time.Minute),
 			want: Decision{Effect: Release},
 		},
-		"a retention that was shortened below what is over is over": {
+		"a retention that was shortened below the elapsed time is over": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Second)), now: at(time.Hour + time.Minute),
 			want: Decision{Effect: Release},
 		},
-		"a retained driver that does not go is forced, from the end of the retention on": {
+		"a retained driver that stays terminating is deleted by force, counted from the end of the retention": {
 			record: kept.Obj(), policy: plain(retains(RetainAlways, time.Hour)), now: at(2*time.Hour + 8*time.Minute),
 			seen: Observation{Driver: terminating(at(2 * time.Hour))},
 			want: Decision{Effect: ForceRelease, Held: HeldDriverTerminating},
@@ -244,7 +244,7 @@ func TestDecideOnTheTimeToLive(t *testing.T) {
 			record: keptAndReleased.Obj(), policy: plain(ttl(90 * time.Minute)), now: at(2 * time.Hour),
 			want: Decision{RequeueAt: at(150 * time.Minute)},
 		},
-		"an application whose time is over awaits its deletion since then": {
+		"an application whose time to live is over awaits its deletion": {
 			record: released.Obj(), policy: plain(ttl(time.Hour)), now: at(3 * time.Hour),
 			want: Decision{Awaits: AwaitsDeletion, AwaitsSince: at(2 * time.Hour)},
 		},
@@ -252,10 +252,10 @@ func TestDecideOnTheTimeToLive(t *testing.T) {
 			record: released.Obj(), policy: plain(ttl(0)), now: at(time.Hour + time.Minute),
 			want: Decision{Awaits: AwaitsDeletion, AwaitsSince: at(time.Hour)},
 		},
-		"an application that was deleted awaits nothing more": {
+		"a deleted application awaits nothing": {
 			record: released.Obj(), policy: plain(ttl(0)), now: at(3 * time.Hour), seen: Observation{Deleted: at(2 * time.Hour)},
 		},
-		"a record of the release alone counts from there": {
+		"a record with only the release counts from the release": {
 			record: alone, policy: plain(ttl(time.Hour)), now: at(time.Hour + time.Minute),
 			want: Decision{RequeueAt: at(2*time.Hour + time.Minute)},
 		},
@@ -286,31 +286,32 @@ func TestExpiresAt(t *testing.T) {
 	}
 }
 
-func TestOver(t *testing.T) {
+func TestFinished(t *testing.T) {
 	for name, tt := range map[string]struct {
 		record *v1alpha1.Record
 		policy Policy
 		want   bool
 	}{
-		"what runs is not":                           {submitted().Running().Obj(), plain(retains(RetainAlways, -1)), false},
-		"what has ended and may be restarted is not": {submitted().Running().EndedRestartable(Failed).Obj(), plain(retains(RetainAlways, -1)), false},
-		"what is retained for ever is":               {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, -1)), true},
-		"what is retained for a time is not":         {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, time.Hour)), false},
-		"what is retained for its time to live is not": {
+		"running":                  {submitted().Running().Obj(), plain(retains(RetainAlways, -1)), false},
+		"ended, restart allowed":   {submitted().Running().EndedRestartable(Failed).Obj(), plain(retains(RetainAlways, -1)), false},
+		"retained without a bound": {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, -1)), true},
+		"retained for a time":      {submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, time.Hour)), false},
+		"retained, bounded by the time to live": {
 			submitted().Running().Ended(Failed).Retained().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), false,
 		},
-		"what is released is": {submitted().Running().Ended(Failed).Retained().Released().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), true},
+		"released": {submitted().Running().Ended(Failed).Retained().Released().Obj(), plain(retains(RetainAlways, -1), ttl(time.Hour)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Finished(tt.record, tt.policy); got != tt.want {
-				t.Errorf("it is %t", got)
+				t.Errorf("Finished is %t", got)
 			}
 		})
 	}
 }
 
-// A handler that is asked to delete an application does so as it is: whoever has it at rest may change it no more.
-func TestAtRestUntilItsDeletionIsAskedFor(t *testing.T) {
+// A handler deletes the application with the resourceVersion that it read: once the deletion is requested, nothing
+// may write the object.
+func TestAtRestUntilItsDeletionIsRequested(t *testing.T) {
 	over := submitted().Running().Ended(Failed).Released().Obj()
 	for name, tt := range map[string]struct {
 		record *v1alpha1.Record
@@ -318,19 +319,19 @@ func TestAtRestUntilItsDeletionIsAskedFor(t *testing.T) {
 		now    time.Time
 		want   bool
 	}{
-		"what has no time to live is":         {over, plain(), at(1000 * time.Hour), true},
-		"what has a time to live is":          {over, plain(ttl(time.Hour)), at(time.Hour - time.Second), true},
-		"what is to be deleted is not":        {over, plain(ttl(time.Hour)), at(time.Hour), false},
-		"what is not over is not":             {submitted().Running().Obj(), plain(), start, false},
-		"what is to be deleted at once never": {over, plain(ttl(0)), start, false},
+		"finished, no time to live":         {over, plain(), at(1000 * time.Hour), true},
+		"finished, within the time to live": {over, plain(ttl(time.Hour)), at(time.Hour - time.Second), true},
+		"finished, time to live is over":    {over, plain(ttl(time.Hour)), at(time.Hour), false},
+		"running":                           {submitted().Running().Obj(), plain(), start, false},
+		"finished, time to live of zero":    {over, plain(ttl(0)), start, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := AtRest(tt.record, tt.policy, tt.now)
 			if _, decision := Decide(tt.record, tt.policy, Observation{}, tt.now); got && decision.Awaits != AwaitsNothing {
-				t.Errorf("%s is asked meanwhile", decision.Awaits)
+				t.Errorf("handler %s is asked", decision.Awaits)
 			}
 			if got != tt.want {
-				t.Errorf("it is %t", got)
+				t.Errorf("AtRest is %t", got)
 			}
 		})
 	}

@@ -27,20 +27,20 @@ func TestDecideOnExecutors(t *testing.T) {
 	with := func(ready int) Observation { return Observation{Driver: readyDriver, ReadyExecutors: ready} }
 	runDecideCases(t, map[string]decideCase{
 		// ---- while it starts ----
-		"an application that asks for no executors to begin with is healthy at once, whatever else it asks for": {
+		"without initial executors it is healthy at once, whatever else is asked for": {
 			record: driverIsReady.Obj(), policy: plain(executors(0, 3, 3)), seen: with(0), now: start,
 			news: []string{"5/0 " + healthy},
 		},
-		"without executors it stays ready, until they are late": {
+		"without executors it stays DriverReady, until the timeout": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(0), now: at(time.Minute),
 			want: Decision{RequeueAt: at(7 * time.Minute)},
 		},
-		"with some executors it is initialized, and the clock starts anew": {
+		"with some executors it is initialized, and the timeout starts again": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(1), now: at(time.Minute),
 			news: []string{"5/0 " + belowInitial},
 			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
-		"with as many as asked for it runs, with partial capacity": {
+		"with the initial number it runs with partial capacity": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(2), now: start,
 			news: []string{"5/0 " + partial},
 		},
@@ -52,31 +52,31 @@ func TestDecideOnExecutors(t *testing.T) {
 			record: initialized.Obj(), policy: plain(executors(2, 1, 4)), seen: with(9), now: at(time.Minute),
 			news: []string{"6/0 " + healthy},
 		},
-		"it is initialized once": {
+		"it is initialized only once": {
 			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(2), now: at(2 * time.Minute),
 			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
-		"it stays initialized where its executors went again": {
+		"it stays initialized if its executors disappear": {
 			record: initialized.Obj(), policy: plain(executors(3, 1, 4)), seen: with(0), now: at(2 * time.Minute),
 			want: Decision{RequeueAt: at(8 * time.Minute)},
 		},
-		"where Spark sets the number there is no partial capacity": {
+		"with dynamic allocation there is no partial capacity": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4), dynamic), seen: with(2), now: start,
 			news: []string{"5/0 " + healthy},
 		},
-		"where no most is asked for there is no partial capacity": {
+		"without a maximum there is no partial capacity": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 0)), seen: with(2), now: start,
 			news: []string{"5/0 " + healthy},
 		},
-		"where none are to be kept it goes through partial capacity, as in the Apache operator": {
+		"without a minimum it goes through partial capacity, as in the Apache operator": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 0, 4)), seen: with(2), now: start,
 			news: []string{"5/0 " + partial, "6/0 " + healthy},
 		},
-		"where fewer are there than are to be kept it goes through healthy, as in the Apache operator": {
+		"below the minimum it goes through healthy, as in the Apache operator": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 3, 0)), seen: with(2), now: start,
 			news: []string{"5/0 " + healthy, "6/0 " + belowMinimum},
 		},
-		"a driver that is ready with its executors when it is first seen went through all states": {
+		"a driver that is first seen ready with its executors goes through all states": {
 			record: submitted().Requested().Obj(), policy: plain(executors(2, 1, 4)), seen: with(3), now: start,
 			news: []string{
 				"3/0 DriverStarted [pi-0-driver pi-0]: Driver has started running.",
@@ -85,61 +85,61 @@ func TestDecideOnExecutors(t *testing.T) {
 			},
 		},
 
-		// ---- when they are late ----
-		"executors that have not come at all in time end the attempt": {
+		// ---- when they time out ----
+		"no executors in time end the attempt": {
 			record: driverIsReady.Obj(), policy: plain(executors(2, 1, 4)), seen: with(0), now: at(7 * time.Minute),
 			news: []string{"5/0 " + executorsLate + " 0 of 2 were ready. | ended Failed, timeout, ExecutorsStartTimedOut"},
 			want: Decision{Effect: Release},
 		},
-		"some of which have not come in time, from the first on, end the attempt": {
+		"too few executors in time, counted from the first, end the attempt": {
 			record: initialized.Obj(), policy: plain(executors(2, 1, 4)), seen: with(1), now: at(8 * time.Minute),
 			news: []string{"6/0 " + executorsLate + " 1 of 2 were ready. | ended Failed, timeout, ExecutorsStartTimedOut"},
 			want: Decision{Effect: Release},
 		},
-		"which come when they are late have come": {
+		"executors that are seen after the timeout, before the decision, are enough": {
 			record: initialized.Obj(), policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour),
 			news: []string{"6/0 " + healthy},
 		},
-		"an application that runs and cannot be told of is not late": {
+		"an application that runs, with no room in the record, does not time out": {
 			record: driverIsReady.With(func(r *v1alpha1.Record) { r.Sequence = 80 }).Obj(),
 			policy: plain(executors(2, 1, 2)), seen: with(2), now: at(time.Hour), changed: true,
 		},
 
 		// ---- while it runs ----
-		"executors that are lost are told": {
+		"a loss of executors is recorded": {
 			record: in(RunningHealthy).Obj(), policy: plain(executors(4, 2, 4)), seen: with(3), now: start,
 			news: []string{"6/0 " + partial},
 		},
-		"too many that are lost are told": {
+		"a loss below the minimum is recorded": {
 			record: in(RunningWithPartialCapacity).Obj(), policy: plain(executors(4, 2, 4)), seen: with(1), now: start,
 			news: []string{"6/0 " + belowMinimum},
 		},
-		"no time bounds an application that lost all of them": {
+		"an application that lost all of them has no timeout": {
 			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(0), now: at(1e6 * time.Hour),
 		},
-		"some that return are told": {
+		"a return of some is recorded": {
 			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(2), now: start,
 			news: []string{"6/0 " + partial},
 		},
-		"all that return are told": {
+		"a return of all is recorded": {
 			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(executors(4, 2, 4)), seen: with(4), now: start,
 			news: []string{"6/0 " + healthy},
 		},
-		"what does not change is not told again": {
+		"an unchanged state is not recorded again": {
 			record: in(RunningWithPartialCapacity).Obj(), policy: plain(executors(4, 2, 4)), seen: with(3), now: at(time.Hour),
 		},
-		"none that are to be kept leave an application healthy": {
+		"without a minimum, losing all leaves it healthy": {
 			record: in(RunningHealthy).Obj(), policy: plain(executors(4, 0, 4)), seen: with(0), now: start,
 		},
 		"a spec that no longer asks for executors leaves it healthy": {
 			record: in(RunningWithBelowThresholdExecutors).Obj(), policy: plain(), seen: with(0), now: start,
 			news: []string{"6/0 " + healthy},
 		},
-		"a spec that asks for more than there are is acted on": {
+		"a spec that asks for more takes effect": {
 			record: in(RunningHealthy).Obj(), policy: plain(executors(1, 5, 5)), seen: with(3), now: start,
 			news: []string{"6/0 " + belowMinimum},
 		},
-		"what comes and goes is not told where the sink has much to take": {
+		"changes are not recorded if the sink is far behind": {
 			record: in(RunningHealthy).With(func(r *v1alpha1.Record) {
 				for i := range r.Transitions {
 					r.Transitions[i].Message = strings.Repeat("x", 6<<10)
@@ -150,61 +150,61 @@ func TestDecideOnExecutors(t *testing.T) {
 	})
 }
 
-// Executors that came are not late however many are lost, even if no transition says that they came.
-func TestExecutorsThatCameAreNotLate(t *testing.T) {
-	came := func(r *v1alpha1.Record) { r.Launch.ExecutorsReady = true }
+// Once the executors were ready, losing them is no start timeout, even if no transition was written for it.
+func TestLostExecutorsAreNoStartTimeout(t *testing.T) {
+	wereReady := func(r *v1alpha1.Record) { r.Launch.ExecutorsReady = true }
 	full := func(r *v1alpha1.Record) { r.Sequence = 80 }
 	fromStart := func(p *Policy) { p.ExecutorsFromStart, p.Timeouts.DriverReady = true, 0 }
-	started := submitted().Requested().In(DriverStarted).With(came)
-	ready := submitted().Requested().In(DriverStarted).In(DriverReady).With(came)
-	launch := func(came bool) *v1alpha1.Launch {
-		return &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, ExecutorsReady: came}
+	started := submitted().Requested().In(DriverStarted).With(wereReady)
+	ready := submitted().Requested().In(DriverStarted).In(DriverReady).With(wereReady)
+	launch := func(wereReady bool) *v1alpha1.Launch {
+		return &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, ExecutorsReady: wereReady}
 	}
 	with := func(driver *Driver, ready int) Observation { return Observation{Driver: driver, ReadyExecutors: ready} }
 	runDecideCases(t, map[string]decideCase{
-		"the transition into running carries it": {
+		"it is written with the transition into running": {
 			record: submitted().Requested().In(DriverStarted).In(DriverReady).Obj(), policy: plain(executors(2, 1, 2)), seen: with(readyDriver, 2), now: start,
 			news: []string{"5/0 " + healthy}, launch: launch(true),
 		},
-		"too few have not come": {
+		"too few are not enough": {
 			record: submitted().Requested().In(DriverStarted).Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 1), now: start,
 			want: Decision{RequeueAt: at(7 * time.Minute)}, launch: launch(false),
 		},
-		"a running application is not written for it": {
+		"it alone causes no write while the application runs": {
 			record: submitted().Running().Obj(), policy: plain(executors(2, 1, 2)), seen: with(readyDriver, 2), now: start, launch: launch(false),
 		},
-		"a driver that is not ready has lost one": {
+		"a driver that is not ready loses one": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 1), now: at(3 * time.Hour),
 		},
-		"a driver that is not ready has lost all": {
+		"a driver that is not ready loses all": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(startedDriver, 0), now: at(3 * time.Hour),
 		},
-		"such a driver ends as any other": {
+		"a driver that is not ready ends as usual": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(ended(Succeeded, Cause{}), 0), now: at(3 * time.Hour),
 			news: []string{"4/0 Succeeded [pi-0-driver pi-0] | ended Succeeded"}, want: Decision{Effect: Release},
 		},
-		"such a driver that gets ready runs": {
+		"a driver that becomes ready runs": {
 			record: started.Obj(), policy: plain(executors(2, 0, 0), fromStart), seen: with(readyDriver, 1), now: at(3 * time.Hour),
 			news: []string{"4/0 DriverReady [pi-0-driver pi-0]: Driver has reached ready state.", "5/0 " + healthy},
 		},
-		"a ready driver has lost one and there is no room": {
+		"a ready driver loses one, without room in the record": {
 			record: ready.With(full).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 1), now: at(3 * time.Hour),
 		},
-		"a ready driver has lost all and there is no room": {
+		"a ready driver loses all, without room in the record": {
 			record: ready.With(full).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
 		},
-		"when there is room again it is told that too few are left": {
+		"too few are recorded when there is room again": {
 			record: ready.With(func(r *v1alpha1.Record) { r.Sequence = 4 }).Obj(), policy: plain(executors(2, 2, 2)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
 			news: []string{"5/0 " + belowMinimum},
 		},
-		"when there is room again and none are to be kept it is healthy": {
+		"without a minimum it is healthy when there is room again": {
 			record: ready.With(func(r *v1alpha1.Record) { r.Sequence = 4 }).Obj(), policy: plain(executors(2, 0, 0)), seen: with(readyDriver, 0), now: at(3 * time.Hour),
 			news: []string{"5/0 " + healthy},
 		},
 	})
 }
 
-// The next attempt waits for executors of its own.
+// The next attempt waits for its own executors.
 func TestEachAttemptWaitsForItsExecutors(t *testing.T) {
 	policy := plain(executors(2, 0, 0), restarts(RestartAlways), func(p *Policy) {
 		p.ExecutorsFromStart, p.Timeouts.DriverReady = true, 0
@@ -219,33 +219,33 @@ func TestEachAttemptWaitsForItsExecutors(t *testing.T) {
 	record, _ = Decide(record, policy, Observation{Launched: "driver-1"}, start)
 	record, decision := Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, start)
 	if CurrentState(record) != DriverStarted || !decision.RequeueAt.Equal(at(7*time.Minute)) {
-		t.Errorf("it is %s, and looked at again at %v", CurrentState(record), decision.RequeueAt)
+		t.Errorf("it is %s, and requeued for %v", CurrentState(record), decision.RequeueAt)
 	}
 	if record, _ = Decide(record, policy, Observation{Driver: startedDriver, ReadyExecutors: 1}, at(7*time.Minute)); CurrentState(record) != ExecutorsStartTimedOut {
-		t.Errorf("with its time over it is %s", CurrentState(record))
+		t.Errorf("after its timeout it is %s", CurrentState(record))
 	}
 }
 
-// An executor that the API server refuses is never seen: only its driver knows.
+// An executor that the API server refuses is never seen: only its driver knows why.
 func TestDecideOnADriverWithoutExecutors(t *testing.T) {
 	record := submitted().Requested().In(DriverStarted).In(DriverReady).In(RunningHealthy).Obj()
 	expects := func(p *Policy) { p.ReportNoExecutorsAfter = time.Minute }
-	absent := &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever seen. " +
-		"Where it asked for some, its log says why none came: the API server refuses executors whose priority class or service account " +
+	absent := &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and none of its executors was ever seen. " +
+		"If it asked for some, its log has the reason: the API server refuses executors whose priority class or service account " +
 		"does not exist, what a quota or an admission webhook forbids, and all if the driver's own service account may not create Pods."}
 	alone := Observation{Driver: readyDriver, NoExecutorSeen: true}
 	runDecideCases(t, map[string]decideCase{
-		"it has some time": {
+		"it has some time first": {
 			record: record, policy: plain(expects), seen: alone, now: start, want: Decision{RequeueAt: at(time.Minute)},
 		},
-		"then it is told": {
+		"then it is reported": {
 			record: record, policy: plain(expects), seen: alone, now: at(time.Minute), want: Decision{Obstacle: absent},
 		},
-		"an executor that came is enough": {
+		"one executor is enough": {
 			record: record, policy: plain(expects), seen: Observation{Driver: readyDriver}, now: at(time.Hour),
 		},
-		"where none is to be expected, nothing is told": {record: record, policy: plain(), seen: alone, now: at(time.Hour)},
-		"it ends as any other": {
+		"nothing is reported if no executor is expected": {record: record, policy: plain(), seen: alone, now: at(time.Hour)},
+		"it ends as usual": {
 			record: record, policy: plain(expects), seen: Observation{Driver: ended(Succeeded, Cause{}), NoExecutorSeen: true, DriverGone: true}, now: at(time.Hour),
 			news: []string{"6/0 Succeeded [pi-0-driver pi-0] | ended Succeeded", "7/0 ResourceReleased [pi-0-driver pi-0] | final Succeeded"},
 		},
@@ -259,7 +259,7 @@ func TestCountsExecutors(t *testing.T) {
 			t.Errorf("in %s they count: %t, want %t", state, got, want)
 		}
 		if CountsExecutors(state, plain(executors(0, 1, 1))) {
-			t.Errorf("in %s they count where none are asked for to begin with", state)
+			t.Errorf("in %s they count without initial executors", state)
 		}
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// interrupts is an API whose suspensions and edits stop what runs; its spec is the one called new.
+// interrupts sets a policy of an API that interrupts. Its spec has the hash "new".
 func interrupts(p *Policy) {
 	p.Interrupts, p.HasUnknown, p.Spec = true, true, hashed("new")
 }
 
-// of says which spec the record's attempt is of.
+// of sets the hash of the spec of the record's attempt.
 func of(hash string) func(*v1alpha1.Record) {
 	return func(r *v1alpha1.Record) { r.Attempt.Spec = noted(hash) }
 }
@@ -32,12 +32,12 @@ func hashOf(s spec.Spec) string {
 	return s.Hash(spec.HashVersion)
 }
 
-// noted is what a record says of such a spec.
+// noted is the record's entry for such a spec.
 func noted(hash string) *v1alpha1.AttemptSpec {
 	return &v1alpha1.AttemptSpec{Hash: hash, HashVersion: spec.HashVersion}
 }
 
-// ofSpec is a story of an application of the spec that it has.
+// ofSpec begins a history with the current spec.
 func ofSpec() *recordBuilder { return submitted().With(of("new")) }
 
 const (
@@ -46,29 +46,29 @@ const (
 	suspendedMessage   = "The application is suspended: nothing of it runs."
 	resumedMessage     = "The application is resumed: it runs from its beginning."
 	invalidatedMessage = "The spec was edited: what runs the old one is stopped."
-	anewMessage        = "The spec was edited: the application runs anew."
+	restartedMessage   = "The spec was edited: the application runs anew."
 )
 
 func TestDecideOnSuspension(t *testing.T) {
 	held := plain(interrupts, suspended)
 	success := ended(Succeeded, Cause{})
 	runDecideCases(t, map[string]decideCase{
-		"an application that is created suspended never begins": {
+		"an application that is created suspended is not launched": {
 			policy: held, now: start,
 			news: []string{"1/0 Submitted: " + createdMessage, "2/0 Suspending: " + suspendingMessage, "3/0 Suspended: " + suspendedMessage},
 			want: Decision{Held: HeldSuspended},
 		},
-		"one that cannot run is suspended all the same": {
+		"an application with a refused spec is suspended as well": {
 			policy: plain(interrupts, suspended, refused), now: start,
 			news: []string{"1/0 Submitted: " + createdMessage, "2/0 Suspending: " + suspendingMessage, "3/0 Suspended: " + suspendedMessage},
 			want: Decision{Held: HeldSuspended},
 		},
-		"a launch that is under way is stopped": {
+		"a launch in progress is stopped": {
 			record: ofSpec().Fenced().Obj(), policy: held, now: start,
 			news: []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
-		"a driver that a launch has just made is stopped": {
+		"a driver that was just created is stopped": {
 			record: ofSpec().Fenced().Obj(), policy: held, now: start, seen: Observation{Launched: driverUID},
 			news:   []string{"2/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want:   Decision{Effect: Release},
@@ -79,12 +79,12 @@ func TestDecideOnSuspension(t *testing.T) {
 			news: []string{"6/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
-		"a driver that was lost is stopped": {
+		"a driver in state Unknown is stopped": {
 			record: ofSpec().Running().In(Unknown).Obj(), policy: held, now: start, seen: Observation{Driver: &Driver{Unknown: true}},
 			news: []string{"7/0 Suspending [pi-0-driver pi-0]: " + suspendingMessage},
 			want: Decision{Effect: Release},
 		},
-		"a driver that has ended has ended": {
+		"a driver that has ended keeps its end": {
 			record: ofSpec().Running().Obj(), policy: plain(interrupts, suspended, retains(RetainAlways, -1)), now: start,
 			seen: Observation{Driver: success},
 			news: []string{
@@ -92,7 +92,7 @@ func TestDecideOnSuspension(t *testing.T) {
 				"7/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Succeeded",
 			},
 		},
-		"a restart is suspended once it is decided": {
+		"a restart is decided, then suspended": {
 			record: ofSpec().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), now: start,
 			policy: plain(interrupts, suspended, restarts(RestartAlways)), seen: Observation{DriverGone: true},
 			news: []string{
@@ -100,7 +100,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			},
 			want: Decision{Held: HeldSuspended},
 		},
-		"an end that awaits its verdict awaits it": {
+		"an end goes on waiting for its verdict": {
 			record: ofSpec().Running().EndedRestartable(Failed).Obj(), now: start,
 			policy: plain(interrupts, suspended, restarts(RestartAlways)),
 			want:   Decision{Awaits: AwaitsVerdict},
@@ -113,7 +113,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			seen: Observation{Driver: terminating(start)},
 			want: Decision{Held: HeldDriverTerminating, RequeueAt: at(8 * time.Minute)},
 		},
-		"a suspension waits for a driver to be gone that no launch knows of": {
+		"a suspension waits for an orphan driver to be gone": {
 			record: ofSpec().In(Suspending).Obj(), policy: held, now: at(time.Minute), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
@@ -122,7 +122,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			news: []string{"7/0 Suspended [pi-0-driver pi-0]: " + suspendedMessage},
 			want: Decision{Held: HeldSuspended},
 		},
-		"a suspension that is taken back is gone through with": {
+		"a suspension that is taken back still completes": {
 			record: ofSpec().Running().In(Suspending).Obj(), policy: plain(interrupts), now: start, seen: Observation{Driver: readyDriver},
 			want: Decision{Effect: Release},
 		},
@@ -152,7 +152,7 @@ func TestDecideOnSuspension(t *testing.T) {
 			record: ofSpec().Running().With(released).In(Suspended).Obj(), policy: held, now: start, seen: Observation{Deleted: start},
 			news: []string{"7/0 ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + " | final Deleted"},
 		},
-		"an API that does not interrupt does not know of suspensions": {
+		"an API that does not interrupt ignores the states of a suspension": {
 			record: ofSpec().In(Suspended).Obj(), policy: plain(suspended), now: start,
 			want: Decision{Held: HeldNotUnderstood},
 		},
@@ -166,12 +166,12 @@ func TestDecideOnAnEdit(t *testing.T) {
 	edited := plain(interrupts)
 	old := func() *recordBuilder { return submitted().With(of("old")) }
 	runDecideCases(t, map[string]decideCase{
-		"what waits for its launch is launched anew": {
+		"an attempt that waits for its launch is replaced": {
 			record: old().Obj(), policy: edited, now: start,
-			news: []string{"2/0 Invalidating: " + invalidatedMessage, "3/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"2/0 Invalidating: " + invalidatedMessage, "3/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
-		"a launch that is under way is stopped": {
+		"a launch in progress is stopped": {
 			record: old().Fenced().Obj(), policy: edited, now: start,
 			news: []string{"2/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
 			want: Decision{Effect: Release},
@@ -181,30 +181,30 @@ func TestDecideOnAnEdit(t *testing.T) {
 			news: []string{"6/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
 			want: Decision{Effect: Release},
 		},
-		"a driver that runs is stopped where an earlier version wrote down its spec": {
+		"a driver that runs is stopped if an earlier version recorded its spec": {
 			record: submitted().Running().With(func(r *v1alpha1.Record) { r.Launch.SpecHash = "old" }).Obj(), policy: edited, now: start,
 			seen: Observation{Driver: readyDriver},
 			news: []string{"6/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage},
 			want: Decision{Effect: Release},
 		},
-		"a driver that is gone makes room for another": {
+		"the next attempt begins when the driver is gone": {
 			record: old().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{DriverGone: true},
-			news: []string{"7/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"7/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
-		"an edit that is taken back is gone through with": {
+		"an edit that is taken back still completes": {
 			record: ofSpec().Running().In(Invalidating).Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
 			want: Decision{Effect: Release},
 		},
-		"an attempt that ended does not await its verdict": {
+		"an ended attempt does not wait for its verdict": {
 			record: old().Running().EndedRestartable(Failed).Obj(), policy: edited, now: start, seen: Observation{DriverGone: true},
-			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
-		"the back-off of an attempt that was edited away is over": {
+		"a back-off ends with the edit": {
 			record: old().Running().EndedRestartable(Failed).Verdict(true, at(time.Hour), "").Obj(), policy: edited, now: start,
 			seen: Observation{DriverGone: true},
-			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"7/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "8/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
 		"an application that ended runs again once its driver is gone": {
@@ -214,39 +214,39 @@ func TestDecideOnAnEdit(t *testing.T) {
 		},
 		"an application that ended and was released runs again": {
 			record: old().Running().Ended(Succeeded).Released().Obj(), policy: edited, now: start,
-			news: []string{"8/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "9/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"8/0 Invalidating [pi-0-driver pi-0]: " + invalidatedMessage, "9/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
 		"an application that could never run is tried again": {
 			record: old().Ended(Failed).Released().Obj(), policy: edited, now: start,
-			news: []string{"4/0 Invalidating: " + invalidatedMessage, "5/1 ScheduledToRestart: " + anewMessage},
+			news: []string{"4/0 Invalidating: " + invalidatedMessage, "5/1 ScheduledToRestart: " + restartedMessage},
 			want: Decision{Effect: Launch},
 		},
-		"a suspended application is suspended anew": {
+		"a suspended application is suspended again": {
 			record: old().In(Suspended).Obj(), policy: plain(interrupts, suspended), now: start,
 			news: []string{
-				"3/0 Invalidating: " + invalidatedMessage, "4/1 ScheduledToRestart: " + anewMessage,
+				"3/0 Invalidating: " + invalidatedMessage, "4/1 ScheduledToRestart: " + restartedMessage,
 				"5/1 Suspending: " + suspendingMessage, "6/1 Suspended: " + suspendedMessage,
 			},
 			want: Decision{Held: HeldSuspended},
 		},
-		"an application that is deleted is not edited": {
+		"an edit of a deleted application does nothing": {
 			record: old().Running().Ended(Succeeded).Released().Obj(), policy: edited, now: start, seen: Observation{Deleted: start},
 		},
-		"an application that was to run again is deleted before": {
+		"a deletion goes before the new run": {
 			record: old().Running().Ended(Succeeded).Retained().In(Invalidating).Obj(), policy: edited, now: start,
 			seen: Observation{Deleted: start, DriverGone: true},
 			news: []string{"9/0 ResourceReleased [pi-0-driver pi-0]: " + deletedMessage + " | final Deleted"},
 		},
-		"an attempt whose spec nobody wrote down is of the one there is": {
+		"an attempt without a recorded spec gets the current one": {
 			record: submitted().Running().Obj(), policy: edited, now: start, seen: Observation{Driver: readyDriver},
 			changed: true,
 		},
-		"an application that ended before anybody wrote down its spec does not run again": {
+		"an application that ended without a recorded spec does not run again": {
 			record: submitted().Running().Ended(Succeeded).Retained().Obj(), policy: plain(interrupts, retains(RetainAlways, -1)), now: start,
 			changed: true,
 		},
-		"an edit does nothing where the API does not interrupt": {
+		"an edit does nothing if the API does not interrupt": {
 			record: old().Running().Obj(), policy: plain(func(p *Policy) { p.Spec = hashed("new") }), now: start,
 			seen: Observation{Driver: readyDriver},
 		},
@@ -266,8 +266,9 @@ func TestAnEditCountsFromTheBeginning(t *testing.T) {
 	}
 }
 
-// Of a spec of another generation, whose hash this version cannot make, nobody can tell whether it was edited.
-func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
+// If the spec has another generation and this version cannot make its hash, it is unknown whether the spec was
+// edited.
+func TestASpecWithAnUnknownHashIsAdopted(t *testing.T) {
 	now := spec.Spec{Generation: 2, Hash: func(version int64) string {
 		return map[int64]string{spec.HashVersion: "now", spec.HashVersionJSON: "json"}[version]
 	}}
@@ -293,7 +294,7 @@ func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
 			policy := plain(interrupts)
 			policy.Spec = now
 			got, decision := Decide(record.Obj(), policy, Observation{Driver: readyDriver}, start)
-			if anew := CurrentState(got) == Invalidating || got.Attempt.ID > 0; anew != test.edited || decision.SpecAdopted != test.adopted {
+			if restarted := CurrentState(got) == Invalidating || got.Attempt.ID > 0; restarted != test.edited || decision.SpecAdopted != test.adopted {
 				t.Errorf("%s, %s: %s, adopted %t", name, state, CurrentState(got), decision.SpecAdopted)
 			}
 			if noted := got.Attempt.Spec; !test.edited && (noted.HashVersion != spec.HashVersion || noted.Generation != 2) {
@@ -316,8 +317,8 @@ func TestAResumptionCountsOn(t *testing.T) {
 	}
 }
 
-// A sink that takes nothing must not make the record of an application grow without bound that is suspended and
-// resumed, or edited, for ever.
+// With a sink that takes nothing, suspending and resuming or editing an application for ever must not make its record
+// grow without bound.
 func TestInterruptionsWaitForTheSink(t *testing.T) {
 	for name, toggle := range map[string]func(*Policy){
 		"suspensions": func(p *Policy) { p.Suspend = !p.Suspend },

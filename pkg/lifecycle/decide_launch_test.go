@@ -10,7 +10,7 @@ import (
 
 func TestDecideOnLaunch(t *testing.T) {
 	runDecideCases(t, map[string]decideCase{
-		"an application that was never looked at is submitted and launched": {
+		"a new application is submitted and launched": {
 			policy: plain(), now: start,
 			news: []string{"1/0 Submitted: Spark application has been created on Kubernetes Cluster."},
 			want: Decision{Effect: Launch},
@@ -23,37 +23,37 @@ func TestDecideOnLaunch(t *testing.T) {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Hour),
 			want: Decision{Effect: Launch},
 		},
-		"a launch that was fenced is resumed although the application is suspended now": {
+		"a launch that was fenced is resumed even if the application is suspended now": {
 			record: submitted().Fenced().Obj(), policy: plain(suspended), now: at(time.Second),
 			want: Decision{Effect: Launch},
 		},
-		"a launch waits for a driver to go that no launch knows of": {
+		"a launch waits for an orphan driver to be gone": {
 			record: submitted().Obj(), policy: plain(), now: at(time.Second), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"a launch that is resumed waits for it, too": {
+		"a resumed launch waits for an orphan driver to be gone": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second), seen: Observation{HasOrphan: true},
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"a restart waits for a driver to go that no launch knows of": {
+		"a restart waits for an orphan driver to be gone": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(), policy: plain(), now: start,
 			seen: Observation{DriverGone: true, HasOrphan: true},
 			news: []string{"7/1 ScheduledToRestart"},
 			want: Decision{Held: HeldDriverTerminating},
 		},
-		"a driver that was launched is requested, and its uid is kept": {
+		"a driver that was launched is requested, and its uid is recorded": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen:   Observation{Launched: driverUID},
 			news:   []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
 			want:   Decision{RequeueAt: at(time.Second + 5*time.Minute)},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
-		"a launch that has to wait is not begun": {
+		"a launch that has to wait is not started": {
 			policy: plain(), now: start, seen: Observation{LaunchHeld: &Cause{Reason: "PodTemplateUnavailable"}},
 			news: []string{"1/0 Submitted: Spark application has been created on Kubernetes Cluster."},
 			want: Decision{Obstacle: &Cause{Reason: "PodTemplateUnavailable"}},
 		},
-		"what a launch left out is kept with it": {
+		"the warnings of a launch are recorded": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen: Observation{Launched: driverUID, LaunchWarnings: []string{"No route."}},
 			news: []string{"2/0 DriverRequested [pi-0-driver pi-0]: Requested driver from resource scheduler."},
@@ -62,7 +62,7 @@ func TestDecideOnLaunch(t *testing.T) {
 				ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID, Warnings: []string{"No route."},
 			},
 		},
-		"a driver that runs already when it is found is followed at once": {
+		"a driver that already runs when first seen advances at once": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen: Observation{Launched: driverUID, Driver: readyDriver},
 			news: []string{
@@ -72,7 +72,7 @@ func TestDecideOnLaunch(t *testing.T) {
 				"5/0 RunningHealthy [pi-0-driver pi-0]: Application is running healthy.",
 			},
 		},
-		"what was seen of the attempt before is not of the driver that was just launched": {
+		"the observation of the previous attempt does not apply to the new driver": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Restarting().Fenced().Obj(),
 			policy: plain(), now: start,
 			seen: Observation{Launched: "driver-1", DriverGone: true, ReleaseAccepted: true, Driver: &Driver{
@@ -81,7 +81,7 @@ func TestDecideOnLaunch(t *testing.T) {
 			news: []string{"8/1 DriverRequested [pi-1-driver pi-1]: Requested driver from resource scheduler."},
 			want: Decision{RequeueAt: at(5 * time.Minute)},
 		},
-		"a driver that was launched without a fence is released before anything else": {
+		"a driver that was launched without a fence is released first": {
 			record: submitted().Obj(), policy: plain(refused), now: at(time.Second),
 			seen:   Observation{Launched: driverUID},
 			news:   []string{"2/0 Failed: Client mode is not supported yet. | ended Failed, application, ClientModeUnsupported"},
@@ -92,7 +92,7 @@ func TestDecideOnLaunch(t *testing.T) {
 			record: submitted().Obj(), policy: plain(suspended), now: at(time.Second),
 			want: Decision{Held: HeldSuspended},
 		},
-		"a suspended application that was never looked at is submitted and held": {
+		"a new suspended application is submitted and held": {
 			policy: plain(suspended), now: start,
 			news: []string{"1/0 Submitted: Spark application has been created on Kubernetes Cluster."},
 			want: Decision{Held: HeldSuspended},
@@ -139,31 +139,31 @@ func TestDecideOnLaunch(t *testing.T) {
 				"3/0 ResourceReleased | final Failed",
 			},
 		},
-		"a launch that is refused with a Pod left has it released first": {
+		"a launch that is refused and left a Pod releases it first": {
 			record: submitted().Fenced().Obj(), policy: plain(), now: at(time.Second),
 			seen:   Observation{LaunchRefused: &quota, Launched: driverUID},
 			news:   []string{"2/0 SchedulingFailure [pi-0-driver pi-0]: exceeded quota | ended Failed, scheduling, Forbidden"},
 			want:   Decision{Effect: Release},
 			launch: &v1alpha1.Launch{ID: "launch-0", DriverPod: "pi-0-driver", ApplicationID: "pi-0", DriverUID: driverUID},
 		},
-		"half a launch is released even where drivers are retained": {
+		"an incomplete launch is released even with retention": {
 			record: submitted().Fenced().Obj(), policy: plain(retains(RetainAlways, -1)), now: at(time.Second),
 			seen: Observation{LaunchRefused: &quota, Launched: driverUID},
 			news: []string{"2/0 SchedulingFailure [pi-0-driver pi-0]: exceeded quota | ended Failed, scheduling, Forbidden"},
 			want: Decision{Effect: Release},
 		},
-		"half a launch that is gone leaves a retained application without a driver": {
+		"a released incomplete launch leaves a retained application without a driver": {
 			record: submitted().Requested().Ended(SchedulingFailure).Obj(), policy: plain(retains(RetainAlways, -1)),
 			seen: Observation{DriverGone: true}, now: at(time.Second),
 			news: []string{"4/0 TerminatedWithoutReleaseResources [pi-0-driver pi-0]: " + keptMessage + " | final Failed"},
 		},
-		"a launch that is refused awaits a verdict where the spec allows another": {
+		"a launch that is refused awaits a verdict if the spec allows a restart": {
 			record: submitted().Fenced().Obj(), policy: plain(restarts(RestartOnInfrastructureFailure)), now: at(time.Second),
 			seen: Observation{LaunchRefused: &quota},
 			news: []string{"2/0 SchedulingFailure [pi-0-driver pi-0]: exceeded quota | ended Failed, scheduling, Forbidden, restartable"},
 			want: Decision{Awaits: AwaitsVerdict},
 		},
-		"a refusal is of one launch only, although its verdict is known already": {
+		"a refusal applies to one launch only, even if its verdict is already there": {
 			record: submitted().Fenced().Verdict(true, time.Time{}, "").Obj(),
 			policy: plain(restarts(RestartAlways)), now: at(time.Second),
 			seen: Observation{LaunchRefused: &quota},
@@ -188,7 +188,7 @@ func TestDecideOnLaunch(t *testing.T) {
 				"3/0 ResourceReleased | final Failed",
 			},
 		},
-		"a spec that is refused once its launch was fenced has the driver released": {
+		"a spec that is refused after the fence releases the driver": {
 			record: submitted().Fenced().Obj(), policy: plain(refused), now: start,
 			news: []string{"2/0 Failed [pi-0-driver pi-0]: Client mode is not supported yet. | ended Failed, application, ClientModeUnsupported"},
 			want: Decision{Effect: Release},

@@ -37,7 +37,7 @@ func retains(when Retain, d time.Duration) func(*Policy) {
 
 func ttl(d time.Duration) func(*Policy) { return func(p *Policy) { p.TTL = d } }
 
-// executors asks for some ready executors to begin with, some to keep and some to be complete.
+// executors asks for a number of executors to begin with, a minimum and a maximum.
 func executors(first, least, most int) func(*Policy) {
 	return func(p *Policy) { p.Executors = Executors{Init: first, Min: least, Max: most} }
 }
@@ -48,17 +48,17 @@ func refused(p *Policy) {
 	p.Refused = &Cause{Class: ClassApplication, Reason: "ClientModeUnsupported", Message: "Client mode is not supported yet."}
 }
 
-// decideCase is one call of Decide. What is zero in want is wanted to be zero.
+// decideCase is one call of Decide. Zero fields of want must be zero.
 type decideCase struct {
 	record *v1alpha1.Record
 	policy Policy
 	seen   Observation
 	now    time.Time
-	// news are the transitions that are decided; Changed is expected where there are any, or changed is set.
+	// news are the expected new transitions. Changed is expected if there are any, or if changed is set.
 	news    []string
 	want    Decision
 	changed bool
-	// decideLaunch is what the record says of the launch afterwards; not compared where nil.
+	// launch is the expected launch of the record afterwards; not compared if nil.
 	launch *v1alpha1.Launch
 }
 
@@ -76,7 +76,7 @@ func (test decideCase) run(t *testing.T) {
 		t.Errorf("transitions (-want +got):\n%s", diff)
 	}
 	test.want.Changed = test.changed || len(test.news) > 0
-	decision.Seen = Observation{} // TestWhatIsTrueOfTheNextAttempt compares it
+	decision.Seen = Observation{} // TestTheObservationForTheNextAttempt compares it
 	if diff := cmp.Diff(test.want, decision); diff != "" {
 		t.Errorf("decision (-want +got):\n%s", diff)
 	}
@@ -100,7 +100,7 @@ func runDecideCases(t *testing.T, tests map[string]decideCase) {
 }
 
 const (
-	lostMessage    = "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod."
+	lostMessage    = "Driver removed. This could be caused by 'exit' called in the driver process, or by a deletion of the Pod."
 	deletedMessage = "Spark application has been shutdown as requested."
 	slowDriver     = "The driver has not responded to the initial health check request within the allotted start-up time. " +
 		"This can be configured by setting .spec.applicationTolerations.applicationTimeoutConfig."
@@ -128,7 +128,7 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 			record: &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverPod: "p", DriverUID: driverUID}}, policy: always, now: start,
 			want: Decision{Held: HeldNotUnderstood},
 		},
-		"and releases it with the application": {
+		"a record without transitions releases its driver on deletion": {
 			record: &v1alpha1.Record{Launch: &v1alpha1.Launch{DriverPod: "p", DriverUID: driverUID}}, policy: always, now: start,
 			seen: Observation{Deleted: start}, want: Decision{Effect: Release},
 		},
@@ -139,26 +139,26 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 		"a record of a newer format is left alone": {
 			record: &v1alpha1.Record{Format: v1alpha1.Format + 1}, policy: always, now: start, want: Decision{Held: HeldNotUnderstood},
 		},
-		"a requested driver without a launch fails for good": {
+		"a requested driver without a launch ends the application": {
 			record: submitted().In(DriverRequested).Obj(), policy: always, now: start,
 			news: []string{
 				"3/0 Failed: " + sorry + " | ended Failed, infrastructure, UnknownLaunch",
 				"4/0 ResourceReleased | final Failed",
 			},
 		},
-		"a running driver without a launch fails for good": {
+		"a running driver without a launch ends the application": {
 			record: submitted().In(RunningHealthy).Obj(), policy: always, now: start,
 			news: []string{
 				"3/0 Failed: " + sorry + " | ended Failed, infrastructure, UnknownLaunch",
 				"4/0 ResourceReleased | final Failed",
 			},
 		},
-		"an end that does not say how fails for good": {
+		"an end without details ends the application": {
 			record: submitted().Requested().In(Succeeded).Verdict(true, time.Time{}, "").Obj(), policy: always, now: start,
 			news: []string{"4/0 Failed [pi-0-driver pi-0]: " + sorry + " | ended Failed, infrastructure, UnknownEnd"},
 			want: Decision{Effect: Release},
 		},
-		"an end without an outcome is a failure": {
+		"an end without an outcome counts as a failure": {
 			record: submitted().Requested().Ended(Failed).
 				With(func(r *v1alpha1.Record) { outbox.Current(r).End.Outcome = "" }).Obj(),
 			policy: plain(), now: start, seen: Observation{DriverGone: true},
@@ -167,7 +167,7 @@ func TestDecideOnARecordThatCannotBeUnderstood(t *testing.T) {
 	})
 }
 
-func TestDecideNeverTellsASequenceTwice(t *testing.T) {
+func TestDecideUsesNoSequenceTwice(t *testing.T) {
 	record := submitted().Fenced().With(func(r *v1alpha1.Record) { r.Sequence, r.Transitions[0].Sequence = 3, 7 }).Obj()
 	got, _ := Decide(record, plain(), Observation{Launched: driverUID}, start)
 	if current := outbox.Current(got); current.State != string(DriverRequested) || current.Sequence != 8 || got.Sequence != 8 {
@@ -175,7 +175,7 @@ func TestDecideNeverTellsASequenceTwice(t *testing.T) {
 	}
 }
 
-func TestDecideNeverTakesAnAcknowledgementBeyondWhatWasTold(t *testing.T) {
+func TestDecideBoundsTheAcknowledgementByTheSequence(t *testing.T) {
 	record := submitted().Requested().With(func(r *v1alpha1.Record) { r.Acknowledged = 99 }).Obj()
 	got, _ := Decide(record, plain(), Observation{Driver: startedDriver}, start)
 	if got.Sequence != 3 || got.Acknowledged != 2 {
@@ -183,7 +183,7 @@ func TestDecideNeverTakesAnAcknowledgementBeyondWhatWasTold(t *testing.T) {
 	}
 }
 
-func TestARecordSharesNothingWithWhatWasSeen(t *testing.T) {
+func TestARecordSharesNothingWithTheObservation(t *testing.T) {
 	pod := driverPod().Phase(corev1.PodFailed).Container("driver", exited(1, "Error")).Obj()
 	seen := Observation{Driver: ObserveDriver(pod, "")}
 	got, _ := Decide(submitted().Running().Obj(), plain(), seen, start)
@@ -195,8 +195,8 @@ func TestARecordSharesNothingWithWhatWasSeen(t *testing.T) {
 	}
 }
 
-// What was seen of a driver must never be taken for something that was seen of the next.
-func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
+// The observation of one driver must never be used for the next.
+func TestTheObservationForTheNextAttempt(t *testing.T) {
 	old := Observation{
 		Driver: ended(Failed, appFailure), DriverGone: true, Launched: driverUID, LaunchRefused: &quota, HasOrphan: true,
 		LaunchWarnings: []string{"No route."}, LaunchHeld: &quota, ReleaseAccepted: true, ReadyExecutors: 3,
@@ -206,21 +206,21 @@ func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
 		seen   Observation
 		want   Observation
 	}{
-		"nothing but strays is carried over": {
+		"only orphan drivers carry over": {
 			record: submitted().Running().EndedRestartable(Failed).Verdict(true, start, "").Obj(),
 			seen:   old, want: Observation{HasOrphan: true},
 		},
-		"that the driver before is gone says nothing of one that is launched": {
+		"DriverGone of the previous driver does not carry over": {
 			record: submitted().Fenced().Obj(),
 			seen:   Observation{Launched: driverUID, LaunchRefused: &quota, DriverGone: true, ReleaseAccepted: true},
 			want:   Observation{Launched: driverUID, LaunchRefused: &quota},
 		},
-		"another driver is not looked at": {
+		"another driver is dropped": {
 			record: submitted().Running().Obj(),
 			seen:   Observation{Driver: &Driver{UID: "another"}, ReadyExecutors: 3},
 			want:   Observation{ReadyExecutors: 3},
 		},
-		"what was seen of the record's own driver stays true": {
+		"the observation of the record's own driver stays": {
 			record: submitted().Running().Obj(),
 			seen:   Observation{Driver: readyDriver, ReadyExecutors: 3, Deleted: start, ReleaseAccepted: true},
 			want:   Observation{Driver: readyDriver, ReadyExecutors: 3, Deleted: start, ReleaseAccepted: true},
@@ -235,8 +235,8 @@ func TestWhatIsTrueOfTheNextAttempt(t *testing.T) {
 	}
 }
 
-// What follows from a record is the same before and after it was stored.
-func TestTimesAreKeptAsTheyAreStored(t *testing.T) {
+// A decision is the same before and after a record was stored and read.
+func TestTimesHaveThePrecisionOfTheStore(t *testing.T) {
 	now := time.Date(2026, 3, 1, 13, 0, 0, 123456789, time.FixedZone("CET", 3600))
 	want := time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC)
 	got, _ := Decide(nil, plain(), Observation{}, now)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ObserveDriver reads a driver Pod. mainContainer names the container whose end is the driver's; empty takes
-// all containers, as the Apache operator does.
+// ObserveDriver reads a driver Pod. mainContainer names the container whose end is the driver's end. If it is empty,
+// all containers count, as in the Apache operator.
 func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	mains := mainStatuses(pod, mainContainer)
 	ended := end(pod, mains, mainContainer)
@@ -37,7 +37,7 @@ func ObserveDriver(pod *corev1.Pod, mainContainer string) *Driver {
 	}
 }
 
-// DescribeTerminating names a driver Pod that was deleted and is not gone, the node that it is on, and what keeps it.
+// DescribeTerminating names a terminating driver Pod, its node, and the finalizers that keep it.
 func (d *Driver) DescribeTerminating() string {
 	text := d.Name
 	if d.Node != "" {
@@ -46,17 +46,17 @@ func (d *Driver) DescribeTerminating() string {
 	if len(d.Finalizers) == 0 {
 		return text
 	}
-	const most = 4 // a condition has room for more, and nobody reads them
+	const most = 4 // enough for a person to act on
 	names := strings.Join(d.Finalizers[:min(len(d.Finalizers), most)], ", ")
-	return text + ", which its finalizers keep: have their owners remove them, or remove them where those are gone (" + names + ")"
+	return text + ", kept by its finalizers: their controllers remove them; if a controller is gone, remove its finalizer yourself (" + names + ")"
 }
 
-// PodEnded says that a Pod is in one of the phases that Kubernetes never takes it out of, with all its containers ended.
+// PodEnded reports whether a Pod is in one of the two final phases: all its containers have ended.
 func PodEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// driverUnknown says that the cluster's controllers lost sight of a Pod: the phase is an older Kubernetes's.
+// unknown reports whether Kubernetes lost contact with a Pod. Only older versions of Kubernetes set the phase.
 func unknown(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodUnknown || pod.Status.Reason == reasonNodeLost
 }
@@ -69,34 +69,34 @@ func stopped(pod *corev1.Pod, mains []corev1.ContainerStatus) bool {
 	return len(mains) > 0 && running == nil
 }
 
-// longestGrace is the longest grace period that a duration can hold, in seconds. The API server adds a longer one to a
-// time all the same: the sum overflows, and the deletion timestamp may be before the deletion.
+// longestGrace is the longest grace period that a duration can hold, in seconds. For a longer one the sum in the API
+// server overflows, and the deletion timestamp may be before the deletion.
 const longestGrace = int64(math.MaxInt64 / time.Second)
 
 // termination returns when the deletion of a Pod was accepted, and when its grace period is over. Both are zero if
-// nobody deleted it.
+// the Pod is not deleted.
 func termination(pod *corev1.Pod) (since, until time.Time) {
 	if pod.DeletionTimestamp == nil {
 		return time.Time{}, time.Time{}
 	}
 	grace := max(ptr.Deref(pod.DeletionGracePeriodSeconds, 0), 0)
 	until = pod.DeletionTimestamp.Time
-	since = until.Add(-time.Duration(grace) * time.Second) // which overflows as the API server's sum did, and so undoes it
+	since = until.Add(-time.Duration(grace) * time.Second) // overflows as the API server's sum did, which cancels it out
 	if grace <= longestGrace {
 		return since, until
 	}
 	if created := pod.CreationTimestamp.Time; since.Before(created) {
-		since = created // another API server, with another sum
+		since = created // this API server's sum differs
 	}
 	return since, since.Add(time.Duration(longestGrace) * time.Second)
 }
 
-// afterGrace is how long a Pod may outlive its grace period while all is well: its kubelet takes a moment to kill it,
-// and no two clocks are the same.
+// afterGrace is how long a healthy Pod may outlive its grace period: the kubelet needs a moment to kill it, and
+// clocks differ.
 const afterGrace = 5 * time.Second
 
-// ForceDeleteAt returns the instant from which on a terminating driver Pod may be deleted by force: limit after its
-// deletion was accepted, and never within its own grace period.
+// ForceDeleteAt returns from when a terminating driver Pod may be deleted by force: limit after its deletion was
+// accepted, and never within its own grace period.
 func (d *Driver) ForceDeleteAt(limit time.Duration) time.Time {
 	due, killed := d.TerminatingSince.Add(limit), d.TerminatingUntil.Add(afterGrace)
 	if killed.After(due) {
@@ -105,11 +105,11 @@ func (d *Driver) ForceDeleteAt(limit time.Duration) time.Time {
 	return due
 }
 
-// DeleteAgainAt returns the instant from which on a terminating driver Pod may be deleted again, and reports whether there
-// is one: by force, limit after its deletion was accepted, or because its deletion was interrupted.
+// DeleteAgainAt returns from when a terminating driver Pod may be deleted again, and reports whether it may be at
+// all. Either it is deleted by force, limit after its deletion was accepted, or its deletion was interrupted.
 //
-// The API server first stores that no grace is left, then removes the Pod. If the request or the API server ends in between,
-// the Pod stays until somebody deletes it again.
+// The API server first stores a grace period of zero, then removes the Pod. If the request or the API server fails in
+// between, the Pod stays until another delete request.
 func (d *Driver) DeleteAgainAt(limit time.Duration) (time.Time, bool) {
 	switch {
 	case d.NoGraceLeft:
@@ -142,7 +142,7 @@ func started(mains []corev1.ContainerStatus) bool {
 	return false
 }
 
-// runningSince is when the first of the containers started; zero if none did.
+// runningSince returns when the first of the containers started; zero if none did.
 func runningSince(mains []corev1.ContainerStatus) time.Time {
 	var first time.Time
 	for _, status := range mains {
@@ -174,9 +174,9 @@ func condition(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodConditi
 	return nil
 }
 
-func find(statuses []corev1.ContainerStatus, is func(corev1.ContainerStatus) bool) *corev1.ContainerStatus {
+func find(statuses []corev1.ContainerStatus, match func(corev1.ContainerStatus) bool) *corev1.ContainerStatus {
 	for i := range statuses {
-		if is(statuses[i]) {
+		if match(statuses[i]) {
 			return &statuses[i]
 		}
 	}

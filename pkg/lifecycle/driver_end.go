@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// sparkContainer is the driver's container where no template names another.
+// sparkContainer is the driver's container if no template names another.
 const sparkContainer = "spark-kubernetes-driver"
 
-// DriverContainer is the container of a Pod that is the driver, and not beside it.
+// DriverContainer returns the name of the container that runs the driver; the others are sidecars.
 func DriverContainer(status *corev1.PodStatus, mainContainer string) string {
 	name := orElse(mainContainer, sparkContainer)
 	named := func(s corev1.ContainerStatus) bool { return s.Name == name }
@@ -27,7 +27,7 @@ const (
 	podFailed          = "Driver Pod failed before its container ended."
 )
 
-// end decides by the phase first: a Pod that died before its containers began has no container statuses.
+// end looks at the phase first: a Pod that failed before its containers started has no container statuses.
 func end(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer string) *End {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:
@@ -65,12 +65,13 @@ func failedPod(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer st
 			Class: ClassEviction, Reason: "Evicted", Message: orElse(strings.TrimSpace(pod.Status.Message), "Driver was evicted."),
 		}}
 	}
-	// The main containers come first: an init container that failed kept them from starting, and one that is a
-	// sidecar may well fail when it is stopped after them.
+	// Main containers come first: a failed init container would have kept them from starting, and a native sidecar
+	// may fail when it is stopped after them.
 	if failed := find(mains, failedIn); failed != nil {
 		return failedContainer(pod, mainContainer, *failed, failed.State.Terminated, containerFailed)
 	}
-	// A sidecar that failed made the Pod fail. Seen a moment earlier, the attempt would have succeeded.
+	// The Pod failed because of a sidecar. A moment earlier, with the sidecar still running, the attempt would have
+	// succeeded.
 	byItself := pod.Status.Reason == ""
 	if done := find(mains, succeededIn); byItself && done != nil && done.Name == mainContainer {
 		return exitedWithZero()
@@ -89,8 +90,8 @@ func failedPod(pod *corev1.Pod, mains []corev1.ContainerStatus, mainContainer st
 	}}
 }
 
-// stoppedByNode is what a kubelet ended a Pod for, whatever its containers made of that: its deadline, the node's
-// shutdown, something that the node lacks.
+// stoppedByNode returns why the kubelet ended a Pod, if it did: the Pod's deadline, a node shutdown, or a missing
+// resource. It does not matter how the containers exited.
 func stoppedByNode(pod *corev1.Pod) *Cause {
 	if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason == "" {
 		return nil
@@ -122,7 +123,7 @@ func failedContainer(
 	case stopped != nil:
 		cause.Class, cause.Reason = stopped.Class, stopped.Reason
 		cause.addSentence(pod.Status.Message)
-	case pod.DeletionTimestamp != nil && wasKilled(exitCode): // nobody deletes a driver's Pod before its end but from outside
+	case pod.DeletionTimestamp != nil && wasKilled(exitCode): // Firesteel never deletes it before its end
 		cause.Class, cause.Reason = ClassInfrastructure, "DriverDeleted"
 		cause.addSentence("Somebody deleted the driver Pod.")
 	case isDriver && cause.Reason == "OOMKilled":
@@ -139,7 +140,7 @@ func failedContainer(
 	return &End{State: Failed, Cause: cause}
 }
 
-// disruption is what the cluster did to a Pod, in the words of the condition that Kubernetes gives it.
+// disruption returns what the cluster did to a Pod, with the message of the condition DisruptionTarget.
 func disruption(pod *corev1.Pod) *Cause {
 	disrupted := condition(pod, corev1.DisruptionTarget)
 	if disrupted == nil || disrupted.Status != corev1.ConditionTrue {
@@ -147,7 +148,7 @@ func disruption(pod *corev1.Pod) *Cause {
 	}
 	class := ClassEviction
 	switch disrupted.Reason {
-	case "DeletionByTaintManager", "DeletionByPodGC": // their node is gone, or does not answer
+	case "DeletionByTaintManager", "DeletionByPodGC": // the node is gone or does not answer
 		class = ClassInfrastructure
 	}
 	message := "The cluster took the driver Pod away."

@@ -35,7 +35,7 @@ func TestObserveDriver(t *testing.T) {
 		main string
 		want Driver
 	}{
-		// ---- on its way ----
+		// ---- starting ----
 		"a Pod that the API server has just created has neither phase nor statuses": {
 			pod: driverPod(),
 		},
@@ -52,7 +52,7 @@ func TestObserveDriver(t *testing.T) {
 			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready),
 			want: Driver{Started: true},
 		},
-		"any container that is ready has started the driver where no main container is named": {
+		"any ready container starts the driver if no main container is named": {
 			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", ready).Container(main, running),
 			want: Driver{Started: true},
 		},
@@ -60,12 +60,12 @@ func TestObserveDriver(t *testing.T) {
 			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", ready).Container(main, running),
 			main: main,
 		},
-		"the named main container starts the driver alone": {
+		"only the named main container starts the driver": {
 			pod:  driverPod().Phase(corev1.PodRunning).Container("sidecar", running).Container(main, ready),
 			main: main,
 			want: Driver{Started: true},
 		},
-		"a name that no container bears takes all containers": {
+		"a name that no container has stands for all containers": {
 			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready),
 			main: "misspelt",
 			want: Driver{Started: true},
@@ -94,7 +94,7 @@ func TestObserveDriver(t *testing.T) {
 			pod:  driverPod().Phase(corev1.PodRunning).Reason("NodeLost", "Node a is unresponsive.").Container(main, ready),
 			want: Driver{Started: true, Unknown: true},
 		},
-		"a Pod that ended is known to have, wherever its node is": {
+		"a Pod that ended has ended, even if its node is lost": {
 			pod:  driverPod().Phase(corev1.PodSucceeded).Reason("NodeLost", "").Container(main, exited(0, "Completed")),
 			want: Driver{End: completed, Stopped: true},
 		},
@@ -131,7 +131,7 @@ func TestObserveDriver(t *testing.T) {
 			main: main,
 			want: Driver{Started: true},
 		},
-		"a sidecar that finished ends the driver where no main container is named, and does not stop it": {
+		"a sidecar that finished ends the driver, and does not stop it, if no main container is named": {
 			pod: driverPod().Phase(corev1.PodRunning).
 				Container("sidecar", exited(0, "Completed")).Container(main, ready),
 			want: Driver{Started: true, End: exitedByZero},
@@ -141,13 +141,13 @@ func TestObserveDriver(t *testing.T) {
 				Container("sidecar", exited(0, "Completed")).Container(main, exited(0, "Completed")),
 			want: Driver{End: exitedByZero, Stopped: true},
 		},
-		"the named main container that exited with 0 succeeds although a sidecar then failed the Pod": {
+		"the named main container that exited with 0 succeeds even if a sidecar then fails the Pod": {
 			pod: driverPod().Phase(corev1.PodFailed).
 				Container("sidecar", exited(143, "Error")).Container(main, exited(0, "Completed")),
 			main: main,
 			want: Driver{End: exitedByZero, Stopped: true},
 		},
-		"the named main container that exited with 0 succeeds although a native sidecar then failed": {
+		"the named main container that exited with 0 succeeds even if a native sidecar then fails": {
 			pod: driverPod().Phase(corev1.PodFailed).
 				InitContainer("mesh", exited(143, "Error")).Container(main, exited(0, "Completed")),
 			main: main,
@@ -160,12 +160,12 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
 		},
-		"a failed phase tells the container's exit code and reason": {
+		"a failed phase includes the container's exit code and reason": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(137, "OOMKilled")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "OOMKilled",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 137 (OOMKilled). "+raiseMemory, ptr.To[int32](137))},
 		},
-		"a container that ended without a reason gets one": {
+		"a container that ended without a reason gets a default reason": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(2, "")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 2 (Error).", ptr.To[int32](2))},
@@ -176,7 +176,7 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Started: true, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): sidecar exited with code 3 (Error).", ptr.To[int32](3))},
 		},
-		"a failed container outweighs one that succeeded": {
+		"a failed container takes precedence over one that succeeded": {
 			pod: driverPod().Phase(corev1.PodRunning).
 				Container("sidecar", exited(0, "Completed")).Container(main, exited(1, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
@@ -205,13 +205,13 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
 				"Driver has failed init container(s): fetch exited with code 4 (Error).", ptr.To[int32](4))},
 		},
-		"an init container that succeeded is not blamed": {
+		"an init container that succeeded is not the cause": {
 			pod: driverPod().Phase(corev1.PodFailed).
 				InitContainer("fetch", exited(0, "Completed")).Container(main, exited(1, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
 		},
-		"a native sidecar that failed when it was stopped is not blamed for the driver's failure": {
+		"a native sidecar that failed when it was stopped is not the cause of the driver's failure": {
 			pod: driverPod().Phase(corev1.PodFailed).
 				InitContainer("mesh", exited(143, "Error")).Container(main, exited(1, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
@@ -223,12 +223,12 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
 				Class: ClassEviction, Reason: "Evicted", Message: "The node was low on memory."}}},
 		},
-		"a Pod that was evicted before its containers began, without a message, in whatever case": {
+		"a Pod that was evicted before its containers began, without a message, in lower case": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("evicted", ""),
 			want: Driver{Stopped: true, End: &End{State: DriverEvicted, Cause: Cause{
 				Class: ClassEviction, Reason: "Evicted", Message: "Driver was evicted."}}},
 		},
-		"a Pod that was evicted after its main container exited with 0 was evicted": {
+		"a Pod that was evicted after its main container exited with 0 counts as evicted": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("Evicted", "The node was low on memory.").
 				Container(main, exited(0, "Completed")),
 			main: main,
@@ -239,28 +239,28 @@ func TestObserveDriver(t *testing.T) {
 			pod:  driverPod().Phase(corev1.PodRunning).Reason("Evicted", "").Container(main, ready),
 			want: Driver{Started: true},
 		},
-		"a Pod that failed without container statuses is the cluster's fault": {
+		"a Pod that failed without container statuses is an infrastructure failure": {
 			pod: driverPod().Phase(corev1.PodFailed),
 			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "PodFailed",
 				"Driver Pod failed before its container ended.", nil)},
 		},
-		"a Pod that a node refused tells the node's reason": {
+		"a Pod that a node refused has the node's reason": {
 			pod:  driverPod().Phase(corev1.PodFailed).Reason("UnexpectedAdmissionError", "no device"),
 			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "UnexpectedAdmissionError", "no device", nil)},
 		},
-		"a driver whose deadline was over tells so": {
+		"a driver whose Pod exceeded its deadline is a timeout": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("DeadlineExceeded", "Pod was active on the node longer than the specified deadline").
 				Container(main, exited(137, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassTimeout, "DeadlineExceeded", "Driver has one or more failed critical container(s): "+
 				"spark-kubernetes-driver exited with code 137 (Error). Pod was active on the node longer than the specified deadline",
 				ptr.To[int32](137))},
 		},
-		"a driver whose deadline was over before it began tells so": {
+		"a driver whose Pod exceeded its deadline before it started is a timeout": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("DeadlineExceeded", "Pod was active on the node longer than the specified deadline"),
 			want: Driver{Stopped: true, End: failed(ClassTimeout, "DeadlineExceeded",
 				"Pod was active on the node longer than the specified deadline", nil)},
 		},
-		"a driver that its node stopped tells so whatever it exited with": {
+		"a driver that its node stopped has that cause, whatever its exit code": {
 			pod: driverPod().Phase(corev1.PodFailed).Reason("Terminated", "Pod was terminated in response to imminent node shutdown.").
 				Container(main, exited(1, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassInfrastructure, "Terminated", "Driver has one or more failed critical container(s): "+
@@ -275,56 +275,56 @@ func TestObserveDriver(t *testing.T) {
 				"Pod was terminated in response to imminent node shutdown.", nil)},
 		},
 
-		"a Pod whose node is no more is the cluster's fault": {
+		"a Pod whose node is gone is an infrastructure failure": {
 			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByPodGC").
 				Saying("PodGC: node no longer exists").Container(main, ready),
 			want: Driver{Started: true, Stopped: true, Disruption: podGC, End: &End{State: Failed, Cause: *podGC}},
 		},
-		"a driver that was killed because another Pod took its place tells so": {
+		"a driver that was preempted has that cause": {
 			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
 				Saying("default-scheduler: preempting to accommodate a higher priority pod").Container(main, exited(143, "Error")),
 			want: Driver{Stopped: true, Disruption: preemption, End: failed(ClassEviction, "PreemptionByScheduler",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 143 (Error). "+preemption.Message,
 				ptr.To[int32](143))},
 		},
-		"a driver that was stopped since somebody deleted its Pod tells so": {
+		"a driver whose Pod was deleted from outside has that cause": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(143, "Error")).Terminating(at(time.Minute), 30),
 			want: Driver{Stopped: true, Terminating: true, TerminatingSince: at(time.Minute), TerminatingUntil: at(90 * time.Second),
 				End: failed(ClassInfrastructure, "DriverDeleted", "Driver has one or more failed critical container(s): "+
 					"spark-kubernetes-driver exited with code 143 (Error). Somebody deleted the driver Pod.", ptr.To[int32](143))},
 		},
-		"a driver that failed by itself before it was disrupted failed by itself": {
+		"a driver that is an application failure before it was disrupted is an application failure": {
 			pod: driverPod().Phase(corev1.PodFailed).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler").
 				Saying("default-scheduler: preempting to accommodate a higher priority pod").Container(main, exited(1, "Error")),
 			want: Driver{Stopped: true, Disruption: preemption, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): spark-kubernetes-driver exited with code 1 (Error).", ptr.To[int32](1))},
 		},
-		"a disruption without words has a reason all the same": {
+		"a disruption without a reason gets a default reason": {
 			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionTrue, ""),
 			want: Driver{Disruption: &Cause{Class: ClassEviction, Reason: "Disrupted",
 				Message: "The cluster took the driver Pod away."}},
 		},
-		"a disruption that did not come about is none": {
+		"a disruption condition that is false is ignored": {
 			pod: driverPod().Phase(corev1.PodRunning).Condition(corev1.DisruptionTarget, corev1.ConditionFalse, "PreemptionByScheduler"),
 		},
 
 		// ---- what it left behind ----
-		"an exit code that Spark gives a meaning to is explained": {
+		"an exit code of Spark is explained": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(52, "Error")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error", "Driver has one or more failed critical container(s): "+
 				"spark-kubernetes-driver exited with code 52 (Error). The heap was too small: raise spark.driver.memory.", ptr.To[int32](52))},
 		},
-		"a sidecar's exit code has Spark's meaning not": {
+		"a sidecar's exit code is not explained as Spark's": {
 			pod: driverPod().Phase(corev1.PodFailed).Container("sidecar", exited(52, "Error")).Container(main, exited(0, "Completed")),
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error",
 				"Driver has one or more failed critical container(s): sidecar exited with code 52 (Error).", ptr.To[int32](52))},
 		},
-		"the container that the template names has Spark's meaning": {
+		"the exit code of the container that the template names is explained": {
 			pod: driverPod().Phase(corev1.PodFailed).Container("driver", exited(101, "Error")), main: "driver",
 			want: Driver{Stopped: true, End: failed(ClassApplication, "Error", "Driver has one or more failed critical container(s): "+
 				"driver exited with code 101 (Error). The main class was not found.", ptr.To[int32](101))},
 		},
-		"the exception that the driver ended with is told, and what caused it": {
+		"the driver's exception and its cause are reported": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error")).Exception(
 				"org.apache.spark.SparkException: Job aborted:", "Task 0 failed 4 times", "\tat org.apache.spark.A.a(A.scala:1)",
 				"Caused by: java.io.IOException: no route", "\tat B.b(B.java:1)", "Caused by: java.net.ConnectException: refused", "\t... 1 more"),
@@ -335,7 +335,7 @@ func TestObserveDriver(t *testing.T) {
 				Detail: "Caused by: java.net.ConnectException: refused",
 			}}},
 		},
-		"what a container left as its last words is told": {
+		"a container's termination message is reported": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying("no such bucket\n")).Exception("E: bad"),
 			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
 				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
@@ -343,7 +343,7 @@ func TestObserveDriver(t *testing.T) {
 				Detail:  "Termination message: no such bucket",
 			}}},
 		},
-		"of the end of its log what was thrown is told, and not from where": {
+		"the exception is reported without its stack frames": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
 				"Exception in thread \"main\" E: [unresolved dependency]\n"+strings.Repeat("\tat A.a(A.scala:1)\n", 50)+"\t... 3 more\n")),
 			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
@@ -352,7 +352,7 @@ func TestObserveDriver(t *testing.T) {
 				Detail:  "Termination message: Exception in thread \"main\" E: [unresolved dependency]",
 			}}},
 		},
-		"the end of a log that does not reach back to what was thrown is told as it is": {
+		"a log with only stack frames is reported unchanged": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying("\tat A.a(A.scala:1)\n\tat B.b(B.scala:2)\n")),
 			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
 				Class: ClassApplication, Reason: "Error", ExitCode: ptr.To[int32](1),
@@ -360,7 +360,7 @@ func TestObserveDriver(t *testing.T) {
 				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
 			}}},
 		},
-		"what a kubelet left of a frame is no word of the driver's": {
+		"the rest of a cut stack frame is dropped": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
 				"nnelRead(Handler.java:249)\n\tat A.a(A.scala:1)\n\tat B.b(B.scala:2)\n")),
 			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
@@ -369,7 +369,7 @@ func TestObserveDriver(t *testing.T) {
 				Detail:  "Termination message: at A.a(A.scala:1)\n\tat B.b(B.scala:2)",
 			}}},
 		},
-		"what a kubelet left of a frame is left out before what was thrown": {
+		"the rest of a cut stack frame is dropped before an exception": {
 			pod: driverPod().Phase(corev1.PodFailed).Container(main, exited(1, "Error"), saying(
 				"ler.java:249)\n\tat A.a(A.scala:1)\nCaused by: E: no bucket\n\tat B.b(B.scala:2)\n")),
 			want: Driver{Stopped: true, End: &End{State: Failed, Cause: Cause{
@@ -379,8 +379,8 @@ func TestObserveDriver(t *testing.T) {
 			}}},
 		},
 
-		// ---- what holds it up ----
-		"a scheduler's message is told without its numbers": {
+		// ---- obstacles ----
+		"a scheduler's message is reported without its numbers": {
 			pod: driverPod().Phase(corev1.PodPending).
 				Condition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable).
 				Saying("0/17 nodes are available: 2 node(s) had untolerated taint {gpu: }, 1 Insufficient memory, 14 Insufficient memory. " +
@@ -388,22 +388,22 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Waiting: &Cause{Class: ClassScheduling, Reason: "Unschedulable", Message: "Driver Pod cannot be scheduled: " +
 				"Insufficient memory, node(s) had untolerated taint {gpu: }."}},
 		},
-		"a scheduler's message without numbers is told as it is": {
+		"a scheduler's message without numbers is reported unchanged": {
 			pod: driverPod().Phase(corev1.PodPending).Condition(corev1.PodScheduled, corev1.ConditionFalse, "SchedulingGated").
 				Saying("Scheduling is blocked due to non-empty scheduling gates"),
 			want: Driver{Waiting: &Cause{Class: ClassScheduling, Reason: "SchedulingGated",
 				Message: "Driver Pod cannot be scheduled: Scheduling is blocked due to non-empty scheduling gates"}},
 		},
-		"a Pod whose node makes its volumes and network ready tells since when": {
+		"a Pod whose node prepares its volumes and network has the time since when": {
 			pod: driverPod().Phase(corev1.PodPending).Scheduled(at(time.Minute)).
 				Condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "").Container(main, waits("ContainerCreating", "")),
 			want: Driver{PreparingSince: at(time.Minute)},
 		},
-		"a Pod whose volumes and network are ready waits for its image alone": {
+		"a Pod whose volumes and network are ready waits only for its image": {
 			pod: driverPod().Phase(corev1.PodPending).Scheduled(at(time.Minute)).
 				Condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue, "").Container(main, waits("ContainerCreating", "")),
 		},
-		"a Pod that lost its network when it ended prepares nothing": {
+		"a Pod that lost its network when it ended is not being prepared": {
 			pod: driverPod().Phase(corev1.PodSucceeded).Scheduled(at(time.Minute)).
 				Condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, ""),
 			want: Driver{End: completed, Stopped: true},
@@ -423,7 +423,7 @@ func TestObserveDriver(t *testing.T) {
 			want: Driver{Waiting: &Cause{Class: ClassInfrastructure, Reason: "ImagePullFailed",
 				Message: `Image "spark:4.1.0" of container fetch cannot be pulled; correct the image's name or its pull secret.`}},
 		},
-		"a container that cannot be created tells why": {
+		"a container that cannot be created has the reason": {
 			pod: driverPod().Phase(corev1.PodPending).
 				Container(main, waits("CreateContainerConfigError", `secret "s" not found`)),
 			want: Driver{Waiting: &Cause{Class: ClassInfrastructure, Reason: "CreateContainerConfigError",
@@ -431,21 +431,21 @@ func TestObserveDriver(t *testing.T) {
 		},
 
 		// ---- deletion ----
-		"a Pod that is deleted terminates since the deletion, not since the end of its grace": {
+		"a Pod terminates from the deletion on, not from the end of its grace period": {
 			pod:  driverPod().Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 30),
 			want: Driver{Started: true, Terminating: true, TerminatingSince: at(time.Minute), TerminatingUntil: at(90 * time.Second)},
 		},
-		"a Pod that is deleted without grace terminates since then": {
+		"a Pod that is deleted without grace terminates from the deletion on": {
 			pod: driverPod().Phase(corev1.PodSucceeded).Terminating(at(time.Minute), 0),
 			want: Driver{End: completed, Stopped: true, Terminating: true, NoGraceLeft: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute)},
 		},
-		"a grace period of a hundred years ends then": {
+		"a grace period of a hundred years ends after a hundred years": {
 			pod: driverPod().Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 100*year),
 			want: Driver{Started: true, Terminating: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute + 100*year*time.Second)},
 		},
-		"a grace period that no clock can hold does not end, whatever the deletion timestamp is": {
+		"a grace period that overflows does not end, whatever the deletion timestamp is": {
 			pod: driverPod().Created(at(0)).Phase(corev1.PodRunning).Container(main, ready).Terminating(at(time.Minute), 1<<62),
 			want: Driver{Started: true, Terminating: true,
 				TerminatingSince: at(time.Minute), TerminatingUntil: at(time.Minute).Add(math.MaxInt64 / time.Second * time.Second)},
@@ -465,7 +465,7 @@ func TestObserveDriver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := test.pod.Obj()
 			test.want.UID, test.want.Name, test.want.Status = pod.UID, pod.Name, &pod.Status
-			// What events say of a cause has tests of its own.
+			// cause_test.go covers Unquoted.
 			if diff := cmp.Diff(&test.want, ObserveDriver(pod, test.main), cmpopts.IgnoreFields(Cause{}, "Unquoted")); diff != "" {
 				t.Errorf("ObserveDriver (-want +got):\n%s", diff)
 			}
@@ -473,8 +473,8 @@ func TestObserveDriver(t *testing.T) {
 	}
 }
 
-// The kubelet alternates between these while an image cannot be pulled; what is told must not.
-func TestWaitingForAnImageKeepsItsWords(t *testing.T) {
+// The kubelet alternates between these reasons while an image cannot be pulled. The reported text must not change.
+func TestTheMessageOfAnImagePullFailureIsStable(t *testing.T) {
 	want := &Cause{Class: ClassInfrastructure, Reason: "ImagePullFailed",
 		Message: `Image "spark:4.1.0" of container driver cannot be pulled; correct the image's name or its pull secret.`}
 	for _, reason := range []string{
@@ -488,7 +488,7 @@ func TestWaitingForAnImageKeepsItsWords(t *testing.T) {
 	}
 }
 
-// A Pod comes from an informer's cache, and nothing that is kept may lead back into it.
+// A Pod is from an informer's cache: what is stored must not point into it.
 func TestObservationOfAnExitCodeIsACopy(t *testing.T) {
 	pod := driverPod().Phase(corev1.PodFailed).Container("driver", exited(1, "Error")).Obj()
 	seen := ObserveDriver(pod, "")

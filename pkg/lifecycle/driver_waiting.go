@@ -10,8 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// WaitingCause names what holds a Pod up, which is called what it is for people, in words that do not change while it lasts: kubelet alternates between
-// ErrImagePull and ImagePullBackOff, and a condition that followed would be written each time.
+// WaitingCause returns what keeps a Pod from starting. what names the Pod in messages. The text stays the same as
+// long as the problem does: the kubelet alternates between ErrImagePull and ImagePullBackOff, and a condition that
+// followed would be written each time.
 func WaitingCause(pod *corev1.Pod, what string) *Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return &Cause{Class: ClassScheduling, Reason: scheduled.Reason, Message: unscheduled(what, scheduled.Message)}
@@ -34,7 +35,7 @@ func WaitingCause(pod *corev1.Pod, what string) *Cause {
 	return nil
 }
 
-// unreadyContainers says which containers run and are not ready; nothing where there are none.
+// unreadyContainers names the containers that run and are not ready; empty if there are none.
 func unreadyContainers(driver *Driver) string {
 	if driver == nil || driver.Status == nil {
 		return ""
@@ -48,7 +49,7 @@ func unreadyContainers(driver *Driver) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("What runs and is not ready: container %s; see its readiness probe.", strings.Join(names, ", "))
+	return fmt.Sprintf("Running but not ready: container %s; see its readiness probe.", strings.Join(names, ", "))
 }
 
 var (
@@ -56,7 +57,7 @@ var (
 	nodesOfAKind = regexp.MustCompile(`^\d+ `)
 )
 
-// unscheduled is the scheduler's message without its numbers, which change with each node and each try.
+// unscheduled returns the scheduler's message without its numbers, which change with each node and each try.
 func unscheduled(what, message string) string {
 	sentence := what + " cannot be scheduled"
 	counted := nodesCounted.FindString(message)
@@ -66,7 +67,7 @@ func unscheduled(what, message string) string {
 	if counted == "" {
 		return sentence + ": " + message
 	}
-	message, _, _ = strings.Cut(strings.TrimPrefix(message, counted), ". ") // what preemption could do follows
+	message, _, _ = strings.Cut(strings.TrimPrefix(message, counted), ". ") // the rest is about preemption
 	var reasons []string
 	for _, reason := range strings.Split(strings.TrimSuffix(message, "."), ", ") {
 		reasons = append(reasons, nodesOfAKind.ReplaceAllString(reason, ""))
@@ -75,8 +76,8 @@ func unscheduled(what, message string) string {
 	return sentence + ": " + strings.Join(slices.Compact(reasons), ", ") + "."
 }
 
-// preparingSince is when a Pod came to a node that has neither its volumes nor its network ready yet. The kubelet tells
-// what is missing in Events alone.
+// preparingSince returns when a Pod was bound to a node that has not prepared its volumes and network yet. The
+// kubelet reports what is missing only in Kubernetes Events.
 func preparingSince(pod *corev1.Pod) time.Time {
 	scheduled, prepared := condition(pod, corev1.PodScheduled), condition(pod, corev1.PodReadyToStartContainers)
 	if scheduled == nil || scheduled.Status != corev1.ConditionTrue || prepared == nil || prepared.Status != corev1.ConditionFalse ||

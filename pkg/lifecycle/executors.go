@@ -2,26 +2,25 @@ package lifecycle
 
 import "github.com/firesteel-dev/firesteel/pkg/outbox"
 
-// Executors says how many ready executors make an application healthy. The zero value asks for none.
+// Executors holds how many ready executors make an application healthy. The zero value asks for none.
 type Executors struct {
-	// Init is the number from which on the application runs at all.
+	// Init is the number of executors with which the application counts as running.
 	Init int
-	// Min is the number that it is to keep.
+	// Min is the number below which a running application is below its threshold.
 	Min int
-	// Max is the number below which it runs with partial capacity only; zero for no such number.
+	// Max is the number below which it runs with partial capacity; zero if there is no such number.
 	Max int
-	// Dynamic says that Spark itself sets the number, so that fewer than Max are nothing to tell.
+	// Dynamic reports whether Spark itself sets the number. Then fewer than Max are not reported.
 	Dynamic bool
 }
 
-// Requested says that a number of executors is asked for.
+// Requested reports whether executors are asked for.
 func (e Executors) Requested() bool { return e.Init > 0 }
 
-// stateFor is the state that a number of ready executors puts an application into whose driver is ready: the Apache
-// operator's rules. came reports that the executors to begin with were ready before: then the application runs, though no
-// state says so yet.
-func (e Executors) stateFor(state State, ready int, came bool) State {
-	running := state.Running() || came && ready < e.Init
+// stateFor returns the state of an application whose driver is ready, by the Apache operator's rules. wereReady
+// reports whether Init executors were ready before: then the application runs, even if no transition was written yet.
+func (e Executors) stateFor(state State, ready int, wereReady bool) State {
+	running := state.Running() || wereReady && ready < e.Init
 	enough := e.Init
 	if running {
 		enough = e.Min
@@ -42,7 +41,7 @@ func (e Executors) stateFor(state State, ready int, came bool) State {
 	}
 }
 
-// CountsExecutors says that what follows depends on the number of ready executors.
+// CountsExecutors reports whether the next decision depends on the number of ready executors.
 func CountsExecutors(state State, policy Policy) bool {
 	started := state == DriverStarted && policy.ExecutorsFromStart
 	counted := started || state == DriverReady || state == InitializedBelowThresholdExecutors || state.Running()
@@ -57,21 +56,22 @@ var executorMessages = map[State]string{
 	RunningWithBelowThresholdExecutors: "The Spark application is running with less than minimal number of requested executors.",
 }
 
-// reportNoExecutors says that no executor came, where some are to be expected: the driver alone is told why.
+// reportNoExecutors sets the obstacle if the driver never had an executor and should have had some. Only the driver's
+// log has the reason.
 func (m *machine) reportNoExecutors() {
 	if limit := m.policy.ReportNoExecutorsAfter; limit > 0 && m.seen.NoExecutorSeen {
 		if due := outbox.Current(m.record).Time.Add(limit); m.now.Before(due) {
 			m.requeueAt(due)
 			return
 		}
-		m.obstacle = &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and no executor of it was ever " +
-			"seen. Where it asked for some, its log says why none came: the API server refuses executors whose priority class or service " +
+		m.obstacle = &Cause{Class: ClassInfrastructure, Reason: "NoExecutors", Message: "The driver runs, and none of its executors was ever " +
+			"seen. If it asked for some, its log has the reason: the API server refuses executors whose priority class or service " +
 			"account does not exist, what a quota or an admission webhook forbids, and all if the driver's own service account may not create Pods."}
 	}
 }
 
-// recordExecutorsReady records that the executors to begin with are ready. Where the driver is not, or where there is no room, no
-// transition says so.
+// recordExecutorsReady records that Init executors were ready. No transition shows it if the driver is not ready or
+// the record has no room.
 func (m *machine) recordExecutorsReady(state State) {
 	launch := m.record.Launch
 	if launch == nil || launch.ExecutorsReady || !state.Starting() || !CountsExecutors(state, m.policy) {
@@ -82,7 +82,7 @@ func (m *machine) recordExecutorsReady(state State) {
 	}
 }
 
-// followExecutors moves on with the number of executors of a driver that is ready.
+// followExecutors advances an application whose driver is ready, by its number of executors.
 func (m *machine) followExecutors(state State) bool {
 	next := m.policy.Executors.stateFor(state, m.seen.ReadyExecutors, m.record.Launch.ExecutorsReady)
 	switch {
@@ -90,7 +90,7 @@ func (m *machine) followExecutors(state State) bool {
 		m.reportNoExecutors()
 		return m.timeOut(state)
 	case next.Running():
-		return m.enterRunning(next, executorMessages[next]) // where there is no room for it, it is no late start either
+		return m.enterRunning(next, executorMessages[next]) // without room in the record it waits, and does not time out
 	default:
 		return m.enter(next, executorMessages[next])
 	}

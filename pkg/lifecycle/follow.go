@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// follow moves on with a driver that was launched.
+// follow advances an attempt whose driver was launched.
 func (m *machine) follow(state State) bool {
 	driver := m.seen.Driver
 	m.recordDriverGone()
@@ -15,9 +15,9 @@ func (m *machine) follow(state State) bool {
 	switch {
 	case m.record.Launch == nil:
 		return m.failNotUnderstood("UnknownLaunch")
-	case driver != nil && driver.End != nil: // even of a driver that is gone: this is what came of it
+	case driver != nil && driver.End != nil: // even if the Pod is gone: its end is known
 		return m.end(*driver.End)
-	case m.seen.DriverGone, m.record.Launch.Released: // released before its time: adopted without a driver
+	case m.seen.DriverGone, m.record.Launch.Released: // released already: adopted without a driver
 		return m.fail(Failed, driverLostCause(driver))
 	case m.checkActiveDeadline():
 		return true
@@ -26,7 +26,7 @@ func (m *machine) follow(state State) bool {
 	case state == Unknown:
 		return m.leaveUnknown()
 	case m.policy.HasUnknown && m.driverUnknown() && outbox.HasRoomForProgress(m.record):
-		return m.enter(Unknown, "The driver's node does not tell any more what the driver does.")
+		return m.enter(Unknown, "The driver's node does not report the driver's state any more.")
 	case driver != nil && state == DriverRequested && driver.Started:
 		return m.enter(DriverStarted, "Driver has started running.")
 	case driver != nil && (state == DriverRequested || state == DriverStarted) && driver.Ready:
@@ -39,8 +39,8 @@ func (m *machine) follow(state State) bool {
 	}
 }
 
-// driverLost says that the driver's Pod should have gone and has not, so that nobody can tell what became of it. Within
-// its own grace the driver may live.
+// driverLost reports whether the driver's Pod is overdue: it was deleted, its time is over, and how it ended is
+// unknown. Within its own grace period the driver may still live.
 func (m *machine) driverLost() bool {
 	driver := m.seen.Driver
 	if driver == nil || !driver.Terminating {
@@ -64,19 +64,19 @@ func driverLostCause(driver *Driver) Cause {
 	}
 	return Cause{
 		Class: ClassInfrastructure, Reason: ReasonDriverLost,
-		Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by somebody who deleted the Pod.",
+		Message: "Driver removed. This could be caused by 'exit' called in the driver process, or by a deletion of the Pod.",
 	}
 }
 
-// reasonNodeLost is the reason of an attempt whose driver Pod was deleted and did not go, and Kubernetes' own of a Pod
-// whose node does not answer.
+// reasonNodeLost is the reason of an attempt whose deleted driver Pod does not disappear. Kubernetes uses the same
+// for a Pod whose node does not answer.
 const reasonNodeLost = "NodeLost"
 
 func nodeLostCause(driver *Driver) Cause {
 	cause := Cause{
 		Class: ClassInfrastructure, Reason: reasonNodeLost,
-		Message: "The driver Pod was deleted and does not go: its node, or the kubelet there, does not answer. It is deleted by force. " +
-			"Behind a network partition it may live on beside the next one.",
+		Message: "The driver Pod was deleted and does not disappear: its node, or the kubelet there, does not answer. It is deleted by force. " +
+			"Behind a network partition the driver may still run, beside the next one.",
 	}
 	if driver.Disruption != nil {
 		cause.Detail = driver.Disruption.Message
@@ -84,10 +84,10 @@ func nodeLostCause(driver *Driver) Cause {
 	return cause
 }
 
-// preparationTime is how long a node may prepare a Pod before that is an obstacle worth telling.
+// preparationTime is how long a node may prepare a Pod before that is reported as an obstacle.
 const preparationTime = time.Minute
 
-// setObstacle says what keeps the driver from starting.
+// setObstacle sets what keeps the driver from starting.
 func (m *machine) setObstacle() {
 	driver := m.seen.Driver
 	switch {
@@ -112,14 +112,14 @@ const (
 	slowExecutors   = "The Spark application failed to get enough executors in the given time threshold."
 )
 
-// wait is what bounds the time in a state.
+// wait is the time limit of a state, and what follows it.
 type wait struct {
 	limit   time.Duration
 	next    State
 	message string
 }
 
-// waits bounds a state.
+// waits returns the time limit of a state.
 func (m *machine) waits(state State) wait {
 	timeouts := m.policy.Timeouts
 	executors := wait{timeouts.ExecutorStart, ExecutorsStartTimedOut, slowExecutors}
@@ -137,7 +137,7 @@ func (m *machine) waits(state State) wait {
 	}
 }
 
-// limitSource says what sets the limit of a wait.
+// limitSource names what sets the limit of a wait.
 func (m *machine) limitSource(wait wait) string {
 	sources := m.policy.Sources
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// malformed are records that nobody writes, and that somebody's editor, a backup or a newer version may leave.
+// malformed are records that Firesteel never writes. An editor, a backup or a newer version may leave them.
 var malformed = []string{
 	`null`,
 	`{}`,
@@ -44,8 +44,8 @@ var malformed = []string{
 	`{"transitions":[{"sequence":9,"state":"Submitted"},{"sequence":3,"state":"DriverReady"}],"launch":{"id":"l","driverPod":"p"}}`,
 }
 
-// FuzzDecide holds that no record makes Decide panic, and that whatever it does not understand fails safely: it
-// never launches beside a driver that may be alive, never launches what ended, and always comes to an end of deciding.
+// FuzzDecide asserts that no record makes Decide panic, and that it fails safely on what it does not understand. It
+// never launches beside a driver that may be alive, never launches an ended application, and always stops deciding.
 func FuzzDecide(f *testing.F) {
 	for seed, record := range malformed {
 		f.Add([]byte(record), int64(seed))
@@ -76,7 +76,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// outOfRange says that a record has numbers that no life reaches, and that could not be counted on from.
+// outOfRange reports whether a record has numbers that no application reaches and that overflow.
 func outOfRange(record *v1alpha1.Record) bool {
 	const limit = 1 << 53
 	beyond := func(n int64) bool { return n > limit || n < -limit }
@@ -84,14 +84,14 @@ func outOfRange(record *v1alpha1.Record) bool {
 		slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool { return beyond(t.Sequence) }))
 }
 
-// arbitraryApplication is an application whose record may say anything. Its driver is alive, for all that is known, unless the
-// record says otherwise.
+// arbitraryApplication is an application with an arbitrary record. Its driver may be alive unless the record says
+// otherwise.
 type arbitraryApplication struct {
 	*simulation
 	record *v1alpha1.Record
 	seen   Observation
 	alive  bool
-	// mustNotLaunch is an application that is not to be launched whatever happens.
+	// mustNotLaunch is set if the application must never be launched.
 	mustNotLaunch bool
 }
 
@@ -123,7 +123,7 @@ func (s *arbitraryApplication) run() {
 	}
 }
 
-// decide asks Decide twice: once on what there is, and once more to hold that it sticks to it.
+// decide calls Decide, and calls it again to check that the second answer is the same.
 func (s *arbitraryApplication) decide() Decision {
 	s.t.Helper()
 	given := s.record.DeepCopy()
@@ -166,7 +166,7 @@ func launchOf(record *v1alpha1.Record) *v1alpha1.Launch {
 	return record.Launch
 }
 
-// carryOut carries out an effect, and looks at what there is then.
+// carryOut carries out an effect and observes the result.
 func (s *arbitraryApplication) carryOut(decision Decision) {
 	seen := Observation{Deleted: s.seen.Deleted}
 	switch decision.Effect {
@@ -227,7 +227,7 @@ func (s *arbitraryApplication) observePod(seen *Observation) {
 	}
 }
 
-// TestArbitraryRecordsFailSafely does the same with records that are well-formed JSON throughout, and make no sense.
+// TestArbitraryRecordsFailSafely does the same with records that are well-formed JSON and make no sense.
 func TestArbitraryRecordsFailSafely(t *testing.T) {
 	first, count := seedRange(t, 2000)
 	for seed := first; seed < first+count; seed++ {

@@ -6,7 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// recordSpec records which spec the attempt is of, unless somebody edited the spec since.
+// recordSpec records the spec of the attempt, unless the spec was edited since.
 func (m *machine) recordSpec() {
 	if !m.policy.Interrupts || m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() {
 		return
@@ -22,8 +22,8 @@ func (m *machine) recordSpec() {
 	m.policy.Spec.Note(m.record)
 }
 
-// specEdited says that the application is to run anew, since its spec is another than that of its attempt. It matters in
-// each state, even where the application has ended, but not where it is deleted.
+// specEdited reports whether the application is to run again because its spec differs from its attempt's. This holds
+// in every state, even after the end, but not during a deletion.
 func (m *machine) specEdited(state State) bool {
 	if !m.policy.Interrupts || !m.seen.Deleted.IsZero() || state == Invalidating {
 		return false
@@ -31,8 +31,8 @@ func (m *machine) specEdited(state State) bool {
 	return m.policy.Spec.Since(m.record) == spec.Edited
 }
 
-// mustSuspend says that an attempt is to be interrupted. One that has ended is not: what follows it is decided first. Nor
-// is one whose driver has just ended, lest a resumption do its work again.
+// mustSuspend reports whether the attempt is to be interrupted. An attempt that has ended is not: what follows it is
+// decided first. The same holds if its driver has just ended: a resumption would repeat its work.
 func (m *machine) mustSuspend(state State) bool {
 	if !m.policy.Interrupts || !m.policy.Suspend {
 		return false
@@ -41,7 +41,7 @@ func (m *machine) mustSuspend(state State) bool {
 	return state.Initializing() || !ended && (state.Starting() || state.Running() || state == Unknown)
 }
 
-// suspend stops the driver, whatever it is at.
+// suspend stops the driver, whatever it does.
 func (m *machine) suspend() bool {
 	if !m.released(outbox.Current(m.record).Time.Time) || m.orphanAlive() {
 		return false
@@ -49,13 +49,13 @@ func (m *machine) suspend() bool {
 	return m.enter(Suspended, "The application is suspended: nothing of it runs.")
 }
 
-// resume begins anew once the user says so. What was counted stays counted: a suspension is no restart.
+// resume starts a new attempt once the user asks for it. The counters stay: a suspension is no restart.
 func (m *machine) resume() bool {
 	if m.policy.Suspend {
 		m.held = HeldSuspended
 		return false
 	}
-	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() { // released already, unless somebody edited the record
+	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() { // released already, unless a user edited the record
 		return false
 	}
 	m.record.Verdict = nil
@@ -65,7 +65,7 @@ func (m *machine) resume() bool {
 	return m.begin(next, Resuming, "The application is resumed: it runs from its beginning.")
 }
 
-// invalidate stops what runs the spec of before, and has the spec of now run as if there had been no other.
+// invalidate stops the driver that runs the old spec, and starts the new spec as if it were the first.
 func (m *machine) invalidate() bool {
 	if !m.released(outbox.Current(m.record).Time.Time) || m.recordFull() {
 		return false

@@ -8,50 +8,51 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Policy is what an application's spec says about its lifecycle.
+// Policy is what an application's spec asks of its lifecycle.
 type Policy struct {
 	Restart Restart
-	// Timeouts bound the waits; zero or less switches one off.
+	// Timeouts bound the waits. Zero or less means no bound.
 	Timeouts Timeouts
-	// ActiveDeadline bounds the time that all attempts may take together; zero or less switches it off.
+	// ActiveDeadline bounds the time of all attempts together. Zero or less means no bound.
 	ActiveDeadline time.Duration
-	// Sources name what sets these bounds.
+	// Sources name the fields or settings that set these bounds.
 	Sources Sources
-	// Executors says how many executors make the application healthy.
+	// Executors holds how many executors make the application healthy.
 	Executors Executors
-	// ReportNoExecutorsAfter is how long a driver that is ready may be without any executor before that is worth telling; zero where
-	// it may be so for ever.
+	// ReportNoExecutorsAfter is how long a ready driver may have no executor before that is reported; zero means
+	// never.
 	ReportNoExecutorsAfter time.Duration
-	// Retain says after which end the driver is kept.
+	// Retain decides after which ends the driver is retained.
 	Retain Retain
-	// ExecutorsFromStart reports that the executors' start timeout counts from the driver's start if its Pod is not ready:
-	// a sidecar may never be.
+	// ExecutorsFromStart reports whether the executors' start timeout counts from the driver's start, even if its Pod
+	// is not ready: a sidecar may never become ready.
 	ExecutorsFromStart bool
-	// ReleasesTimedOut reports that a driver is released if a start timeout ended its attempt, whatever Retain says.
+	// ReleasesTimedOut reports whether a driver is released after a start timeout, whatever Retain says.
 	ReleasesTimedOut bool
-	// RetainFor bounds the retention; below zero there is no bound.
+	// RetainFor bounds the retention. Below zero means no bound.
 	RetainFor time.Duration
-	// TTL is the time after the end at which the application is deleted; below zero never.
+	// TTL is the time from the end to the deletion of the application. Below zero means never.
 	TTL time.Duration
-	// MainContainer is the container of the driver Pod whose end is the attempt's; empty for all of them.
+	// MainContainer is the container of the driver Pod whose end ends the attempt. Empty means all containers.
 	MainContainer string
-	// Suspend holds the next launch; where the API interrupts, it also stops the driver that runs.
+	// Suspend holds the next launch. If the API interrupts, it also stops a running driver.
 	Suspend bool
-	// Spec is what the application asks for now, where the API interrupts: an edit has it run anew.
+	// Spec is the current spec, if the API interrupts: then an edit restarts the application.
 	Spec spec.Spec
-	// Interrupts says that a suspension and an edit of the spec stop an attempt that runs, as in
-	// sparkoperator.k8s.io: then there are the states Suspending, Suspended, Resuming and Invalidating.
+	// Interrupts reports whether a suspension or an edit of the spec stops a running attempt, as in
+	// sparkoperator.k8s.io. Such an API has the states Suspending, Suspended, Resuming and Invalidating.
 	Interrupts bool
-	// PersistsEachState says that what lasts no time is persisted too, each before what follows it, since clients of the API expect
-	// to see it: the end of an attempt before the application's, and that it is being suspended or invalidated.
+	// PersistsEachState reports whether states that last no time are persisted one by one, because clients of the API
+	// expect to see them. These are the end of an attempt, before the application's end, and Suspending and
+	// Invalidating.
 	PersistsEachState bool
-	// HasUnknown says that there is the state Unknown, for a driver of which its node tells nothing any more.
+	// HasUnknown reports whether the API has the state Unknown, for a driver whose node does not report its state.
 	HasUnknown bool
-	// Refused says why the spec can never run; nil where it can.
+	// Refused is why the spec can never run; nil if it can.
 	Refused *Cause
 }
 
-// allows says that an application with this policy can come into a state.
+// allows reports whether an application with this policy can enter a state.
 func (p Policy) allows(state State) bool {
 	switch state {
 	case Suspending, Suspended, Resuming, Invalidating:
@@ -66,20 +67,20 @@ func (p Policy) allows(state State) bool {
 // Timeouts bound how long an attempt may wait in a state.
 type Timeouts struct {
 	DriverStart, DriverReady, ExecutorStart time.Duration
-	// ForceTermination is how long after its deletion was accepted a driver's Pod may take to go, before it is given
-	// up as lost and force-deleted.
+	// ForceTermination is how long a driver's Pod may stay after its deletion was accepted. Then it counts as lost
+	// and is deleted by force.
 	ForceTermination time.Duration
-	// Deletion is how long the deletion of an application may wait for a driver Pod that does not go.
+	// Deletion is how long the deletion of an application waits for a driver Pod that stays terminating.
 	Deletion time.Duration
 }
 
-// Sources name, for people, the annotation or the setting that sets a bound. Empty stands for the API's own field and for
-// its default.
+// Sources name, in messages, the annotation or setting that sets a bound. Empty stands for the API's own field or its
+// default.
 type Sources struct {
 	DriverStart, ExecutorStart, ActiveDeadline string
 }
 
-// Retain says after which end the driver is kept.
+// Retain decides after which ends the driver is retained.
 type Retain string
 
 // The retain policies.
@@ -93,7 +94,7 @@ func (r Retain) after(outcome string) bool {
 	return r == RetainAlways || r == RetainOnFailure && outcome != outcomeSucceeded
 }
 
-// RestartPolicy says after which ends of an attempt another is started.
+// RestartPolicy decides after which ends of an attempt another follows.
 type RestartPolicy string
 
 // The restart policies.
@@ -120,26 +121,26 @@ func (p RestartPolicy) covers(state State) bool {
 // Unlimited is a limit that no number of restarts exceeds.
 const Unlimited = math.MaxInt64
 
-// Restart says when and how often an application is restarted. Limits count restarts, so that a limit of 3
-// means four attempts.
+// Restart decides when and how often an application is restarted. Limits count restarts: a limit of 3 means four
+// attempts.
 type Restart struct {
 	Policy      RestartPolicy
 	MaxAttempts int64
 	Backoff     time.Duration
-	// Linear says that the back-off after a failure is multiplied by the number of consecutive failures of its kind.
+	// Linear multiplies the back-off after a failure by the number of consecutive failures of its kind.
 	Linear bool
-	// CountsApart says that a scheduling failure does not count among the failures, nor ends their row: each kind has
-	// its own limit. Otherwise it is one of them, as in the Apache operator.
+	// CountsApart counts scheduling failures separately: they neither count as failures nor end a row of failures.
+	// Otherwise they are failures, as in the Apache operator.
 	CountsApart bool
-	// ResetAfter is the length of an attempt from which on the counters start anew; below zero never.
+	// ResetAfter is the length of an attempt after which the counters start at zero. Below zero means never.
 	ResetAfter time.Duration
 	// OnFailure bounds the restarts after consecutive failures.
 	OnFailure Limit
-	// OnSchedulingFailure bounds those after consecutive scheduling failures, in place of OnFailure.
+	// OnSchedulingFailure bounds the restarts after consecutive scheduling failures, in place of OnFailure.
 	OnSchedulingFailure Limit
 }
 
-// Limit bounds the restarts after one kind of failure. What is nil falls back to the general setting.
+// Limit bounds the restarts after one kind of failure. A nil field falls back to the general setting.
 type Limit struct {
 	MaxAttempts *int64
 	Backoff     *time.Duration

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// seedVariable names the one sequence to replay, whose seed a failure tells.
+	// seedVariable sets the one sequence to replay. A failure prints its seed.
 	seedVariable = "FIRESTEEL_SEED"
-	// stepsVariable names the number of steps that TestRandomSimulation takes at least.
+	// stepsVariable sets the minimum number of steps of TestRandomSimulation.
 	stepsVariable = "FIRESTEEL_STEPS"
 )
 
-// TestRandomSimulation drives thousands of applications through simulations where anything may go wrong at any time, and then lets
-// each simulation come to rest. What must hold of each step is in simulation_invariants_test.go; here it is that every
+// TestRandomSimulation runs thousands of applications in simulations where anything may fail at any time. Then it
+// lets each simulation settle. simulation_invariants_test.go checks each step; this test checks that every
 // application ends.
 func TestRandomSimulation(t *testing.T) {
 	const shards = 2
@@ -58,20 +58,19 @@ func TestRandomSimulation(t *testing.T) {
 		}
 		t.Logf("%s: in %d simulations", thing, count)
 		if count == 0 && !t.Failed() && simulations >= 2000 {
-			t.Errorf("of %d simulations, none came across %s", simulations, thing)
+			t.Errorf("of %d simulations, none ran into %s", simulations, thing)
 		}
 	}
 }
 
-// report tells of each twentieth of the steps that were asked for.
+// report logs each twentieth of the requested steps.
 func report(t *testing.T, taken, last, wanted int64) {
 	if part := wanted / 20; part > 0 && taken-last < wanted && taken/part != (taken-last)/part {
 		t.Logf("%d of %d steps", taken, wanted)
 	}
 }
 
-// seedRange are what a test's sequences are made from, the first and their number: others each time, or the one that is to
-// be replayed.
+// seedRange returns the first seed and the number of sequences: different seeds each time, or the one to replay.
 func seedRange(t *testing.T, n int64) (first, count int64) {
 	t.Helper()
 	if seed := envNumber(t, seedVariable); seed != 0 {
@@ -85,7 +84,7 @@ func seedRange(t *testing.T, n int64) (first, count int64) {
 	return first, n
 }
 
-// envNumber is what a variable says; 0 where it is not set.
+// envNumber returns the value of a variable; 0 if it is not set.
 func envNumber(t *testing.T, variable string) int64 {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -99,7 +98,7 @@ func envNumber(t *testing.T, variable string) int64 {
 	return value
 }
 
-// expectedCoverage is what the simulations together are to come across, lest they hold what they hold of nothing.
+// expectedCoverage lists what the simulations together must run into, so that the invariants are really tested.
 func expectedCoverage() []string {
 	things := []string{
 		"a large record", "outcome Succeeded", "outcome Failed", "outcome Deleted",
@@ -107,7 +106,7 @@ func expectedCoverage() []string {
 		"held Suspended", "held DriverTerminating", "held EventsUndelivered",
 		"a node that is lost", "a deadline that is over", "a deletion that a Pod does not hold for ever", "obstacle DriverPodTerminating",
 		"obstacle Unschedulable", "obstacle PodNotReadyToStartContainers", "obstacle NoExecutors",
-		"executors that came and went during a start", "unknown fields",
+		"executors that were ready and lost during a start", "unknown fields",
 	}
 	for _, state := range States {
 		things = append(things, "state "+string(state))
@@ -116,7 +115,7 @@ func expectedCoverage() []string {
 	return things
 }
 
-// run lets anything happen for a while, and then everything that ought to.
+// run lets anything happen for a while, and then settles.
 func (w *simulation) run() {
 	w.t.Helper()
 	most := 20 + w.rng.Intn(80)
@@ -165,7 +164,7 @@ func (w *simulation) step() {
 	}
 }
 
-// advanceAll takes everything one step further.
+// advanceAll advances everything by one step.
 func (w *simulation) advanceAll() {
 	w.kubelet()
 	w.sync()
@@ -184,7 +183,7 @@ func (w *simulation) passTime() {
 	w.now = w.now.Add(step)
 }
 
-// handle lets a handler answer: the built-in one, or one of a user's own with a mind of its own, or one that is wrong.
+// handle lets a handler answer: the built-in one, a user's own, or a wrong one.
 func (w *simulation) handle() {
 	if w.stored == nil {
 		return
@@ -206,7 +205,7 @@ func (w *simulation) handle() {
 	}
 }
 
-// acknowledge lets the sink take some of what is told.
+// acknowledge lets the sink take some of the pending transitions.
 func (w *simulation) acknowledge() {
 	if w.stored == nil || w.sinkDown {
 		return
@@ -215,7 +214,7 @@ func (w *simulation) acknowledge() {
 	w.stored.Acknowledged += w.rng.Int63n(pending + 1)
 }
 
-// disturbPod does to a Pod what a user, a node or another controller may do.
+// disturbPod does what a user, a node or another controller may do to a Pod.
 func (w *simulation) disturbPod() {
 	if len(w.pods) == 0 {
 		return
@@ -269,7 +268,7 @@ func (w *simulation) restoreNode(pod *simPod) {
 	}
 }
 
-// taintNode is the deletion of a Pod whose node is lost.
+// taintNode deletes a Pod whose node is lost.
 func (w *simulation) taintNode(pod *simPod) {
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager", Message: w.text(),
@@ -277,7 +276,7 @@ func (w *simulation) taintNode(pod *simPod) {
 	w.deletePod(pod)
 }
 
-// edit is what a user does to the application.
+// edit changes the application as a user may.
 func (w *simulation) edit() {
 	switch {
 	case w.interrupts && w.oneIn(3):
@@ -302,12 +301,12 @@ func (w *simulation) edit() {
 	}
 }
 
-// settle lets everything happen that ought to, and holds that the application ends.
+// settle lets everything complete, and checks that the application ends.
 func (w *simulation) settle() {
 	w.t.Helper()
 	w.logf("calm")
 	w.reliable, w.policy.Suspend, w.sinkDown = true, false, false
-	// An application may well restart for ever; let it be a few times more.
+	// Some applications restart for ever: allow a few more restarts.
 	w.policy.Restart.ResetAfter, w.policy.Restart.MaxAttempts = -1, min(w.policy.Restart.MaxAttempts, 5)
 	for range 500 {
 		w.steps++
@@ -332,7 +331,7 @@ func (w *simulation) settlePods() {
 	for _, pod := range append([]*simPod(nil), w.pods...) {
 		if !w.deleted.IsZero() && w.policy.Timeouts.Deletion > 0 && pod.DeletionTimestamp != nil && (pod.lost || len(pod.Finalizers) > 0) {
 			w.cover("a deletion that a Pod does not hold for ever")
-			continue // it never goes
+			continue // it is never removed
 		}
 		if pod.lost && w.policy.Timeouts.ForceTermination > 0 { // its node never comes back
 			w.removeFinalizers(pod)
@@ -352,7 +351,7 @@ func (w *simulation) settlePods() {
 	}
 }
 
-// ended says that nothing will happen any more.
+// ended reports whether nothing can happen any more.
 func (w *simulation) ended() bool {
 	if w.stored == nil {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// retain keeps the driver until its time is over.
+// retain keeps the driver until the retention is over.
 func (m *machine) retain() bool {
 	m.recordDriverGone()
 	due, bounded := m.retainedUntil()
@@ -24,8 +24,8 @@ func (m *machine) retain() bool {
 	return m.terminate(ResourceReleased, "Spark application resources released after exceeding the configured retain duration.", "")
 }
 
-// retainedUntil is the shorter of the retention and the time to live, from the end of the application on. A retention
-// that was edited away is over.
+// retainedUntil returns when the retention ends: after the shorter of the retention and the time to live, counted
+// from the end of the application. If an edit removed the retention, it is over. false means that there is no bound.
 func (m *machine) retainedUntil() (time.Time, bool) {
 	limit := m.policy.RetainFor
 	if ended := outbox.LastEnd(m.record); ended != nil && !m.policy.Retain.after(ended.End.Outcome) {
@@ -37,52 +37,7 @@ func (m *machine) retainedUntil() (time.Time, bool) {
 	return outbox.Current(m.record).Time.Add(max(limit, 0)), limit >= 0
 }
 
-// expire asks for the deletion of an application whose time to live is over. The clock starts with the state
-// before the release, as in the Apache operator.
-func (m *machine) expire() bool {
-	if m.policy.TTL < 0 || !m.seen.Deleted.IsZero() {
-		return false
-	}
-	due, _ := ExpiresAt(m.record, m.policy)
-	if m.now.Before(due) {
-		m.requeueAt(due)
-		return false
-	}
-	m.awaits, m.awaitsSince = AwaitsDeletion, due
-	return false
-}
-
-// ExpiresAt is the instant at which the time to live of a released application is over. It says no where the
-// application is not released or has no time to live.
-func ExpiresAt(record *v1alpha1.Record, policy Policy) (time.Time, bool) {
-	if record == nil || CurrentState(record) != ResourceReleased || policy.TTL < 0 {
-		return time.Time{}, false
-	}
-	since := outbox.Current(record).Time.Time
-	if n := len(record.Transitions); n > 1 {
-		since = record.Transitions[n-2].Time.Time
-	}
-	return since.Add(policy.TTL), true
-}
-
-// AtRest says that an application is over and that nobody is asked to delete it yet.
-func AtRest(record *v1alpha1.Record, policy Policy, now time.Time) bool {
-	due, expires := ExpiresAt(record, policy)
-	return Finished(record, policy) && (!expires || now.Before(due))
-}
-
-// Finished says that nothing follows but the application's deletion, unless somebody edits its spec. What is retained for a
-// time, which that to live bounds, has its release to come.
-func Finished(record *v1alpha1.Record, policy Policy) bool {
-	m := machine{record: record, policy: policy}
-	state := CurrentState(record)
-	if _, bounded := m.retainedUntil(); bounded && state != ResourceReleased {
-		return false
-	}
-	return state.Terminated() && !m.specEdited(state)
-}
-
-// orphanAlive says that a driver is still to go that no launch knows of.
+// orphanAlive reports whether a driver that no launch knows is still alive.
 func (m *machine) orphanAlive() bool {
 	if m.seen.HasOrphan {
 		m.held = HeldDriverTerminating
@@ -90,8 +45,8 @@ func (m *machine) orphanAlive() bool {
 	return m.seen.HasOrphan
 }
 
-// deletionTimedOut reports whether a deletion waits no more for a driver Pod that does not go. Where such a Pod is deleted by
-// force, that comes first.
+// deletionTimedOut reports whether the deletion stops waiting for a driver Pod that stays terminating. If such a Pod
+// can be deleted by force, that is tried first.
 func (m *machine) deletionTimedOut() bool {
 	limit, since, driver := m.policy.Timeouts.Deletion, m.now, m.awaitedDriver()
 	if m.effect != NoEffect || m.held != HeldDriverTerminating || limit <= 0 {
@@ -114,7 +69,7 @@ func (m *machine) deletionTimedOut() bool {
 	return true
 }
 
-// heldBy names the driver Pod that is awaited to go; empty where none is, or it is not known.
+// heldBy names the driver Pod that has to disappear; empty if there is none or it is unknown.
 func (m *machine) heldBy() string {
 	if driver := m.awaitedDriver(); m.held == HeldDriverTerminating && driver != nil {
 		return driver.DescribeTerminating()
@@ -122,7 +77,7 @@ func (m *machine) heldBy() string {
 	return ""
 }
 
-// awaitedDriver is the driver Pod that is to go first; nil where it is not known.
+// awaitedDriver returns the driver Pod that has to disappear first; nil if it is unknown.
 func (m *machine) awaitedDriver() *Driver {
 	if m.seen.Driver == nil && m.seen.HasOrphan {
 		return m.seen.OrphanDriver
@@ -130,8 +85,8 @@ func (m *machine) awaitedDriver() *Driver {
 	return m.seen.Driver
 }
 
-// released says that no driver of this attempt can be alive; where it cannot, it sets the effect that gets there. What
-// does not go is forced some time after since.
+// released reports whether no driver of this attempt can be alive. If one can, it sets the effect that stops it.
+// since is when the driver should have begun to stop: force is allowed some time after that.
 func (m *machine) released(since time.Time) bool {
 	launch := m.record.Launch
 	if launch == nil || launch.Released {
@@ -154,18 +109,18 @@ func (m *machine) released(since time.Time) bool {
 	limit := m.policy.Timeouts.ForceTermination
 	if !driver.Terminating {
 		if limit > 0 {
-			m.requeueAt(m.now.Add(limit)) // its grace period is known once its deletion is seen
+			m.requeueAt(m.now.Add(limit)) // the watch will show its grace period
 		}
 		return false
 	}
 	due, again := driver.DeleteAgainAt(limit)
 	if !again {
-		return false // its end is watched
+		return false // the watch will show its end
 	}
 	effect := Release
 	if !driver.NoGraceLeft {
 		effect = ForceRelease
-		// If the deletion came late, its grace period begins late: the driver may have lived on until then.
+		// A late deletion starts a late grace period: the driver may have lived until then.
 		if force := since.Add(limit); force.After(due) {
 			due = force
 		}
@@ -178,14 +133,15 @@ func (m *machine) released(since time.Time) bool {
 	return false
 }
 
-// recordDriverGone records that the attempt's driver is proven gone, so that nothing says of it that it is kept.
+// recordDriverGone records that the attempt's driver is gone, so that no message says it is retained.
 func (m *machine) recordDriverGone() {
 	if launch := m.record.Launch; m.seen.DriverGone && launch != nil && !launch.Released {
 		launch.Released, m.changed = true, true
 	}
 }
 
-// terminationStart is when a driver should have begun to go whose attempt ended. One that was given up as lost had its time.
+// terminationStart returns when the driver of an ended attempt should have begun to stop. A lost driver already had
+// its time.
 func terminationStart(ended *v1alpha1.Transition) time.Time {
 	if ended.End.Reason == reasonNodeLost {
 		return time.Time{}

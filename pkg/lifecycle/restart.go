@@ -10,8 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Judge gives the verdict on an attempt that ended where the spec allows another. It says no where there is
-// nothing to judge: the attempt has not ended, no restart is allowed, or the verdict is given.
+// Judge returns the verdict on an ended attempt. It returns false if there is nothing to judge: the attempt has not
+// ended, no restart is allowed, or there is a verdict already.
 func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 	if record == nil || !CurrentState(record).AttemptEnded() {
 		return v1alpha1.Verdict{}, false
@@ -33,7 +33,7 @@ func Judge(record *v1alpha1.Record, policy Policy) (v1alpha1.Verdict, bool) {
 	return verdict, true
 }
 
-// stillDenied is restartDenied for a policy that may have been edited since the attempt ended.
+// stillDenied is restartDenied for a policy that may have been edited after the attempt ended.
 func stillDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
 	if !restart.Policy.covers(State(ended.State)) {
 		return fmt.Sprintf("Restart policy %s does not cover %s.", restart.Policy, ended.State)
@@ -41,14 +41,14 @@ func stillDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Trans
 	return restartDenied(restart, attempt, ended)
 }
 
-// restartAllowed says that another attempt may follow this end.
+// restartAllowed reports whether another attempt may follow this end.
 func restartAllowed(policy Policy, attempt v1alpha1.Attempt, ended v1alpha1.Transition) bool {
 	return policy.Refused == nil && policy.Restart.Policy.covers(State(ended.State)) &&
 		restartDenied(policy.Restart, attempt, ended) == ""
 }
 
-// restartDenied says which limit forbids the restart that the policy covers; empty where none does. As in the
-// Apache operator, a limit on scheduling failures takes the place of the one on failures.
+// restartDenied names the limit that forbids a restart which the policy covers; empty if none does. As in the Apache
+// operator, a limit on scheduling failures replaces the limit on failures.
 func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Transition) string {
 	state := State(ended.State)
 	if !restart.Policy.covers(state) {
@@ -71,7 +71,7 @@ func restartDenied(restart Restart, attempt v1alpha1.Attempt, ended v1alpha1.Tra
 	return ""
 }
 
-// nextAttempt counts: the general counter counts every restart, the others consecutive failures of their kind.
+// nextAttempt counts the restart: one counter for all restarts, the others for consecutive failures of their kind.
 func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transition, now time.Time) v1alpha1.Attempt {
 	next := v1alpha1.Attempt{ID: last.ID + 1, Since: outbox.RecordTime(now), Restarts: last.Restarts + 1}
 	if restart.ResetAfter >= 0 && ended.Time.Sub(last.Since.Time) >= restart.ResetAfter {
@@ -91,7 +91,7 @@ func nextAttempt(restart Restart, last v1alpha1.Attempt, ended v1alpha1.Transiti
 	return next
 }
 
-// backoff is the time between an end in a state and the attempt that follows it.
+// backoff returns the time between an end in a state and the next attempt.
 func backoff(restart Restart, next v1alpha1.Attempt, state State) time.Duration {
 	wait := restart.Backoff
 	if specific := restart.OnFailure.Backoff; state.Failure() && specific != nil {
@@ -110,5 +110,5 @@ func backoff(restart Restart, next v1alpha1.Attempt, state State) time.Duration 
 	return wait * time.Duration(max(min(failures, int64(maxBackoff/wait)), 1))
 }
 
-// maxBackoff keeps a back-off that grows from overflowing.
+// maxBackoff bounds a growing back-off, so that it cannot overflow.
 const maxBackoff = 200 * 365 * 24 * time.Hour

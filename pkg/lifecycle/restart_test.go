@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// attempts drives an application from one end to the next with the built-in handler's verdicts, in an obedient
-// world: launches succeed at once, and a driver that is deleted is gone.
+// attempts drives an application from end to end with the built-in handler's verdicts. Launches succeed at once, and
+// a deleted driver is gone at once.
 type attempts struct {
 	t      *testing.T
 	record *v1alpha1.Record
@@ -24,8 +24,8 @@ type attempts struct {
 	now    time.Time
 }
 
-// run lets the application run for a while and end; the verdicts and the back-offs are followed. An
-// application that is to be restarted is left at the next attempt's running driver.
+// run lets the application run for a while and end, and follows the verdicts and back-offs. If the application
+// restarts, it stops at the next attempt's running driver.
 func (a *attempts) run(length time.Duration, state State) {
 	a.t.Helper()
 	a.settle(Observation{})
@@ -41,7 +41,7 @@ func (a *attempts) run(length time.Duration, state State) {
 	a.settle(Observation{DriverGone: true})
 }
 
-// settle decides until nothing more follows from what is seen, short of a launch.
+// settle decides until only a launch follows.
 func (a *attempts) settle(seen Observation) {
 	for range 10 {
 		var decision Decision
@@ -59,14 +59,14 @@ func (a *attempts) settle(seen Observation) {
 	a.t.Fatal("no end of decisions")
 }
 
-// decideLaunch makes the driver run that was asked for.
+// launch makes the requested driver run.
 func (a *attempts) launch() {
 	id := a.record.Attempt.ID
 	a.record.Launch = &v1alpha1.Launch{ID: fmt.Sprint(id), DriverPod: fmt.Sprintf("pi-%d-driver", id)}
 	a.record, _ = Decide(a.record, a.policy, Observation{Launched: driverUID, Driver: readyDriver}, a.now)
 }
 
-// letters are short for ends.
+// letters abbreviate ends.
 var letters = map[rune]State{
 	'F': Failed, 'S': Succeeded, 'Q': SchedulingFailure, 'E': DriverEvicted, 'T': DriverStartTimedOut, 'R': DriverReadyTimedOut,
 }
@@ -88,9 +88,9 @@ func TestRestartSequences(t *testing.T) {
 		// ends are the ends of the attempts: (F)ailed, (S)ucceeded, scheduling failure (Q), (E)victed, start (T)imed
 		// out, (R)eady timed out. Each attempt takes a minute.
 		ends string
-		// want are the counters of the attempt that follows; nil where the application ended.
+		// want are the counters of the attempt that follows; nil if the application ended.
 		want *counters
-		// stop is what the end of the application says.
+		// stop is the message of the application's end.
 		stop string
 	}{
 		"never does not restart":                {on(RestartNever), "F", nil, ""},
@@ -113,7 +113,7 @@ func TestRestartSequences(t *testing.T) {
 		"three restarts make four attempts": {with(func(r *Restart) { r.MaxAttempts = 3 }), "SSS", &counters{3, 0, 0}, ""},
 		"the fourth restart is denied": {with(func(r *Restart) { r.MaxAttempts = 3 }), "SSSS", nil,
 			"The maximum number of restart attempts (3) has been exceeded."},
-		"no restart is allowed where there may be none": {with(func(r *Restart) { r.MaxAttempts = 0 }), "F", nil,
+		"a limit of zero allows no restart": {with(func(r *Restart) { r.MaxAttempts = 0 }), "F", nil,
 			"The maximum number of restart attempts (0) has been exceeded."},
 
 		// The sequences of the Apache operator's documentation: maxRestartAttempts=5, maxRestartOnFailure=2.
@@ -124,7 +124,7 @@ func TestRestartSequences(t *testing.T) {
 		"failures between successes stop at the general limit": {failuresUpTo(5, 2), "FSFSFS", nil,
 			"The maximum number of restart attempts (5) has been exceeded."},
 		"a success ends a row of failures": {failuresUpTo(5, 2), "FFSF", &counters{4, 1, 0}, ""},
-		"the general limit is told first": {failuresUpTo(2, 2), "FFF", nil,
+		"the general limit is reported first": {failuresUpTo(2, 2), "FFF", nil,
 			"The maximum number of restart attempts (2) has been exceeded."},
 		"an eviction counts as a failure": {failuresUpTo(5, 2), "FEF", nil,
 			"The maximum number of restart attempts on consecutive failures (2) has been exceeded."},
@@ -140,7 +140,7 @@ func TestRestartSequences(t *testing.T) {
 			with(func(r *Restart) {
 				r.OnSchedulingFailure.MaxAttempts, r.OnFailure.MaxAttempts = ptr.To[int64](3), ptr.To[int64](1)
 			}), "QQQ", &counters{3, 3, 3}, ""},
-		"the failures count on beneath scheduling failures": {
+		"scheduling failures count as failures": {
 			with(func(r *Restart) {
 				r.OnSchedulingFailure.MaxAttempts, r.OnFailure.MaxAttempts = ptr.To[int64](3), ptr.To[int64](1)
 			}), "QF", nil,
@@ -154,9 +154,9 @@ func TestRestartSequences(t *testing.T) {
 			with(func(r *Restart) { r.ResetAfter = time.Minute + time.Microsecond }), "FFF", &counters{3, 3, 0}, ""},
 		"a reset at any length always resets": {
 			with(func(r *Restart) { r.ResetAfter, r.MaxAttempts = 0, 1 }), "FFFFF", &counters{1, 0, 0}, ""},
-		"an attempt is as long as its back-off and its run": {
+		"the length of an attempt includes its back-off": {
 			with(func(r *Restart) { r.ResetAfter, r.Backoff = 2*time.Minute, time.Minute }), "FF", &counters{1, 0, 0}, ""},
-		"a reset does not allow a restart where there may be none": {
+		"a reset does not allow a restart with a limit of zero": {
 			with(func(r *Restart) { r.ResetAfter, r.MaxAttempts = 0, 0 }), "F", nil,
 			"The maximum number of restart attempts (0) has been exceeded."},
 	}
@@ -192,8 +192,8 @@ func TestRestartSequences(t *testing.T) {
 	}
 }
 
-// A history as the Apache operator writes it, key by key, with the previous attempt kept.
-func TestARestartKeepsThePreviousAttempt(t *testing.T) {
+// A history as the Apache operator writes it, including the previous attempt.
+func TestARestartRecordsThePreviousAttempt(t *testing.T) {
 	a := &attempts{t: t, policy: plain(restarts(RestartAlways)), now: start}
 	for range 2 {
 		a.settle(Observation{})
@@ -247,21 +247,21 @@ func TestJudge(t *testing.T) {
 	tests := map[string]struct {
 		record *v1alpha1.Record
 		policy Policy
-		// notBefore is the back-off that a restart is to wait for; below zero where there is no restart.
+		// notBefore is the expected back-off of a restart; below zero for no restart.
 		notBefore time.Duration
 		reason    string
 		mute      bool
 	}{
-		"nothing is judged that was never looked at": {
+		"a new application is not judged": {
 			policy: always, mute: true,
 		},
-		"nothing is judged that is malformed": {
+		"a malformed record is not judged": {
 			record: submitted().In(Failed).Obj(), policy: always, mute: true,
 		},
 		"an attempt that lasts is not judged": {
 			record: submitted().Running().Obj(), policy: always, mute: true,
 		},
-		"an end that allows no other attempt is not judged": {
+		"an end that allows no restart is not judged": {
 			record: submitted().Running().Ended(Failed).Obj(), policy: always, mute: true,
 		},
 		"an attempt that waits for its launch is not judged": {
@@ -285,7 +285,7 @@ func TestJudge(t *testing.T) {
 			record: end(Failed), policy: with(func(r *Restart) { r.OnFailure.Backoff = &second }),
 			notBefore: time.Second, reason: "Restart policy Always covers Failed.",
 		},
-		"a scheduling failure has that of failures": {
+		"a scheduling failure has the back-off of failures": {
 			record: end(SchedulingFailure), policy: with(func(r *Restart) { r.OnFailure.Backoff = &second }),
 			notBefore: time.Second, reason: "Restart policy Always covers SchedulingFailure.",
 		},
@@ -294,7 +294,7 @@ func TestJudge(t *testing.T) {
 			policy:    with(func(r *Restart) { r.OnFailure.Backoff, r.OnSchedulingFailure.Backoff = &second, new(time.Duration) }),
 			notBefore: 0, reason: "Restart policy Always covers SchedulingFailure.",
 		},
-		"a failure does not have that of scheduling failures": {
+		"a failure does not have the back-off of scheduling failures": {
 			record: end(Failed), policy: with(func(r *Restart) { r.OnSchedulingFailure.Backoff = &second }),
 			notBefore: 30 * time.Second, reason: "Restart policy Always covers Failed.",
 		},
@@ -304,7 +304,7 @@ func TestJudge(t *testing.T) {
 			policy:    with(func(r *Restart) { r.Linear, r.OnFailure.Backoff = true, &second }),
 			notBefore: 3 * time.Second, reason: "Restart policy Always covers Failed.",
 		},
-		"a linear back-off of scheduling failures that count apart grows with their row": {
+		"a linear back-off of scheduling failures that are counted apart grows with their row": {
 			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts, r.Attempt.SchedulingFailureRestarts = 7, 1 }).
 				Fenced().After(time.Hour).EndedRestartable(SchedulingFailure).Obj(),
 			policy: with(func(r *Restart) {
@@ -318,7 +318,7 @@ func TestJudge(t *testing.T) {
 			policy:    with(func(r *Restart) { r.Linear, r.Backoff = true, 100*365*24*time.Hour }),
 			notBefore: 200 * 365 * 24 * time.Hour, reason: "Restart policy Always covers Failed.",
 		},
-		"a success has no row, and waits for the general back-off": {
+		"a success has no row of failures, and waits for the general back-off": {
 			record: submitted().With(func(r *v1alpha1.Record) { r.Attempt.FailureRestarts = 5 }).Running().
 				After(time.Hour).EndedRestartable(Succeeded).Obj(),
 			policy:    with(func(r *Restart) { r.Linear, r.Backoff, r.OnFailure.Backoff = true, 0, &second }),
@@ -363,8 +363,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What the spec allows when an attempt ends is what a handler judges right after: the two must not differ by the
-// digits of a time that are lost when it is stored.
+// When an attempt ends, the controller decides whether a restart is allowed; then the handler judges from the stored
+// record. The lower precision of stored times must not make the two differ.
 func TestTheEndAndItsVerdictAgree(t *testing.T) {
 	policy := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.ResetAfter, p.Restart.MaxAttempts = time.Minute, 1 })
 	record := submitted().With(func(r *v1alpha1.Record) { r.Attempt.Restarts = 1 }).Running().Obj()
@@ -375,7 +375,7 @@ func TestTheEndAndItsVerdictAgree(t *testing.T) {
 	}
 }
 
-// Two submissions that fail before each of two runs that fail: each kind has its own row and its own limit.
+// Two launches fail before each of two runs that fail: each kind has its own row and its own limit.
 func TestSchedulingFailuresThatCountApart(t *testing.T) {
 	policy := plain(restarts(RestartOnFailure), func(p *Policy) {
 		p.Restart.CountsApart, p.Restart.MaxAttempts, p.Restart.Backoff = true, Unlimited, 0

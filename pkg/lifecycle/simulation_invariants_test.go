@@ -16,11 +16,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// decide asks Decide, and holds what is true of each of its answers.
+// decide calls Decide and checks what must hold for each of its answers.
 func (w *simulation) decide(seen Observation) (*v1alpha1.Record, Decision) {
 	w.t.Helper()
 	given := w.stored
-	if w.rng.Intn(4) == 0 { // of thousands of simulations, that is plenty
+	if w.rng.Intn(4) == 0 { // enough with thousands of simulations
 		given = w.stored.DeepCopy()
 	}
 	record, decision := Decide(given, w.policy, seen, w.now)
@@ -74,7 +74,7 @@ func sameDecisions(a, b Decision) bool {
 		a.RequeueAt.Equal(b.RequeueAt) && a.AwaitsSince.Equal(b.AwaitsSince) && reflect.DeepEqual(a.Obstacle, b.Obstacle)
 }
 
-// checkShown holds that, where each state is to be shown, what lasts no time is persisted before anything follows it.
+// checkShown checks that short-lived states are persisted before anything follows, if the API persists each state.
 func (w *simulation) checkShown(given, record *v1alpha1.Record, decision Decision) {
 	w.t.Helper()
 	added := news(given, record)
@@ -93,8 +93,8 @@ func (w *simulation) checkShown(given, record *v1alpha1.Record, decision Decisio
 	}
 }
 
-// checkWait holds that an application never waits without a deadline, a handler that is asked, or something that
-// will be watched or told.
+// checkWait checks that an application never waits without a deadline, a requested handler, or a watched or published
+// change.
 func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen Observation) {
 	w.t.Helper()
 	state := State(outbox.Current(record).State)
@@ -106,7 +106,7 @@ func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen 
 	if w.interrupts {
 		delete(bounded, DriverStarted)
 	}
-	if seen.ReadyExecutors < w.policy.Executors.Init && !executorsCame(record) { // with enough of them it runs, whether there is room to tell or not
+	if seen.ReadyExecutors < w.policy.Executors.Init && !executorsWereReady(record) { // with enough of them it runs, even without room in the record
 		bounded[DriverReady] = w.policy.Timeouts.ExecutorStart
 		bounded[InitializedBelowThresholdExecutors] = w.policy.Timeouts.ExecutorStart
 		if w.interrupts {
@@ -147,7 +147,7 @@ func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen 
 	case (state.Starting() || state.Running() || state == Unknown) && w.deleted.IsZero() && driverLasts:
 		return // its Pod is watched
 	case state.Initializing() && seen.LaunchHeld != nil:
-		return // as is what holds its name
+		return // the object with the wanted name is watched
 	case state == TerminatedWithoutReleaseResources && w.deleted.IsZero() && w.policy.RetainFor < 0 && w.policy.TTL < 0:
 		return
 	case state == ResourceReleased && (w.policy.TTL < 0 || !w.deleted.IsZero()):
@@ -157,7 +157,7 @@ func (w *simulation) checkWait(record *v1alpha1.Record, decision Decision, seen 
 	}
 }
 
-// checkActive holds that no application is active for longer than its deadline, by a count of the test's own.
+// checkActive checks with its own count that no application is active for longer than its deadline.
 func (w *simulation) checkActive(record *v1alpha1.Record, decision Decision) {
 	w.t.Helper()
 	state, limit := State(outbox.Current(record).State), w.policy.ActiveDeadline
@@ -179,7 +179,7 @@ func (w *simulation) checkActive(record *v1alpha1.Record, decision Decision) {
 	}
 }
 
-// activeTime is how long an application was active before, and since when it is again.
+// activeTime returns how long an application was active before, and since when it is active now.
 func (w *simulation) activeTime(record *v1alpha1.Record) (spent time.Duration, since time.Time) {
 	for _, t := range append(slices.Clone(w.history), news(&v1alpha1.Record{Sequence: int64(len(w.history))}, record)...) {
 		state := State(t.State)
@@ -198,27 +198,27 @@ func (w *simulation) activeTime(record *v1alpha1.Record) (spent time.Duration, s
 	return spent, since
 }
 
-// checkExecutors holds that the state is the one that the number of executors asks for, where there is room to tell it.
+// checkExecutors checks that the state matches the number of executors, if the record has room for it.
 func (w *simulation) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
 	state, ready, asked := State(outbox.Current(record).State), seen.ReadyExecutors, w.policy.Executors
-	came := executorsCame(record)
-	if executorsCame(w.stored) && slices.ContainsFunc(news(w.stored, record), func(t v1alpha1.Transition) bool { return State(t.State) == ExecutorsStartTimedOut }) {
-		w.fail("executors that came are late")
+	wereReady := executorsWereReady(record)
+	if executorsWereReady(w.stored) && slices.ContainsFunc(news(w.stored, record), func(t v1alpha1.Transition) bool { return State(t.State) == ExecutorsStartTimedOut }) {
+		w.fail("the executors' start timeout ended an attempt whose executors were ready")
 	}
-	if w.deleted.IsZero() && state.Starting() && CountsExecutors(state, w.policy) && ready >= asked.Init && !came {
-		w.fail("in %s it is not recorded that %d executors came", state, ready)
+	if w.deleted.IsZero() && state.Starting() && CountsExecutors(state, w.policy) && ready >= asked.Init && !wereReady {
+		w.fail("in %s it is not recorded that %d executors were ready", state, ready)
 	}
-	if state.Starting() && came && ready < asked.Init {
-		w.cover("executors that came and went during a start")
+	if state.Starting() && wereReady && ready < asked.Init {
+		w.cover("executors that were ready and lost during a start")
 	}
 	if !CountsExecutors(state, w.policy) || !w.deleted.IsZero() || w.sinkFarBehind(record) {
 		return
 	}
 	partial := !asked.Dynamic && ready < asked.Max
 	wrong := map[State]bool{
-		DriverReady:                        ready > 0 || came,
-		InitializedBelowThresholdExecutors: ready >= asked.Init || came,
+		DriverReady:                        ready > 0 || wereReady,
+		InitializedBelowThresholdExecutors: ready >= asked.Init || wereReady,
 		RunningWithBelowThresholdExecutors: ready >= asked.Min,
 		RunningWithPartialCapacity:         ready < asked.Min || !partial || asked.Min == 0,
 		RunningHealthy:                     asked.Min > 0 && (ready < asked.Min || partial),
@@ -228,12 +228,12 @@ func (w *simulation) checkExecutors(record *v1alpha1.Record, seen Observation) {
 	}
 }
 
-// executorsCame reports whether a record says that its launch once had enough executors to begin with.
-func executorsCame(record *v1alpha1.Record) bool {
+// executorsWereReady reports whether the record's launch once had enough initial executors.
+func executorsWereReady(record *v1alpha1.Record) bool {
 	return record != nil && record.Launch != nil && record.Launch.ExecutorsReady
 }
 
-// sinkFarBehind says that the sink is so far behind that running states need not be told.
+// sinkFarBehind reports whether the sink is so far behind that running states may be left out.
 func (w *simulation) sinkFarBehind(record *v1alpha1.Record) bool {
 	size := 0
 	for _, t := range record.Transitions {
@@ -246,7 +246,7 @@ func (w *simulation) sinkFarBehind(record *v1alpha1.Record) bool {
 	return record.Sequence-record.Acknowledged >= 64 || size > 24*1024
 }
 
-// checkLost holds that a driver is given up only where its Pod had its time to go.
+// checkLost checks that a driver counts as lost only after its Pod's time was over.
 func (w *simulation) checkLost(record *v1alpha1.Record, seen Observation) {
 	w.t.Helper()
 	ended := outbox.LastEnd(record)
@@ -257,25 +257,25 @@ func (w *simulation) checkLost(record *v1alpha1.Record, seen Observation) {
 	limit := w.policy.Timeouts.ForceTermination
 	if driver := seen.Driver; driver == nil || !driver.Terminating || limit <= 0 || w.now.Before(driver.TerminatingSince.Add(limit)) ||
 		w.now.Before(driver.TerminatingUntil) {
-		w.fail("a driver is given up that may yet go")
+		w.fail("a driver counts as lost that may still stop")
 	}
 }
 
-// checkHistory holds that what was told stays told, and that nothing is left out.
+// checkHistory checks that stored transitions do not change, and that none is missing.
 func (w *simulation) checkHistory(record *v1alpha1.Record) {
 	w.t.Helper()
 	next := record.Acknowledged + 1
 	for _, transition := range record.Transitions {
-		told := transition
-		told.DriverStatus = nil
+		got := transition
+		got.DriverStatus = nil
 		known := int64(len(w.history))
 		switch {
-		case told.Sequence == known+1:
-			w.checkStep(told)
-			w.history = append(w.history, told)
-			w.cover("state "+told.State, "outcome "+told.Outcome)
-		case told.Sequence > known, !sameTransitions(told, w.history[told.Sequence-1]):
-			w.fail("transition %d is not what was told: %v", told.Sequence, describe([]v1alpha1.Transition{told}))
+		case got.Sequence == known+1:
+			w.checkStep(got)
+			w.history = append(w.history, got)
+			w.cover("state "+got.State, "outcome "+got.Outcome)
+		case got.Sequence > known, !sameTransitions(got, w.history[got.Sequence-1]):
+			w.fail("transition %d differs from what was stored: %v", got.Sequence, describe([]v1alpha1.Transition{got}))
 		}
 		if transition.Sequence == next {
 			next++
@@ -334,7 +334,7 @@ func (w *simulation) checkStep(next v1alpha1.Transition) {
 	}
 }
 
-// checkEnd holds that an application that ended did so once, and leaves no driver that may do its work yet.
+// checkEnd checks that an application ended once, and left no driver that may still work.
 func (w *simulation) checkEnd() {
 	w.t.Helper()
 	finals := 0
@@ -362,7 +362,7 @@ func (w *simulation) checkEnd() {
 	}
 }
 
-// checkSpec holds that an application that ended did so with the spec that it has, where its edits matter.
+// checkSpec checks that an application ended with its current spec, if edits matter.
 func (w *simulation) checkSpec() {
 	w.t.Helper()
 	if w.interrupts && w.deleted.IsZero() && spec.Noted(w.stored).Hash != hashOf(w.policy.Spec) {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kubelet takes a Pod one step further.
+// kubelet advances a Pod by one step.
 func (w *simulation) kubelet() {
 	if len(w.pods) == 0 {
 		return
@@ -20,7 +20,7 @@ func (w *simulation) kubelet() {
 	}
 }
 
-// terminatePod ends the containers of a Pod that is deleted, then the Pod.
+// terminatePod ends the containers of a deleted Pod, then removes the Pod.
 func (w *simulation) terminatePod(pod *simPod) {
 	if pod.alive() && w.oneIn(2) {
 		pod.exit(pick(w, int32(0), 143))
@@ -78,7 +78,7 @@ func (w *simulation) changeExecutors(pod *simPod) {
 	pod.executors = w.rng.Intn(most)
 }
 
-// finishPod ends a Pod, or one of its containers, in one of the ways there are.
+// finishPod ends a Pod or one of its containers in a random way.
 func (w *simulation) finishPod(pod *simPod) {
 	containers := pod.Status.ContainerStatuses
 	pod.Status.Conditions = nil
@@ -94,17 +94,17 @@ func (w *simulation) finishPod(pod *simPod) {
 		for i := range containers {
 			containers[i].State.Terminated.Message, containers[i].State.Terminated.Reason = w.text(), w.text()
 		}
-	case 1: // the driver alone
+	case 1: // only the driver
 		end(&containers[0], pick(w, int32(0), 1))
-	case 2: // the sidecar alone, where there is one
+	case 2: // only the sidecar, if there is one
 		end(&containers[len(containers)-1], pick(w, int32(0), 1))
-	case 3: // started anew, which it must not be
+	case 3: // restarted, which must not happen
 		containers[0].RestartCount++
 		containers[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1}
 	case 4:
 		pod.exit(137)
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"
-	case 5: // before its containers began
+	case 5: // before its containers started
 		pod.exit(1)
 		pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, nil
 	}
@@ -115,7 +115,7 @@ func end(container *corev1.ContainerStatus, code int32) {
 	container.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Ended"}}
 }
 
-// exit ends what still runs in a Pod.
+// exit ends the running containers of a Pod.
 func (p *simPod) exit(code int32) {
 	p.Status.Phase = corev1.PodSucceeded
 	for i := range p.Status.ContainerStatuses {
@@ -129,7 +129,7 @@ func (p *simPod) exit(code int32) {
 	}
 }
 
-// alive says that the driver does its work, or may begin to.
+// alive reports whether the driver works or may still start.
 func (p *simPod) alive() bool {
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 		return false

@@ -44,7 +44,7 @@ func (w *simulation) reconcile() {
 	w.fail("no end of effects")
 }
 
-// observe is what an informer knows, late as it may be, and what a live GET finds.
+// observe returns what an informer knows, possibly late, and what a live GET finds.
 func (w *simulation) observe() Observation {
 	seen := Observation{Deleted: w.deleted}
 	if w.stored == nil || w.stored.Launch == nil {
@@ -93,7 +93,7 @@ func (w *simulation) carryOutEffect(effect Effect, seen Observation) (Observatio
 	}
 	switch effect {
 	case Persist:
-		return seen, true // and is asked with it again
+		return seen, true // Decide is called again with it
 	case Launch:
 		return w.launch(seen)
 	default:
@@ -101,7 +101,7 @@ func (w *simulation) carryOutEffect(effect Effect, seen Observation) (Observatio
 	}
 }
 
-// decideLaunch fences the attempt, then creates its Pod.
+// launch fences the attempt, then creates its Pod.
 func (w *simulation) launch(seen Observation) (Observation, bool) {
 	if state := State(outbox.Current(w.stored).State); !state.Initializing() || !w.deleted.IsZero() {
 		w.fail("a launch in %s, deleted %v", state, w.deleted)
@@ -147,7 +147,8 @@ func (w *simulation) launch(seen Observation) (Observation, bool) {
 	return seen, true
 }
 
-// awaitName has a launch wait for an earlier attempt's Pod that is in the way, which is forced if it does not go.
+// awaitName makes a launch wait for an earlier attempt's Pod with the same name, which is deleted by force if it
+// stays.
 func (w *simulation) awaitName(pod *simPod, seen *Observation) {
 	driver, limit := ObserveDriver(pod.Pod, ""), w.policy.Timeouts.ForceTermination
 	seen.LaunchHeld = &Cause{Class: ClassInfrastructure, Reason: "DriverPodTerminating", Message: driver.DescribeTerminating()}
@@ -180,7 +181,7 @@ func (w *simulation) applicationID() string {
 	return "pi"
 }
 
-// create creates a driver Pod. There must be none alive.
+// create creates a driver Pod. No other driver may be alive.
 func (w *simulation) create(launch *v1alpha1.Launch) types.UID {
 	for _, pod := range w.pods {
 		if pod.alive() {
@@ -214,7 +215,7 @@ func (w *simulation) release(effect Effect, seen Observation) (Observation, bool
 	return seen, true
 }
 
-// checkForce holds that a driver is forced only after it had its time to go, the Pod's own included.
+// checkForce checks that a driver is deleted by force only after its time, including the Pod's own grace period.
 func (w *simulation) checkForce(pod *simPod) {
 	limit := w.policy.Timeouts.ForceTermination
 	switch passed := w.now.Sub(pod.deleted); {
@@ -225,7 +226,7 @@ func (w *simulation) checkForce(pod *simPod) {
 	}
 }
 
-// cachedWithoutGrace reports whether the cache has a Pod with nothing left to be forced.
+// cachedWithoutGrace reports whether the cached Pod has no grace period left.
 func (w *simulation) cachedWithoutGrace(pod *simPod) bool {
 	cached := w.cache[pod.UID]
 	return cached != nil && ObserveDriver(cached, "").NoGraceLeft

@@ -19,35 +19,35 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
-// simulation is one application among an API server, a kubelet, users, handlers and a sink, none of which can be relied
-// on, and a reconciler that does what Decide says: it persists the record, carries out the effect, and asks again.
+// simulation is one application with an API server, a kubelet, users, handlers and a sink, none of them reliable. Its
+// reconciler does what Decide returns: it persists the record, carries out the effect, and decides again.
 type simulation struct {
 	t    *testing.T
 	seed int64
 	rng  *rand.Rand
-	// reliable is a simulation in which everything works at once.
+	// reliable makes everything work at once.
 	reliable bool
 
 	now     time.Time
 	policy  Policy
 	deleted time.Time
-	// interrupts is an API that interrupts, and tells of drivers that are lost.
+	// interrupts makes the API interrupt and have the state Unknown.
 	interrupts bool
-	// oneName is an API whose driver Pods bear the same name in all attempts.
+	// oneName makes the driver Pods of all attempts have the same name.
 	oneName bool
-	// sinkDown is a sink that takes nothing.
+	// sinkDown makes the sink take nothing.
 	sinkDown bool
-	// manyAttempts is a simulation in which attempts come and go, wordy one in which everything has a long text and a long name,
-	// and restless one in which executors come and go.
+	// manyAttempts makes attempts frequent. wordy makes all texts and names long. restless makes executors start and
+	// stop.
 	manyAttempts, longTexts, changingExecutors bool
-	// newer is a simulation in which a newer version of Firesteel writes the record, too, with fields of its own.
+	// newer makes a newer version of Firesteel write the record as well, with fields of its own.
 	newer bool
 
-	// stored is the record as the API server has it, and history all transitions that it ever had.
+	// stored is the record in the API server. history has all transitions that it ever had.
 	stored  *v1alpha1.Record
 	history []v1alpha1.Transition
-	// pods are the Pods that there are, and cache is what the informer makes of them; departed are those whose
-	// deletion it was told, as it last knew them.
+	// pods are the Pods in the API server, and cache the informer's copy. departed are the deleted Pods, in their
+	// last known state.
 	pods        []*simPod
 	cache       map[types.UID]*corev1.Pod
 	deletedPods map[types.UID]*corev1.Pod
@@ -55,18 +55,17 @@ type simulation struct {
 	last        Decision
 	log         []string
 	covered     map[string]bool
-	// steps is how often something happened.
+	// steps counts the steps.
 	steps int64
 }
 
-// simPod is a driver Pod, as the API server has it.
+// simPod is a driver Pod in the API server.
 type simPod struct {
 	*corev1.Pod
 	launch string
-	// lost is a Pod whose node does not answer, stuck one that never gets ready, and starved one that never gets enough
-	// executors.
+	// lost: the Pod's node does not answer. stuck: it never becomes ready. starved: it never gets enough executors.
 	lost, stuck, starved bool
-	// interrupted says that a deletion of it was interrupted once.
+	// interrupted reports whether a deletion of it was interrupted once.
 	interrupted bool
 	// deleted is when its deletion was accepted.
 	deleted time.Time
@@ -93,7 +92,7 @@ func newSimulation(t *testing.T, seed int64) *simulation {
 
 // ---- Chance ----
 
-// oneIn is true once in n times, and never in a calm simulation.
+// oneIn is true once in n times, and never in a reliable simulation.
 func (w *simulation) oneIn(n int) bool { return !w.reliable && w.rng.Intn(n) == 0 }
 
 func pick[T any](w *simulation, choices ...T) T { return choices[w.rng.Intn(len(choices))] }
@@ -161,13 +160,13 @@ func (w *simulation) text() string {
 	return text[:min(len(text), 2000)]
 }
 
-// ---- Telling ----
+// ---- Log ----
 
 func (w *simulation) logf(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%s %s", w.now.Sub(start), fmt.Sprintf(format, args...)))
 }
 
-// cover remembers what the simulation came across.
+// cover records what the simulation ran into.
 func (w *simulation) cover(things ...string) {
 	for _, thing := range things {
 		w.covered[thing] = true
@@ -182,7 +181,7 @@ func (w *simulation) fail(format string, args ...any) {
 
 // ---- The API server ----
 
-// persist stores a record, and holds what is true of each that is stored.
+// persist stores a record, and checks what must hold for each stored record.
 func (w *simulation) persist(record *v1alpha1.Record) {
 	w.t.Helper()
 	stored := record
@@ -199,7 +198,7 @@ func (w *simulation) persist(record *v1alpha1.Record) {
 	w.checkEnd()
 }
 
-// encode takes a record to JSON and back.
+// encode converts a record to JSON and back.
 func (w *simulation) encode(record *v1alpha1.Record) *v1alpha1.Record {
 	w.t.Helper()
 	encoded, err := json.Marshal(record)
@@ -219,7 +218,7 @@ func (w *simulation) encode(record *v1alpha1.Record) *v1alpha1.Record {
 	return stored
 }
 
-// deletePod accepts a Pod's deletion; one that was never scheduled goes at once.
+// deletePod accepts a Pod's deletion. A Pod that was never scheduled is removed at once.
 func (w *simulation) deletePod(pod *simPod) {
 	if pod.DeletionTimestamp == nil {
 		grace := pick(w, int64(30), 30, 1, 3600, 1<<62)
@@ -232,7 +231,7 @@ func (w *simulation) deletePod(pod *simPod) {
 	}
 }
 
-// removePod takes a Pod out of the API server, and its containers with it, unless a finalizer keeps it.
+// removePod removes a Pod and its containers, unless a finalizer keeps it.
 func (w *simulation) removePod(pod *simPod) {
 	interrupted := !pod.interrupted && w.oneIn(10)
 	if len(pod.Finalizers) > 0 || interrupted {
@@ -249,7 +248,7 @@ func (w *simulation) removePod(pod *simPod) {
 	w.logf("%s is gone", pod.UID)
 }
 
-// sync brings the informer's cache up to date.
+// sync updates the informer's cache.
 func (w *simulation) sync() {
 	there := map[types.UID]*corev1.Pod{}
 	for _, pod := range w.pods {

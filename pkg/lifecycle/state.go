@@ -2,7 +2,7 @@ package lifecycle
 
 import "slices"
 
-// State is what an application is going through. The first eighteen are the Apache operator's, in its order.
+// State is the state of an application. The first eighteen are the Apache operator's, in its order.
 type State string
 
 // The states that every API has.
@@ -47,41 +47,41 @@ var States = []State{
 	Suspending, Suspended, Resuming, Invalidating, Unknown,
 }
 
-// Initializing says that the attempt waits for its launch.
+// Initializing reports whether the attempt waits for its launch.
 func (s State) Initializing() bool {
 	return s == Submitted || s == ScheduledToRestart || s == Resuming
 }
 
-// Starting says that the driver is requested and its executors are not yet there.
+// Starting reports whether the driver is requested and its executors are not there yet.
 func (s State) Starting() bool {
 	return slices.Contains([]State{DriverRequested, DriverStarted, DriverReady, InitializedBelowThresholdExecutors}, s)
 }
 
-// Running says that the application does its work.
+// Running reports whether the application does its work.
 func (s State) Running() bool {
 	return slices.Contains([]State{RunningHealthy, RunningWithPartialCapacity, RunningWithBelowThresholdExecutors}, s)
 }
 
-// AttemptEnded says that the attempt has ended.
+// AttemptEnded reports whether the attempt has ended, and the application has not.
 func (s State) AttemptEnded() bool { return s == Succeeded || s.Failure() }
 
-// transient says that another state may follow at once.
+// transient reports whether another state may follow at once.
 func (s State) transient() bool { return s.AttemptEnded() || s == Suspending || s == Invalidating }
 
-// Terminated says that the application has ended for good.
+// Terminated reports whether the application has ended.
 func (s State) Terminated() bool {
 	return s == ResourceReleased || s == TerminatedWithoutReleaseResources
 }
 
-// Failure says that the attempt ended badly.
+// Failure reports whether the attempt ended with a failure.
 func (s State) Failure() bool {
 	return slices.Contains([]State{
 		DriverStartTimedOut, ExecutorsStartTimedOut, DriverReadyTimedOut, Failed, SchedulingFailure, DriverEvicted,
 	}, s)
 }
 
-// InfrastructureFailure says that the cluster, rather than the application, is likely to blame. The members
-// are the Apache operator's.
+// InfrastructureFailure reports whether the cluster, rather than the application, is the likely cause. The list is
+// the Apache operator's.
 func (s State) InfrastructureFailure() bool {
 	return slices.Contains([]State{DriverStartTimedOut, ExecutorsStartTimedOut, SchedulingFailure}, s)
 }

@@ -2,7 +2,7 @@ package lifecycle
 
 import "slices"
 
-// ends are the ends that an attempt may come to in any state in which it has a driver.
+// ends are the ends of an attempt that are possible in every state with a driver.
 var ends = []State{Succeeded, Failed, DriverEvicted}
 
 // afterEnd are the states that may follow the end of an attempt.
@@ -43,9 +43,9 @@ var steps = map[State][]State{
 	}, ends...),
 }
 
-// Follows reports whether a state may follow another in an application that is not deleted; the first state follows the empty one.
-// An API that interrupts suspends and invalidates applications at any time, and loses sight of drivers. A deletion leads from every
-// state to ResourceReleased.
+// Follows reports whether a state may follow another in an application that is not deleted. The first state follows
+// the empty one. An API that interrupts can suspend, invalidate or lose contact at any time. A deletion leads from
+// every state to ResourceReleased.
 func Follows(from, to State, interrupts bool) bool {
 	active := from.Starting() || from.Running()
 	switch {

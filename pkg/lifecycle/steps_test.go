@@ -16,8 +16,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// TestStepsAreThoseThatHappen decides about each state, with many policies and observations, and about the records that come of it.
-// The steps that happen are those of the table, no more and no fewer.
+// TestStepsAreThoseThatHappen decides on each state, with many policies and observations, and on the resulting
+// records. The steps that happen must be exactly those of the table.
 func TestStepsAreThoseThatHappen(t *testing.T) {
 	for name, interrupts := range map[string]bool{"an API that does not interrupt": false, "an API that interrupts": true} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func onlyInterrupting(state State) bool {
 	return slices.Contains([]State{Suspending, Suspended, Resuming, Invalidating, Unknown}, state)
 }
 
-// stepsThatHappen decides about the first record, and then about each record that comes of a decision and is of a new kind.
+// stepsThatHappen decides on the first record, and then on each resulting record of a new kind.
 func stepsThatHappen(interrupts bool) map[string]bool {
 	happened, known := map[string]bool{}, map[string]bool{}
 	todo := []*v1alpha1.Record{nil}
@@ -86,7 +86,7 @@ func noteSteps(happened map[string]bool, before, after *v1alpha1.Record) {
 	}
 }
 
-// kindOf is what of a record another decision may depend on.
+// kindOf returns the parts of a record on which another decision may depend.
 func kindOf(record *v1alpha1.Record) string {
 	before, current := "", outbox.Current(record)
 	if n := len(record.Transitions); n > 1 && current.State == string(Unknown) {
@@ -100,17 +100,17 @@ func kindOf(record *v1alpha1.Record) string {
 	return fmt.Sprint(before, current.State, restart, record.Launch != nil, launched != "", released)
 }
 
-// variants are a record, the same with a verdict, and the same whose executors were ready while there was no room for the state that
-// says so.
+// variants returns a record, the same with a verdict, and the same whose executors were ready without room for the
+// transition.
 func variants(record *v1alpha1.Record) []*v1alpha1.Record {
 	if record == nil {
 		return []*v1alpha1.Record{nil}
 	}
 	records := []*v1alpha1.Record{record}
 	if record.Launch != nil {
-		came := record.DeepCopy()
-		came.Launch.ExecutorsReady = true
-		records = append(records, came)
+		wereReady := record.DeepCopy()
+		wereReady.Launch.ExecutorsReady = true
+		records = append(records, wereReady)
 	}
 	for _, restart := range []bool{true, false} {
 		judged := record.DeepCopy()

@@ -7,21 +7,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// maxDriverStatus bounds the kept status of a driver Pod, in bytes of JSON.
+// maxDriverStatus bounds the stored status of a driver Pod, in bytes of JSON.
 const maxDriverStatus = 12 * 1024
 
-// enter appends a transition into a state that is no end.
+// enter appends a transition into a state that ends nothing.
 func (m *machine) enter(state State, message string) bool {
 	m.append(v1alpha1.Transition{State: string(state), Message: message})
 	return true
 }
 
-// enterRunning is enter for the states that come and go; it leaves them out where the sink is far behind.
+// enterRunning enters a running state, which may be left out: it does nothing if the sink is far behind.
 func (m *machine) enterRunning(state State, message string) bool {
 	return outbox.HasRoomForProgress(m.record) && m.enter(state, message)
 }
 
-// fail ends the attempt badly.
+// fail ends the attempt with a failure.
 func (m *machine) fail(state State, cause Cause) bool {
 	return m.end(End{State: state, Cause: cause})
 }
@@ -34,7 +34,7 @@ func (m *machine) end(end End) bool {
 	return true
 }
 
-// ended is the transition that ends the attempt, with no other to follow.
+// ended returns the transition that ends the attempt, with no restart allowed.
 func (m *machine) ended(end End) v1alpha1.Transition {
 	outcome := outcomeSucceeded
 	if end.State.Failure() {
@@ -56,7 +56,7 @@ func (m *machine) ended(end End) v1alpha1.Transition {
 	return transition
 }
 
-// terminatePod ends the application. outcome is empty where its end was told before.
+// terminate ends the application. outcome is empty if an earlier transition has it.
 func (m *machine) terminate(state State, message, outcome string) bool {
 	m.append(v1alpha1.Transition{State: string(state), Message: message, Outcome: outcome})
 	return true

@@ -16,7 +16,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// maxRecord is what a record may take in JSON.
+// maxRecord bounds a record in JSON.
 const maxRecord = 64 * 1024
 
 func size(t *testing.T, value any) int {
@@ -28,7 +28,7 @@ func size(t *testing.T, value any) int {
 	return len(encoded)
 }
 
-// badTexts are texts that take more in JSON than they seem to.
+// badTexts are texts that take more in JSON than in memory.
 var badTexts = map[string]string{
 	"a long one":                   strings.Repeat("word ", 10_000),
 	"one of wide characters":       strings.Repeat("火鋼", 5_000),
@@ -101,7 +101,7 @@ func TestADriversStatusIsBounded(t *testing.T) {
 	}
 }
 
-// worstAttempt appends what an attempt may add at most.
+// worstAttempt appends the most that one attempt may add.
 func worstAttempt(t *testing.T, record *v1alpha1.Record, policy Policy, now time.Time) *v1alpha1.Record {
 	t.Helper()
 	name := strings.Repeat("n", 253)
@@ -116,8 +116,8 @@ func worstAttempt(t *testing.T, record *v1alpha1.Record, policy Policy, now time
 	return record
 }
 
-// A sink that takes nothing must not make the record of an application that restarts for ever grow without bound:
-// it waits for the sink, by that name, and goes on when there is room. No transition is lost.
+// With a sink that takes nothing, the record of an application that restarts for ever must not grow without bound.
+// The restart waits for the sink, a condition says so, and it goes on when there is room. No transition is lost.
 func TestRestartsWaitForTheSink(t *testing.T) {
 	policy := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts, p.Restart.Backoff = 1e6, 0 })
 	record, _ := Decide(nil, policy, Observation{}, start)
@@ -167,7 +167,7 @@ func TestRestartsWaitForTheSink(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyNeedsIsDropped(t *testing.T) {
+func TestOldAcknowledgedTransitionsAreDropped(t *testing.T) {
 	life := func() *recordBuilder {
 		return submitted().Running().EndedRestartable(Failed).
 			Restarting().Running().EndedRestartable(Failed).
@@ -191,14 +191,14 @@ func TestWhatNobodyNeedsIsDropped(t *testing.T) {
 	}
 	tests := map[string]struct {
 		record *v1alpha1.Record
-		// from is the first transition that is kept, and statusFrom the first whose driver's status is.
+		// from is the first transition that stays, and statusFrom the first whose driver status stays.
 		from, statusFrom int64
 	}{
-		"what the sink has not taken is kept":                   {life().With(withStatuses).Obj(), 1, 7},
-		"what it took is kept of the last two attempts":         {life().With(withStatuses).Acknowledged().Obj(), 7, 7},
-		"what it took half is kept half":                        {life().With(withStatuses).With(acknowledged(3)).Obj(), 4, 7},
-		"of a single attempt the last 64 are kept":              {life().With(many).With(withStatuses).Acknowledged().Obj(), 54, 54},
-		"of a single attempt what the sink has not taken stays": {life().With(many).With(acknowledged(20)).Obj(), 21, 0},
+		"unacknowledged transitions stay":                               {life().With(withStatuses).Obj(), 1, 7},
+		"acknowledged transitions of the last two attempts stay":        {life().With(withStatuses).Acknowledged().Obj(), 7, 7},
+		"of a partly acknowledged record the unacknowledged part stays": {life().With(withStatuses).With(acknowledged(3)).Obj(), 4, 7},
+		"of a single attempt the last 64 stay":                          {life().With(many).With(withStatuses).Acknowledged().Obj(), 54, 54},
+		"of a single attempt all unacknowledged stay":                   {life().With(many).With(acknowledged(20)).Obj(), 21, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestWhatNobodyNeedsIsDropped(t *testing.T) {
 	}
 }
 
-// Of a record that was edited in the weirdest way, it stays known where the application stands and since when.
+// Even in a badly edited record, the current state and its time stay known.
 func TestTheLastTwoTransitionsStay(t *testing.T) {
 	record := submitted().Running().Ended(Failed).After(time.Minute).Released().Acknowledged().
 		With(func(r *v1alpha1.Record) { r.Attempt.ID = 1000 }).Obj()

@@ -2,11 +2,11 @@ package lifecycle
 
 import "time"
 
-// unresponsiveAfter is how long a Pod may outlast its grace before its node is taken to be out of touch: a kubelet that
-// answers kills what is left and says so.
+// unresponsiveAfter is how long a Pod may outlast its grace period before its node counts as unresponsive: a healthy
+// kubelet kills the Pod and reports it.
 const unresponsiveAfter = 30 * time.Second
 
-// driverUnknown says that nobody tells any more what the driver does: its node is lost, or does not do as it is told.
+// driverUnknown reports whether the driver's state is unknown: its node does not answer, or does not stop the Pod.
 func (m *machine) driverUnknown() bool {
 	driver := m.seen.Driver
 	switch {
@@ -23,15 +23,15 @@ func (m *machine) driverUnknown() bool {
 	return true
 }
 
-// leaveUnknown goes back to the state that the driver was lost in. A Pod that is not seen tells nothing.
+// leaveUnknown returns to the state before Unknown. A Pod that is not seen proves nothing.
 func (m *machine) leaveUnknown() bool {
 	if m.seen.Driver == nil || m.driverUnknown() {
 		return false
 	}
-	return m.enter(m.previousState(), "The driver's node tells of the driver again.")
+	return m.enter(m.previousState(), "The driver's node reports the driver's state again.")
 }
 
-// previousState is the state that the application was in before the current one, where its driver lived then.
+// previousState returns the state before the current one, if its driver was alive then.
 func (m *machine) previousState() State {
 	if n := len(m.record.Transitions); n > 1 {
 		before := State(m.record.Transitions[n-2].State)

@@ -10,9 +10,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Adopt completes a record that holds the states of an application which another operator ran: which of them are
-// ends, how they ended, whether another attempt may follow, and when. All of it happened before Firesteel's time, so
-// it counts as told. The record comes with an attempt and at least one transition.
+// Adopt completes a record that holds the states of an application which another operator ran. It marks which of them
+// end an attempt, how the attempt ended, and whether and when another attempt follows. All transitions count as
+// delivered: they are older than Firesteel's part in this application. The record must have an attempt and at least
+// one transition.
 func Adopt(record *v1alpha1.Record, policy Policy) {
 	record.Sequence = outbox.Current(record).Sequence
 	record.Acknowledged = record.Sequence
@@ -32,7 +33,7 @@ func followedByRestart(transitions []v1alpha1.Transition) bool {
 	return len(transitions) > 1 && State(transitions[1].State) == ScheduledToRestart
 }
 
-// adoptCurrentState has what is to come follow from where the application stands.
+// adoptCurrentState completes the current state, from which the next decision follows.
 func adoptCurrentState(record *v1alpha1.Record, policy Policy) {
 	current := &record.Transitions[len(record.Transitions)-1]
 	switch state := State(current.State); {
@@ -46,7 +47,7 @@ func adoptCurrentState(record *v1alpha1.Record, policy Policy) {
 	}
 }
 
-// previousEndState is the state that the attempt before the current one ended in; empty where that is not known.
+// previousEndState returns the state in which the previous attempt ended; empty if it is unknown.
 func previousEndState(record *v1alpha1.Record) State {
 	if end := PreviousEnd(record); end != nil {
 		return State(end.State)
@@ -54,7 +55,7 @@ func previousEndState(record *v1alpha1.Record) State {
 	return ""
 }
 
-// adoptOutcome marks the transition by which the application came to its true end: the first into a terminated state.
+// adoptOutcome sets the outcome on the transition that ended the application: the first one into a terminated state.
 func adoptOutcome(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && State(t.State).Terminated() {
@@ -67,10 +68,10 @@ func adoptOutcome(record *v1alpha1.Record) {
 	}
 }
 
-// driverRemoved begins the message of an end for which there was no driver, the Apache operator's as well as ours.
+// driverRemoved begins the message of an end without a driver, both in the Apache operator and here.
 const driverRemoved = "Driver removed."
 
-// adoptedEnd is what can be known of an end by its state, and by the driver's last status where that was kept.
+// adoptedEnd derives an end from its state, and from the driver's last status if that was stored.
 func adoptedEnd(t v1alpha1.Transition, mainContainer string) *v1alpha1.AttemptEnd {
 	end := &v1alpha1.AttemptEnd{Outcome: outcomeSucceeded, Message: outbox.Clip(t.Message, outbox.MaxMessage)}
 	state := State(t.State)

@@ -11,7 +11,7 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-func TestAdoptTellsEnds(t *testing.T) {
+func TestAdoptMarksEnds(t *testing.T) {
 	always, never := plain(restarts(RestartAlways)), plain()
 	exhausted := plain(restarts(RestartAlways), func(p *Policy) { p.Restart.MaxAttempts = 0 })
 	for name, test := range map[string]struct {
@@ -19,35 +19,35 @@ func TestAdoptTellsEnds(t *testing.T) {
 		policy Policy
 		want   []string
 	}{
-		"of an attempt that may be followed": {
+		"an attempt that may be followed by another": {
 			submitted().In(Failed), always, []string{"1/0 Submitted", "2/0 Failed | ended Failed, application, restartable"},
 		},
-		"of one that the policy does not cover": {
+		"an attempt that the policy does not cover": {
 			submitted().In(Failed), never, []string{"1/0 Submitted", "2/0 Failed | ended Failed, application"},
 		},
-		"of one that a limit holds back": {
+		"an attempt after which a limit denies a restart": {
 			submitted().In(Succeeded), exhausted, []string{"1/0 Submitted", "2/0 Succeeded | ended Succeeded"},
 		},
-		"of one that was followed, whatever the policy": {
+		"an attempt that was followed by another, whatever the policy": {
 			submitted().In(SchedulingFailure).Restarting(), never,
 			[]string{"1/0 Submitted", "2/0 SchedulingFailure | ended Failed, scheduling, restartable", "3/1 ScheduledToRestart"},
 		},
-		"of the application": {
+		"the application": {
 			submitted().In(DriverReadyTimedOut).In(TerminatedWithoutReleaseResources).In(ResourceReleased), always,
 			[]string{
 				"1/0 Submitted", "2/0 DriverReadyTimedOut | ended Failed, timeout",
 				"3/0 TerminatedWithoutReleaseResources | final Failed", "4/0 ResourceReleased",
 			},
 		},
-		"of one that was deleted": {
+		"a deleted application": {
 			submitted().In(ResourceReleased), always, []string{"1/0 Submitted", "2/0 ResourceReleased | final Deleted"},
 		},
-		"by what the driver said last": {
-			submitted().In(Failed).With(lastSaid(driverPod().Phase(corev1.PodFailed).Container("main", exited(137, "OOMKilled")))), never,
+		"a cause from the driver's last status": {
+			submitted().In(Failed).With(lastStatus(driverPod().Phase(corev1.PodFailed).Container("main", exited(137, "OOMKilled")))), never,
 			[]string{"1/0 Submitted", "2/0 Failed | ended Failed, application, OOMKilled, exit 137"},
 		},
-		"but not where the driver said something else": {
-			submitted().In(DriverStartTimedOut).With(lastSaid(driverPod().Phase(corev1.PodFailed).Container("main", exited(1, "Error")))), never,
+		"no cause from a driver status that contradicts the state": {
+			submitted().In(DriverStartTimedOut).With(lastStatus(driverPod().Phase(corev1.PodFailed).Container("main", exited(1, "Error")))), never,
 			[]string{"1/0 Submitted", "2/0 DriverStartTimedOut | ended Failed, timeout"},
 		},
 	} {
@@ -64,7 +64,7 @@ func TestAdoptTellsEnds(t *testing.T) {
 	}
 }
 
-func lastSaid(pod *podBuilder) func(*v1alpha1.Record) {
+func lastStatus(pod *podBuilder) func(*v1alpha1.Record) {
 	return func(r *v1alpha1.Record) { r.Transitions[len(r.Transitions)-1].DriverStatus = &pod.Obj().Status }
 }
 
@@ -85,14 +85,14 @@ func TestAdoptedApplicationsGoOn(t *testing.T) {
 			record: adopted(submitted().In(Failed).Restarting(), plain(backoff, hour)), policy: plain(backoff, hour), now: at(time.Hour),
 			want: Decision{Effect: Launch},
 		},
-		"a driver that was gone at the adoption was lost": {
+		"a driver that was gone at the adoption is lost": {
 			record: adopted(submitted().Running().With(func(r *v1alpha1.Record) { r.Launch.Released = true }), plain()), policy: plain(), now: at(0),
 			news: []string{
 				"6/0 Failed [pi-0-driver pi-0]: " + lostMessage + " | ended Failed, infrastructure, DriverLost",
 				"7/0 ResourceReleased [pi-0-driver pi-0] | final Failed",
 			},
 		},
-		"an end that may be followed awaits a verdict": {
+		"an end that may be followed by another attempt awaits a verdict": {
 			record: adopted(submitted().Running().In(Failed), plain(backoff)), policy: plain(backoff), now: at(time.Hour),
 			want: Decision{Awaits: AwaitsVerdict},
 		},
