@@ -58,6 +58,7 @@ test: ## Run all tests, and print how long each part took.
 test-unit: ## Run the tests that need nothing but Go.
 	go test $(UNIT)
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
+	cd test/install && go test ./...
 
 .PHONY: lifecycle-steps
 lifecycle-steps: ## Drive the state machine through STEPS (default a million) random steps.

@@ -1,0 +1,85 @@
+package install
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// build builds a kustomization, as kubectl kustomize does.
+func build(t *testing.T, folder string) objects {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, folder))
+	if err != nil {
+		t.Fatalf("%s: %v", folder, err)
+	}
+	text, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects{}
+	all.add(t, folder, text)
+	return all
+}
+
+func TestKustomizeBaseHoldsEveryManifest(t *testing.T) {
+	mustEqual(t, read(t, "*.yaml"), build(t, "config"))
+}
+
+func TestKustomizeComponentAddsItsFolderToTheBase(t *testing.T) {
+	for component, manifests := range map[string]string{
+		"admission": "*.yaml", "driver-logs": "*.yaml", "eventing": "[1-8]*.yaml",
+	} {
+		t.Run(component, func(t *testing.T) {
+			want := read(t, "*.yaml", filepath.Join(component, manifests))
+			if component == "eventing" {
+				// It patches the ConfigMap of the base.
+				patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
+				data := want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any)
+				for key, value := range patch.Object["data"].(map[string]any) {
+					data[key] = value
+				}
+			}
+			mustEqual(t, want, build(t, "examples/kustomize/"+component))
+		})
+	}
+}
+
+func TestKustomizeGivesAnotherNamespaceItsAccounts(t *testing.T) {
+	for _, o := range build(t, "examples/kustomize/team-a") {
+		if o.GetNamespace() != "team-a" {
+			t.Errorf("%s is in another namespace", key(o))
+		}
+	}
+}
+
+func TestKustomizeSecondInstallationSharesNothingButTheCluster(t *testing.T) {
+	first, second := build(t, "examples/kustomize/eventing"), build(t, "examples/kustomize/second-installation")
+	for name, o := range second {
+		if first[name] != nil {
+			t.Errorf("both installations have %s", name)
+		}
+		text, err := o.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(strings.ReplaceAll(string(text), `-n `+systemNamespace, ""), systemNamespace) {
+			t.Errorf("%s names the namespace of the other installation: %s", name, text)
+		}
+	}
+	// The controller finds its settings by the names of the ConfigMaps.
+	names := func(all objects) (found []string) {
+		for _, o := range all.kind("ConfigMap") {
+			found = append(found, o.GetName())
+		}
+		slices.Sort(found)
+		return found
+	}
+	if !slices.Equal(names(first), names(second)) {
+		t.Errorf("the second installation has the ConfigMaps %v, want %v", names(second), names(first))
+	}
+}
