@@ -13,7 +13,7 @@ export CLUSTER
 
 # Packages whose tests need nothing but Go.
 UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/clientview/... ./test/parity/... ./test/docs/... \
-	$(addprefix ./test/chaos/,dice gateway journal sink verdict) $(addprefix ./test/bench/,machine report)
+	$(addprefix ./test/chaos/,dice gateway journal sink verdict) ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -193,4 +194,40 @@ func fetch(ctx context.Context, url string) (string, error) {
 		err = fmt.Errorf("%s: %s", url, response.Status)
 	}
 	return string(body), err
+}
+
+// tick is the unit of times in /proc.
+const tick = 10 * time.Millisecond
+
+// cpuOf is the time that a process has spent on processors.
+func cpuOf(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The name of the program, in brackets, may have any character; utime and stime are 11 fields behind the one after it.
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc/%d/stat is %q", pid, text)
+	}
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// residentOf is the memory of a process that is resident, in MiB.
+func residentOf(pid int) (float64, error) {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if after, is := strings.CutPrefix(lines.Text(), "VmRSS:"); is {
+			kib, err := strconv.Atoi(strings.Fields(after)[0])
+			return float64(kib) / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("process %d has no memory", pid)
 }

@@ -12,8 +12,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-
-	"github.com/firesteel-dev/firesteel/test/bench/machine"
 )
 
 const (
@@ -188,11 +186,11 @@ func (w *world) account(ctx context.Context, c *controller, begins bool) (a spen
 // processorTimes are how long each program has been busy.
 func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
 	cpu = map[string]time.Duration{}
-	if cpu["controller"], err = machine.CPUTime(c.Pid()); err != nil {
+	if cpu["controller"], err = cpuOf(c.Pid()); err != nil {
 		return nil, err
 	}
 	for program, pid := range w.plane.Pids() {
-		if cpu[program], err = machine.CPUTime(pid); err != nil {
+		if cpu[program], err = cpuOf(pid); err != nil {
 			return nil, err
 		}
 	}

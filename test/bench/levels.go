@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/firesteel-dev/firesteel/test/bench/machine"
 )
 
 const (
@@ -167,7 +165,7 @@ func samples(batches []spent, of func(spent) float64) (all []float64) {
 type footprint struct{ resident, heap float64 }
 
 func (b *bench) footprint(ctx context.Context, c *controller) (its footprint, err error) {
-	if its.resident, err = machine.Resident(c.Pid()); err != nil { // before the collection that comes with the question below
+	if its.resident, err = residentOf(c.Pid()); err != nil { // before the collection that comes with the question below
 		return its, err
 	}
 	memory, err := c.memory(ctx, true)

@@ -8,8 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-
-	"github.com/firesteel-dev/firesteel/test/bench/machine"
 )
 
 const (
@@ -70,7 +68,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 	}
 	cpu := make([]time.Duration, count)
 	for i, c := range replicas {
-		if cpu[i], err = machine.CPUTime(c.Pid()); err != nil {
+		if cpu[i], err = cpuOf(c.Pid()); err != nil {
 			return pace{}, nil, err
 		}
 	}
@@ -79,7 +77,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 		return p, nil, fmt.Errorf("%w\n%s", err, replicas[0].Tail(20))
 	}
 	for i, c := range replicas {
-		now, err := machine.CPUTime(c.Pid())
+		now, err := cpuOf(c.Pid())
 		if err != nil {
 			return p, nil, err
 		}

@@ -1,4 +1,4 @@
-// Package machine describes the machine that benchmarks run on, and measures processes.
+// Package machine describes the machine that benchmarks run on.
 package machine
 
 import (
