@@ -1,0 +1,147 @@
+// Package crds applies the CustomResourceDefinitions of Firesteel's APIs to a cluster.
+package crds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/yaml"
+
+	manifests "github.com/firesteel-dev/firesteel/config"
+)
+
+// groups holds the API groups whose CRDs belong to an API.
+var groups = map[string][]string{
+	"spark.apache.org":     {"spark.apache.org", "firesteel.dev"},
+	"sparkoperator.k8s.io": {"sparkoperator.k8s.io"},
+}
+
+// APIs returns the names of all APIs.
+func APIs() []string { return slices.Sorted(maps.Keys(groups)) }
+
+const (
+	// fieldManager owns the fields of the CRDs.
+	fieldManager = "firesteel-setup"
+	partOf       = "app.kubernetes.io/part-of"
+	owned        = "firesteel"
+	// Helm marks what belongs to a release.
+	helmRelease   = "meta.helm.sh/release-name"
+	helmNamespace = "meta.helm.sh/release-namespace"
+
+	period = 250 * time.Millisecond
+)
+
+// Of returns the CRDs of some APIs.
+func Of(apis ...string) ([]*unstructured.Unstructured, error) {
+	var wanted []string
+	for _, api := range apis {
+		if groups[api] == nil {
+			return nil, fmt.Errorf("there is no API %q: write one of %s", api, strings.Join(APIs(), ", "))
+		}
+		wanted = append(wanted, groups[api]...)
+	}
+	files, err := fs.Glob(manifests.CRDs, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var found []*unstructured.Unstructured
+	for _, file := range files {
+		text, err := manifests.CRDs.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		crd := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(text, &crd.Object); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		group, _, err := unstructured.NestedString(crd.Object, "spec", "group")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if slices.Contains(wanted, group) {
+			found = append(found, crd)
+		}
+	}
+	return found, nil
+}
+
+// Apply applies CRDs on the server's side, and returns when the API server serves them. If one of them belongs to another owner, it
+// changes nothing and names the owner, unless takeOver is set.
+func Apply(ctx context.Context, client dynamic.Interface, takeOver bool, crds ...*unstructured.Unstructured) error {
+	existing := client.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	var foreign []error
+	for _, crd := range crds {
+		live, err := existing.Get(ctx, crd.GetName(), metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return fmt.Errorf("read the CRD %s: %w", crd.GetName(), err)
+		case !takeOver && live.GetLabels()[partOf] != owned:
+			foreign = append(foreign, fmt.Errorf("the CRD %s belongs to %s", live.GetName(), owner(live)))
+		}
+	}
+	if len(foreign) > 0 {
+		return fmt.Errorf("%w\nRemove that operator first. Or take its CRDs over, by -take-over of setup or crds.takeOver=true of the chart: all objects of their kinds stay", errors.Join(foreign...))
+	}
+	for _, crd := range crds {
+		// Earlier versions of Firesteel, kubectl and the owner of a CRD that is taken over own fields, too.
+		if _, err := existing.Apply(ctx, crd.GetName(), crd, metav1.ApplyOptions{FieldManager: fieldManager, Force: true}); err != nil {
+			return fmt.Errorf("apply the CRD %s: %w", crd.GetName(), err)
+		}
+	}
+	for _, crd := range crds {
+		if err := untilServed(ctx, existing, crd.GetName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// owner describes the owner of a CRD that is not Firesteel's.
+func owner(crd *unstructured.Unstructured) string {
+	if release := crd.GetAnnotations()[helmRelease]; release != "" {
+		return fmt.Sprintf("the Helm release %s/%s", crd.GetAnnotations()[helmNamespace], release)
+	}
+	var managers []string
+	for _, entry := range crd.GetManagedFields() {
+		if entry.Subresource == "" {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	if len(managers) == 0 {
+		return "another owner"
+	}
+	slices.Sort(managers)
+	return "another owner, which wrote it by " + strings.Join(slices.Compact(managers), ", ")
+}
+
+func untilServed(ctx context.Context, existing dynamic.ResourceInterface, name string) error {
+	var conditions []any
+	err := wait.PollUntilContextCancel(ctx, period, true, func(ctx context.Context) (bool, error) {
+		live, err := existing.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		conditions, _, err = unstructured.NestedSlice(live.Object, "status", "conditions")
+		return slices.ContainsFunc(conditions, func(condition any) bool {
+			fields, ok := condition.(map[string]any)
+			return ok && fields["type"] == string(apiextensionsv1.Established) && fields["status"] == string(apiextensionsv1.ConditionTrue)
+		}), err
+	})
+	if err != nil {
+		return fmt.Errorf("wait until the API server serves the CRD %s, whose conditions are %v: %w", name, conditions, err)
+	}
+	return nil
+}
