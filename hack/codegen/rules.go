@@ -7,6 +7,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // A refinement is what the schema says of a field beyond its Go type.
@@ -51,7 +53,7 @@ var applicationRefinements = []refinement{
 // labelOfVersion wants a version of Spark to be the value of a label.
 var labelOfVersion = matches(
 	`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`,
-	"cannot be the label spark-version: write letters, digits, -, _ and . only, and begin and end with a letter or digit",
+	finding.NoVersionLabel.Error(),
 )
 
 var (
@@ -79,12 +81,12 @@ func matches(pattern, otherwise string) apiextensionsv1.ValidationRules {
 
 // named wants the metadata of an object to name it.
 func named(metadata, kind string) apiextensionsv1.ValidationRule {
-	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) && self.%[1]s.name != ''", metadata), "name the "+kind)
+	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) && self.%[1]s.name != ''", metadata), finding.Unnamed("", kind).Remedy)
 }
 
 // namedOrNumbered is content with the beginning of a name.
 func namedOrNumbered(metadata, kind string) apiextensionsv1.ValidationRule {
-	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) || has(self.%[1]s.generateName)", metadata), "name the "+kind)
+	return required(metadata+".name", fmt.Sprintf("has(self.%[1]s.name) || has(self.%[1]s.generateName)", metadata), finding.Unnamed("", kind).Remedy)
 }
 
 // attached wants a route to have a parent.

@@ -6,6 +6,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // sparkOperatorRefinements leave to Kubernetes what it checks itself, and refuse what the Kubeflow operator's webhook
@@ -47,7 +49,7 @@ var beginsServices = apiextensionsv1.ValidationRule{
 	Rule: "oldSelf.hasValue() || " +
 		"size(self.metadata.name) <= 63 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
 	OptionalOldSelf: ptr.To(true),
-	MessageExpression: `'metadata.name "' + self.metadata.name + '" cannot begin the names of Services: ` +
+	MessageExpression: `'` + finding.InvalidName.Text + ` "' + self.metadata.name + '": ` +
 		`write at most 63 lower case letters, digits and -, of which the first is a letter and the last is not -'`,
 }
 
@@ -55,7 +57,7 @@ var oneNodeSelector = apiextensionsv1.ValidationRule{
 	Rule: "!has(self.nodeSelector) || " +
 		"(!has(self.driver) || !has(self.driver.nodeSelector)) && (!has(self.executor) || !has(self.executor.nodeSelector))",
 	FieldPath: ".nodeSelector",
-	Message:   "excludes driver.nodeSelector and executor.nodeSelector: write into both of them what is to hold for both",
+	Message:   finding.NodeSelectorTwice.Text + ": write into driver.nodeSelector and executor.nodeSelector what is to hold for both",
 }
 
 // templatesOf wants a version of Spark that knows pod templates.
@@ -63,7 +65,7 @@ func templatesOf(role string) apiextensionsv1.ValidationRule {
 	return apiextensionsv1.ValidationRule{
 		Rule: fmt.Sprintf("!has(self.%[1]s) || !has(self.%[1]s.template) || "+
 			"!has(self.sparkVersion) || !self.sparkVersion.matches('^v?[0-2][.]')", role),
-		MessageExpression: fmt.Sprintf(`'%s.template: Spark "' + self.sparkVersion + '" knows no pod templates: `+
-			`correct sparkVersion, or use 3.0.0 or later'`, role),
+		MessageExpression: fmt.Sprintf(`'%s: sparkVersion is "' + self.sparkVersion + '". Correct it, or leave %s.template out'`,
+			finding.TemplateUnsupported.Text, role),
 	}
 }

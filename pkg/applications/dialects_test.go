@@ -49,7 +49,7 @@ func use(d dialect.Dialect, app dialect.Application) {
 	_, _ = d.Plan(app, v1alpha1.Attempt{}) // an empty spec is refused
 	d.Ingredients(app)
 	d.ObsoleteObjects(app)
-	d.Refusal(app, errors.New("refused"))
+	d.Refusals(app, errors.New("refused"))
 	d.FinishedElsewhere(app)
 	_, _ = d.Inherit(app)
 	d.Settings()

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
@@ -51,25 +53,25 @@ func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
 }
 
 // BoundWarnings name annotations for time limits that have no effect: values that are none, and names that there are not.
-func BoundWarnings(app metav1.Object) []string {
-	var messages []string
+func BoundWarnings(app metav1.Object) finding.List {
+	const field = "metadata.annotations"
+	var found finding.List
 	annotations := app.GetAnnotations()
 	for _, name := range BoundAnnotations {
 		value, set := annotations[name]
 		if _, ok := ParseBound(value); set && !ok {
-			messages = append(messages, fmt.Sprintf("metadata.annotations %s %q has no effect, it is no time from 0s to %s: write one such as 10m, or 0s for no limit.",
-				name, clippedValue(value), MaxBound))
+			found.WarnOfKey(field, name, clippedValue(value), fmt.Sprintf("has no effect, it is no time from 0s to %s", MaxBound),
+				"write one such as 10m, or 0s for no limit")
 		}
 	}
-	for name := range annotations {
+	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		ours := strings.HasPrefix(name, "firesteel.dev/") && (strings.HasSuffix(name, "-timeout") || strings.HasSuffix(name, "-deadline"))
 		if ours && !slices.Contains(BoundAnnotations, name) {
-			messages = append(messages, fmt.Sprintf("metadata.annotations %s has no effect, there is no such annotation: write one of %s.",
-				name, strings.Join(BoundAnnotations, ", ")))
+			found.WarnOfKey(field, name, nil, "has no effect, there is no such annotation", "write one of "+strings.Join(BoundAnnotations, ", "))
 		}
 	}
-	slices.Sort(messages)
-	return messages
+	slices.SortFunc(found, func(a, b finding.Finding) int { return strings.Compare(a.Key, b.Key) })
+	return found
 }
 
 // clippedValue keeps a message readable.

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -27,9 +28,9 @@ type Specs interface {
 	Policy(app Application) lifecycle.Policy
 	// Spec returns what the application asks an attempt to run with: the fields whose edit matters.
 	Spec(app Application) spec.Spec
-	// Warnings returns sentences about what is not done as the application asks: fields that are not supported, that
-	// contradict each other, or that were edited too late.
-	Warnings(app Application) []string
+	// Warnings returns what is not done as the application asks: fields that are not supported, that contradict each other, or
+	// that were edited too late.
+	Warnings(app Application) finding.List
 }
 
 // Submissions makes the objects of an attempt. The methods are called in this order.
@@ -52,9 +53,9 @@ type Submissions interface {
 	// ObsoleteObjects returns objects of Before, by their kinds and names, that nobody needs once no Pod of an attempt will
 	// be created. They are deleted then. The others stay until the next attempt or the application's deletion.
 	ObsoleteObjects(app Application) []submission.Object
-	// Refusal says in terms of the spec, or of the settings, why an attempt cannot be submitted. err is one of Plan's, of
-	// submission.Build's or of Complete's.
-	Refusal(app Application, err error) string
+	// Refusals returns why an attempt cannot be submitted, by the fields of the spec or of the settings. err is one of Plan's,
+	// of submission.Build's or of Complete's.
+	Refusals(app Application, err error) finding.List
 }
 
 // Statuses writes and reads what the clients of the API see.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -17,7 +18,7 @@ import (
 type Functions[A Application, S interface{ Common() Settings }] struct {
 	Policy   func(app A, settings S) lifecycle.Policy
 	Spec     func(app A) spec.Spec
-	Warnings func(app A, settings S) []string
+	Warnings func(app A, settings S) finding.List
 
 	Plan            func(app A, attempt v1alpha1.Attempt, settings S) (submission.Plan, error)
 	Ingredients     func(app A, settings S) any
@@ -25,7 +26,7 @@ type Functions[A Application, S interface{ Common() Settings }] struct {
 	Complete        func(app A, settings S, objects *submission.Objects) error
 	NotInstalled    func(kinds []string) []string
 	ObsoleteObjects func(app A, settings S) []submission.Object
-	Refusal         func(err error, app A, settings S) string
+	Refusals        func(err error, app A, settings S) finding.List
 
 	Project        func(app A, record *v1alpha1.Record, facts Facts, settings S)
 	Restore        func(app, last A) A
@@ -66,7 +67,7 @@ func (d adapter[A, S]) Policy(app Application) lifecycle.Policy {
 
 func (d adapter[A, S]) Spec(app Application) spec.Spec { return d.functions.Spec(app.(A)) }
 
-func (d adapter[A, S]) Warnings(app Application) []string {
+func (d adapter[A, S]) Warnings(app Application) finding.List {
 	return d.functions.Warnings(app.(A), d.settings)
 }
 
@@ -92,8 +93,8 @@ func (d adapter[A, S]) ObsoleteObjects(app Application) []submission.Object {
 	return d.functions.ObsoleteObjects(app.(A), d.settings)
 }
 
-func (d adapter[A, S]) Refusal(app Application, err error) string {
-	return d.functions.Refusal(err, app.(A), d.settings)
+func (d adapter[A, S]) Refusals(app Application, err error) finding.List {
+	return d.functions.Refusals(err, app.(A), d.settings)
 }
 
 func (d adapter[A, S]) Project(app Application, record *v1alpha1.Record, facts Facts) {

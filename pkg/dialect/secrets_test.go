@@ -65,12 +65,12 @@ func named() metav1.ObjectMeta {
 
 // told is all that is worded about an application before its driver is there, as conditions have it.
 func told(d dialect.Dialect, app dialect.Application) []string {
-	texts := slices.Clone(d.Warnings(app))
+	texts := d.Warnings(app).Sentences()
 	if refused := d.Policy(app).Refused; refused != nil {
 		texts = append(texts, refused.Message)
 	}
 	if err := built(d, app); err != nil {
-		texts = append(texts, d.Refusal(app, err), err.Error())
+		texts = append(texts, d.Refusals(app, err).String(), err.Error())
 	}
 	text, err := json.Marshal(app)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestOverruledPropertiesAreToldWithoutTheirValues(t *testing.T) {
 		SparkConf: map[string]string{"spark.kubernetes.driverEnv.PASSWORD": secret + "a"},
 	}}
 	app.Spec.Driver.EnvVars = map[string]string{"PASSWORD": secret + "b"}
-	text := strings.Join(kubeflow.New(settings.Defaults{}).Warnings(app), " ")
+	text := strings.Join(kubeflow.New(settings.Defaults{}).Warnings(app).Sentences(), " ")
 	want := fmt.Sprintf("spec.sparkConf spark.kubernetes.driverEnv.PASSWORD %[1]q has no effect, spec.driver.envVars.PASSWORD says %[1]q: "+
 		"leave one of them out", redact.Mark)
 	if strings.Contains(text, secret) || !strings.Contains(text, want) {
@@ -259,7 +259,7 @@ func TestNoWarningAboutAClusterTellsASecret(t *testing.T) {
 		c := &sparkv1.SparkCluster{ObjectMeta: named()}
 		leaf := leavesOf(&c.Spec)[i]
 		leaf.set("token=" + secret)
-		for _, text := range status.Warnings(c) {
+		for _, text := range status.Warnings(c).Sentences() {
 			if shown := dialect.Clipped(text); strings.Contains(shown, secret) {
 				t.Errorf("%s is told: %s", leaf.path, shown)
 			}

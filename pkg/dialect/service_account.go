@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -21,16 +22,18 @@ func SetServiceAccount(plan *submission.Plan, account string) {
 	plan.Properties[serviceAccountKey] = account
 }
 
-// WarnOfUnnamedAccount returns a sentence about a driver for which no service account is named; empty if one is. Its
-// namespace's default account has no rights unless somebody has given it some, and every Pod there that names none has them
-// too.
-func WarnOfUnnamedAccount(driver *corev1.Pod, fields Fields) string {
+// WarnOfUnnamedAccount warns of a driver for which no service account is named. Its namespace's default account has no rights
+// unless they were granted to it, and every Pod there that names none has them too.
+func WarnOfUnnamedAccount(driver *corev1.Pod, fields Fields) finding.List {
 	if accountOf(driver.Spec) != "" {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("Neither %s nor driver-service-account of %s names a service account, so the driver runs as %s/default, "+
-		"which may have no right to make executors: name one, or give it the right by %s.",
-		fields.ServiceAccount, fields.Settings, driver.Namespace, GrantCommand(driver.Namespace, "default"))
+	return finding.List{{
+		Severity: finding.Warning, Field: fields.ServiceAccount,
+		Text: fmt.Sprintf("Neither %s nor driver-service-account of %s names a service account, so the driver runs as %s/default, "+
+			"which may have no right to make executors", fields.ServiceAccount, fields.Settings, driver.Namespace),
+		Remedy: "name one, or give it the right by " + GrantCommand(driver.Namespace, "default"),
+	}}
 }
 
 // accountOf returns the service account of a Pod, by either name of the field.

@@ -42,14 +42,14 @@ func TestTheServiceAccountOfTheSettingsIsForDriversThatNameNone(t *testing.T) {
 func TestAnUnnamedServiceAccountIsWarnedOfWithTheRemedy(t *testing.T) {
 	driver := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}}
 	fields := dialect.Fields{ServiceAccount: "spec.driver.serviceAccount", Settings: "config-kubeflow"}
-	warning := dialect.WarnOfUnnamedAccount(driver, fields)
+	warning := strings.Join(dialect.WarnOfUnnamedAccount(driver, fields).Sentences(), " ")
 	for _, part := range []string{"spec.driver.serviceAccount", "config-kubeflow", "team-a/default", "--serviceaccount=team-a:default"} {
 		if !strings.Contains(warning, part) {
 			t.Errorf("%q does not contain %q", warning, part)
 		}
 	}
 	driver.Spec.ServiceAccountName = "spark"
-	if warning := dialect.WarnOfUnnamedAccount(driver, fields); warning != "" {
-		t.Errorf("a named account is warned of: %s", warning)
+	if warnings := dialect.WarnOfUnnamedAccount(driver, fields); len(warnings) > 0 {
+		t.Errorf("a named account is warned of: %s", warnings)
 	}
 }

@@ -1,12 +1,12 @@
 package dialect
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -40,21 +40,32 @@ func (r RemoteTemplate) ApplyTo(plan *submission.Plan, template *corev1.PodTempl
 	}
 }
 
-// Refuse says why the template cannot be had, and what to do instead.
-func (r RemoteTemplate) Refuse(problem, remedy string) *submission.FieldError {
-	return &submission.FieldError{
-		Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Problem: problem,
+// Refuse returns why the template cannot be had, and what to do instead.
+func (r RemoteTemplate) Refuse(problem, remedy string) *finding.Finding {
+	return &finding.Finding{
+		Severity: finding.Error, Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Message: problem,
 		Remedy: fmt.Sprintf("%s, or write the template into %s", remedy, r.field),
 	}
+}
+
+// Found returns what was found in the template, by the property that names it.
+func (r RemoteTemplate) Found(inTemplate finding.List) finding.List {
+	var found finding.List
+	for _, f := range inTemplate {
+		found.Add(finding.Finding{
+			Severity: f.Severity, Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Text: fmt.Sprintf("In %s %s", r.URL, f.Error()),
+		})
+	}
+	return found
 }
 
 func templateKey(role string) string { return fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role) }
 
 // CheckTemplates has templates in the spec win over those that properties name, and refuses those that are files of
 // the operator: to run without one would run something else.
-func CheckTemplates(plan submission.Plan, fields Fields) error {
+func CheckTemplates(plan submission.Plan, fields Fields) finding.List {
 	inline := map[string]*corev1.PodTemplateSpec{"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate}
-	var errs []error
+	var found finding.List
 	for _, role := range roles {
 		key := templateKey(role)
 		location, named := plan.Properties[key]
@@ -62,13 +73,11 @@ func CheckTemplates(plan submission.Plan, fields Fields) error {
 		case named && inline[role] != nil:
 			delete(plan.Properties, key)
 		case named && !remote(location):
-			errs = append(errs, &submission.FieldError{
-				Field: "spec.sparkConf." + key, Value: location, Problem: "is a file, which Firesteel does not read",
-				Remedy: "write the template into " + fields.template(role),
-			})
+			found.Refuse("spec.sparkConf."+key, location, "is a file, which Firesteel does not read",
+				"write the template into "+fields.template(role))
 		}
 	}
-	return errors.Join(errs...)
+	return found
 }
 
 // remote says that a template is not a file of whoever reads it.

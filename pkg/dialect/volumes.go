@@ -1,30 +1,27 @@
 package dialect
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // CheckVolumes refuses volumes whose only source is misspelt. Kubernetes makes an empty directory of a volume without a
 // source, and what the application writes there is lost. field is the list's; unknownFields are what the decoder reports.
-func CheckVolumes(field string, volumes []corev1.Volume, unknownFields []string) error {
-	var errs []error
+func CheckVolumes(field string, volumes []corev1.Volume, unknownFields []string) finding.List {
+	var found finding.List
 	unknown := unknownByIndex(field, unknownFields)
 	for i, volume := range volumes {
 		index := strconv.Itoa(i)
-		if text, found := unknown[index]; found && volume.VolumeSource == (corev1.VolumeSource{}) {
-			errs = append(errs, &submission.FieldError{
-				Field: field + "[" + index + "]", Value: volume.Name, Problem: "has no source that is known and would be an empty directory",
-				Remedy: "correct the spelling of the " + text,
-			})
+		if text, reported := unknown[index]; reported && volume.VolumeSource == (corev1.VolumeSource{}) {
+			found.Refuse(field+"["+index+"]", volume.Name, "has no source that is known and would be an empty directory",
+				"correct the spelling of the "+text)
 		}
 	}
-	return errors.Join(errs...)
+	return found
 }
 
 // unknownByIndex returns what the decoder reports of the entries of a list, by their index. The first report of an entry

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Location is where a template is.
@@ -49,7 +51,7 @@ func ParseAllowed(text string) (Allowed, error) {
 			refusal = checkOptions(location, options)
 		}
 		if refusal != nil {
-			return nil, fmt.Errorf("%q %s: %s", field, refusal.Problem, refusal.Remedy)
+			return nil, fmt.Errorf("%q %w", field, refusal)
 		}
 		location.Options = options
 		allowed = append(allowed, location)
@@ -57,21 +59,20 @@ func ParseAllowed(text string) (Allowed, error) {
 	return allowed, nil
 }
 
-func checkOptions(location Location, options url.Values) *Refusal {
+func checkOptions(location Location, options url.Values) *finding.Finding {
 	for option := range options {
 		if location.Scheme == "https" || !bucketOptions[option] {
-			return &Refusal{Problem: fmt.Sprintf("has the query option %q", option),
-				Remedy: "leave it out; buckets have region, endpoint and anonymous"}
+			return refuse(fmt.Sprintf("has the query option %q", option), "leave it out; buckets have region, endpoint and anonymous")
 		}
 	}
 	return nil
 }
 
 // Locate finds a URL of an application among what is allowed.
-func (a Allowed) Locate(text string) (Location, *Refusal) {
+func (a Allowed) Locate(text string) (Location, *finding.Finding) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return Location{}, &Refusal{Problem: "is no URL", Remedy: "write one"}
+		return Location{}, refuse("is no URL", "write one")
 	}
 	wanted, refusal := locate(u)
 	if refusal != nil {
@@ -83,10 +84,8 @@ func (a Allowed) Locate(text string) (Location, *Refusal) {
 			return wanted, nil
 		}
 	}
-	return Location{}, &Refusal{
-		Problem: "is not where the operator allows templates to be",
-		Remedy:  "have the operator add it to pod-template-urls in the ConfigMap config-defaults",
-	}
+	return Location{}, refuse("is not where the operator allows templates to be",
+		"have the operator add it to pod-template-urls in the ConfigMap config-defaults")
 }
 
 func (l Location) holds(wanted Location) bool {
@@ -101,7 +100,7 @@ func (l Location) holds(wanted Location) bool {
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
 
 // locate takes a URL apart and refuses whatever could lead elsewhere than it seems to.
-func locate(u *url.URL) (Location, *Refusal) {
+func locate(u *url.URL) (Location, *finding.Finding) {
 	location := Location{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path}
 	switch location.Scheme {
 	case "https":
@@ -110,26 +109,23 @@ func locate(u *url.URL) (Location, *Refusal) {
 		location.Scheme = "s3"
 	case "s3", "gs":
 	default:
-		return location, &Refusal{Problem: "is not read: Firesteel reads templates by " + schemes, Remedy: "put it there"}
+		return location, refuse("is not read: Firesteel reads templates by "+schemes, "put it there")
 	}
 	dots := strings.Contains(u.Path+"/", "/./") || strings.Contains(u.Path+"/", "/../")
 	switch {
 	case location.Host == "" || u.Opaque != "":
-		return location, &Refusal{Problem: "names no host or bucket", Remedy: "name it"}
+		return location, refuse("names no host or bucket", "name it")
 	case u.User != nil:
-		return location, &Refusal{Problem: "holds a user", Remedy: "leave it out"}
+		return location, refuse("holds a user", "leave it out")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return location, &Refusal{Problem: "has a query or a fragment", Remedy: "leave it out"}
+		return location, refuse("has a query or a fragment", "leave it out")
 	case u.RawPath != "" || dots || !plainPath.MatchString(u.Path):
-		return location, &Refusal{Problem: "has a path that is not plain", Remedy: "leave out escapes, special characters and dots"}
+		return location, refuse("has a path that is not plain", "leave out escapes, special characters and dots")
 	}
 	return location, nil
 }
 
-// Refusal says why a template can never be had.
-type Refusal struct {
-	// Problem completes "<url> ...", and Remedy is an imperative.
-	Problem, Remedy string
+// refuse returns why a template can never be had. The caller adds where the URL is.
+func refuse(message, remedy string) *finding.Finding {
+	return &finding.Finding{Severity: finding.Error, Message: message, Remedy: remedy}
 }
-
-func (r *Refusal) Error() string { return r.Problem + ": " + r.Remedy }

@@ -120,7 +120,7 @@ func TestLocateRefusesTheRest(t *testing.T) {
 		"https://[::1/templates":                                            noURL,
 		strings.Repeat("https://example.com/templates/", 3) + "%zz/pi.yaml": noURL,
 	} {
-		if got, refusal := allowed(t, list).Locate(text); refusal == nil || !strings.HasPrefix(refusal.Problem, want) || refusal.Remedy == "" {
+		if got, refusal := allowed(t, list).Locate(text); refusal == nil || !strings.HasPrefix(refusal.Message, want) || refusal.Remedy == "" {
 			t.Errorf("%q is %v, refused because it %v; want: %s", text, got, refusal, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
@@ -22,8 +23,8 @@ import (
 const maxDropped, maxField = 4, 256
 
 // Decode reads the manifest of a Pod, as Spark does, or of a PodTemplate. It also returns what it does not understand
-// and drops, one sentence each.
-func Decode(text []byte) (*corev1.PodTemplateSpec, []string, error) {
+// and drops.
+func Decode(text []byte) (*corev1.PodTemplateSpec, finding.List, error) {
 	manifest, err := onlyDocument(text)
 	if err != nil {
 		return nil, nil, notATemplate(err)
@@ -46,15 +47,13 @@ func Decode(text []byte) (*corev1.PodTemplateSpec, []string, error) {
 	}
 }
 
-func withoutFinalizers(template *corev1.PodTemplateSpec, dropped []string, err error) (*corev1.PodTemplateSpec, []string, error) {
-	if sentence := FinalizersDropped("metadata.finalizers", template.Finalizers); sentence != "" {
-		dropped = append(dropped, sentence)
-	}
+func withoutFinalizers(template *corev1.PodTemplateSpec, dropped finding.List, err error) (*corev1.PodTemplateSpec, finding.List, error) {
+	dropped = append(dropped, FinalizersDropped("metadata.finalizers", template.Finalizers)...)
 	template.Finalizers = nil
 	return template, dropped, err
 }
 
-func decode(manifest []byte, into any) (dropped []string, err error) {
+func decode(manifest []byte, into any) (dropped finding.List, err error) {
 	if err := quantity.Check(manifest, reflect.TypeOf(into).Elem()); err != nil {
 		return nil, notATemplate(err)
 	}
@@ -66,10 +65,10 @@ func decode(manifest []byte, into any) (dropped []string, err error) {
 		return nil, notATemplate(err)
 	}
 	for _, field := range unknown[:min(len(unknown), maxDropped)] {
-		dropped = append(dropped, fmt.Sprintf("%.*v is dropped: correct its spelling", maxField, field))
+		dropped.WarnOfUnknown([]string{fmt.Sprintf("%.*v", maxField, field)})
 	}
 	if more := len(unknown) - maxDropped; more > 0 {
-		dropped = append(dropped, fmt.Sprintf("%d fields more are dropped", more))
+		dropped.Add(finding.Finding{Severity: finding.Warning, Text: fmt.Sprintf("%d fields more are dropped", more)})
 	}
 	return dropped, nil
 }
@@ -107,5 +106,5 @@ func onlyDocument(text []byte) ([]byte, error) {
 }
 
 func notATemplate(err error) error {
-	return &Refusal{Problem: fmt.Sprintf("is no template of a pod (%v)", err), Remedy: "put a Pod or a PodTemplate of v1 there, in YAML"}
+	return refuse(fmt.Sprintf("is no template of a pod (%v)", err), "put a Pod or a PodTemplate of v1 there, in YAML")
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
@@ -56,7 +57,7 @@ func TestDecode(t *testing.T) {
 				got.Spec.Containers[0].Resources.Limits.Name("nvidia.com/gpu", "").Value() != 1 {
 				t.Errorf("the template is %+v", got)
 			}
-			if diff := cmp.Diff(test.dropped, dropped); diff != "" {
+			if diff := cmp.Diff(test.dropped, errorsOf(dropped)); diff != "" {
 				t.Errorf("dropped (-want +got):\n%s", diff)
 			}
 		})
@@ -76,11 +77,11 @@ func TestDecodeSaysLittleOfMuchThatIsUnknown(t *testing.T) {
 		text += fmt.Sprintf("x%d%s: 1\n", i, strings.Repeat("x", 1000))
 	}
 	_, dropped, err := podtemplate.Decode([]byte(text))
-	if err != nil || len(dropped) != 5 || dropped[4] != "6 fields more are dropped" {
+	if err != nil || len(dropped) != 5 || dropped[4].Error() != "6 fields more are dropped" {
 		t.Fatalf("dropped %q, %v", dropped, err)
 	}
-	if len(dropped[0]) > 300 {
-		t.Errorf("%d characters about a field", len(dropped[0]))
+	if len(dropped[0].Error()) > 300 {
+		t.Errorf("%d characters about a field", len(dropped[0].Error()))
 	}
 }
 
@@ -108,9 +109,9 @@ func TestDecodeOfWhatIsNoTemplate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := podtemplate.Decode([]byte(test.text))
-			var refusal *podtemplate.Refusal
-			if !errors.As(err, &refusal) || !strings.HasPrefix(refusal.Problem, "is no template of a pod (") ||
-				!strings.Contains(refusal.Problem, test.says) {
+			var refusal *finding.Finding
+			if !errors.As(err, &refusal) || !strings.HasPrefix(refusal.Message, "is no template of a pod (") ||
+				!strings.Contains(refusal.Message, test.says) {
 				t.Errorf("error is %v, want it to say %q", err, test.says)
 			}
 		})
@@ -123,8 +124,16 @@ func TestDecodeDropsFinalizers(t *testing.T) {
 		"{apiVersion: v1, kind: PodTemplate, template: {metadata: {finalizers: [example.org/a]}}}",
 	} {
 		template, dropped, err := podtemplate.Decode([]byte(manifest))
-		if err != nil || len(template.Finalizers) > 0 || len(dropped) != 1 || !strings.Contains(dropped[0], `metadata.finalizers "example.org/a" has no effect`) {
+		if err != nil || len(template.Finalizers) > 0 || len(dropped) != 1 || !strings.Contains(dropped[0].Error(), `metadata.finalizers "example.org/a" has no effect`) {
 			t.Errorf("%s: it has %v, and %q is dropped (%v)", manifest, template.Finalizers, dropped, err)
 		}
 	}
+}
+
+func errorsOf(found finding.List) []string {
+	var texts []string
+	for _, f := range found {
+		texts = append(texts, f.Error())
+	}
+	return texts
 }

@@ -1,16 +1,21 @@
 package podtemplate
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// FinalizersDropped says that the finalizers of a template are dropped, which a field holds; empty if there are none. A Pod
-// that had them would keep its name, and its claims, until somebody removes them.
-func FinalizersDropped(field string, finalizers []string) string {
+// FinalizersDropped warns that the finalizers of a template, which a field holds, are dropped. A Pod that had them would keep
+// its name, and its claims, until somebody removes them.
+func FinalizersDropped(field string, finalizers []string) finding.List {
 	if len(finalizers) == 0 {
-		return ""
+		return nil
 	}
 	shown := strings.Join(finalizers[:min(len(finalizers), maxDropped)], ", ")
-	return fmt.Sprintf("%s %.*q has no effect, since what is made of it would keep its name after its end: leave it out", field, maxField, shown)
+	return finding.List{{
+		Severity: finding.Warning, Field: field, Value: text.Clip(shown, maxField),
+		Message: "has no effect, since what is made of it would keep its name after its end", Remedy: "leave it out",
+	}}
 }

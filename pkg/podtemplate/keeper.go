@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/firesteel-dev/firesteel/pkg/fairshare"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 	remembered = 2048
 )
 
-// Fetch reads what is at a location. It returns a *Refusal where trying again is of no use.
+// Fetch reads what is at a location. It returns a *finding.Finding where trying again is of no use.
 type Fetch func(ctx context.Context, location Location) ([]byte, error)
 
 // Attempt is an attempt of an application.
@@ -84,14 +85,14 @@ type kept struct {
 // template is one that was asked for.
 type template struct {
 	spec    *corev1.PodTemplateSpec
-	dropped []string
-	// err is a *Pending, a *Refusal or a *Missed; nil where the template is there.
+	dropped finding.List
+	// err is a *Pending, a *finding.Finding or a *Missed; nil where the template is there.
 	err error
 }
 
 // Get returns a template that an attempt asks for, and what of it was dropped. Until it is there, or known never to
-// come, it returns a *Pending, and the application is told of later; afterwards a *Refusal or a *Missed.
-func (k *Keeper) Get(attempt Attempt, location Location) (*corev1.PodTemplateSpec, []string, error) {
+// come, it returns a *Pending, and the application is told of later; afterwards a *finding.Finding or a *Missed.
+func (k *Keeper) Get(attempt Attempt, location Location) (*corev1.PodTemplateSpec, finding.List, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	its := k.of(attempt)
@@ -133,7 +134,7 @@ func (k *Keeper) read(ctx context.Context, application types.NamespacedName, loc
 			k.arrived(application) // it is forgotten; whoever still wants it asks again
 			return
 		}
-		final := result.err == nil || errors.As(result.err, new(*Refusal))
+		final := result.err == nil || errors.As(result.err, new(*finding.Finding))
 		switch {
 		case final:
 		case try == tries:

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
@@ -58,7 +59,7 @@ func (s *shelf) ask(t *testing.T, number int64) string {
 		return "trouble: " + pending.Trouble.Error()
 	case errors.As(err, &pending):
 		return "pending"
-	case errors.As(err, new(*podtemplate.Refusal)):
+	case errors.As(err, new(*finding.Finding)):
 		return "refused"
 	case errors.As(err, new(*podtemplate.Missed)):
 		return "missed: " + err.Error()
@@ -151,7 +152,7 @@ func TestTroubleThatPasses(t *testing.T) {
 
 func TestWhatIsRefusedIsNotAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(t, fails(&podtemplate.Refusal{Problem: "is not there", Remedy: "put it there"}))
+		s := newShelf(t, fails(&finding.Finding{Message: "is not there", Remedy: "put it there"}))
 		s.ask(t, 0)
 		time.Sleep(time.Hour)
 		s.wants(t, 0, "refused", 1, 1)

@@ -11,9 +11,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Check returns an error if JSON for a type has a quantity that is not bounded, or too many quantities. It checks only fields that are
+// Check returns a *finding.Finding if JSON for a type has a quantity that is not bounded, or too many quantities. It checks only fields that are
 // quantities in the type. Other fields, such as arguments, may look like a quantity of any length.
 func Check(data []byte, into reflect.Type) error {
 	fields := quantitiesOf(into)
@@ -25,16 +27,6 @@ func Check(data []byte, into reflect.Type) error {
 	}
 	return c.value(fields)
 }
-
-// Error names the field of an invalid quantity.
-type Error struct {
-	// Field is the path, such as spec.driverSpec.podTemplateSpec.spec.containers[0].resources.limits.cpu.
-	Field string
-	// Problem begins with the value.
-	Problem string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s %s: %s", e.Field, e.Problem, remedy) }
 
 // checker reads JSON in parallel with the type that it will be decoded into.
 type checker struct {
@@ -65,11 +57,11 @@ func (c *checker) quantity() error {
 		return err
 	}
 	if c.count++; c.count > maxCount {
-		return c.refuse(fmt.Sprintf("is one of more than %d quantities in one object", maxCount))
+		return c.refuse(nil, fmt.Sprintf("is one of more than %d quantities in one object", maxCount))
 	}
 	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
 	if problem := boundsProblem(text); problem != "" {
-		return c.refuse(fmt.Sprintf("%.*q %s", maxLength, text, problem))
+		return c.refuse(fmt.Sprintf("%.*s", maxLength, text), problem)
 	}
 	return nil
 }
@@ -116,8 +108,10 @@ func (c *checker) list(s *typeQuantities) error {
 	return err
 }
 
-func (c *checker) refuse(problem string) error {
-	return &Error{Field: Field(c.values.StackPointer()), Problem: problem}
+func (c *checker) refuse(value any, problem string) error {
+	return &finding.Finding{
+		Severity: finding.Error, Field: Field(c.values.StackPointer()), Value: value, Message: problem, Remedy: remedy,
+	}
 }
 
 // maxField bounds a path in a message, since users choose the names of resources.

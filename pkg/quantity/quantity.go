@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
@@ -25,7 +27,9 @@ const remedy = "write one such as 500m, 2, 1.5 or 10Gi"
 func Parse(text string) (resource.Quantity, error) {
 	text = strings.TrimSpace(text)
 	if problem := boundsProblem(text); problem != "" {
-		return resource.Quantity{}, fmt.Errorf("%.*q %s: %s", maxLength, text, problem, remedy)
+		return resource.Quantity{}, &finding.Finding{
+			Severity: finding.Error, Value: fmt.Sprintf("%.*s", maxLength, text), Message: problem, Remedy: remedy,
+		}
 	}
 	return resource.ParseQuantity(text)
 }

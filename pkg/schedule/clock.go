@@ -7,6 +7,8 @@ import (
 	_ "time/tzdata" // the zones are linked in, so that they are the same wherever Firesteel runs
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Clock tells the instants of a schedule. They are whole seconds, in UTC.
@@ -80,18 +82,7 @@ const (
 	fieldTimeZone = "spec.timeZone"
 )
 
-// Refusal says why a schedule cannot be followed: which field, what it holds, and what to write instead.
-type Refusal struct {
-	// Reason is a word in CamelCase.
-	Reason string
-	// Message names the field, its value and the remedy.
-	Message string
-}
-
-// Error is the message.
-func (r *Refusal) Error() string { return r.Message }
-
-// The reasons of refusals.
+// The reasons for which a schedule is refused.
 const (
 	ReasonInvalidSchedule = "InvalidSchedule"
 	ReasonInvalidTimeZone = "InvalidTimeZone"
@@ -99,8 +90,8 @@ const (
 	ReasonInvalidTemplate = "InvalidTemplate"
 )
 
-func refuse(reason, field, value, remedy string) *Refusal {
-	return &Refusal{Reason: reason, Message: clipped(fmt.Sprintf("%s %.64q: %s", field, value, remedy))}
+func refuse(reason, field, value, remedy string) *finding.Finding {
+	return &finding.Finding{Severity: finding.Error, Reason: reason, Field: field, Value: fmt.Sprintf("%.64s", value), Remedy: remedy}
 }
 
 const wantSchedule = "write five fields, minute hour day-of-month month day-of-week, or @every and a duration such as 1h30m, " +
@@ -112,7 +103,7 @@ const maxText = 1024
 
 // Parse reads a schedule. A zone before it wins over timeZone; without either it is UTC, which is what the zone Local
 // means to an operator in a container. since is what @every counts from, and now when the schedule is to fire after.
-func Parse(text, timeZone string, since, now time.Time) (*Clock, *Refusal) {
+func Parse(text, timeZone string, since, now time.Time) (*Clock, *finding.Finding) {
 	for _, given := range []struct{ reason, field, text string }{
 		{ReasonInvalidSchedule, fieldSchedule, text}, {ReasonInvalidTimeZone, fieldTimeZone, timeZone},
 	} {
@@ -156,7 +147,7 @@ func locate(zone string) (*time.Location, error) {
 	return time.LoadLocation(zone)
 }
 
-func parse(text, expression string, location *time.Location, since time.Time) (*Clock, *Refusal) {
+func parse(text, expression string, location *time.Location, since time.Time) (*Clock, *finding.Finding) {
 	if rest, found := strings.CutPrefix(expression, "@every"); found {
 		return every(text, strings.TrimSpace(rest), since)
 	}
@@ -173,7 +164,7 @@ func parse(text, expression string, location *time.Location, since time.Time) (*
 }
 
 // every is the clock of @every: a whole number of seconds, again and again.
-func every(text, duration string, since time.Time) (*Clock, *Refusal) {
+func every(text, duration string, since time.Time) (*Clock, *finding.Finding) {
 	parsed, err := time.ParseDuration(duration)
 	period := parsed.Truncate(time.Second)
 	if err != nil || period <= 0 {

@@ -299,7 +299,7 @@ func TestLongTextsAreNoSchedules(t *testing.T) {
 		"a period":      {"@every " + strings.Repeat("1h", 500_000), "", schedule.ReasonInvalidSchedule},
 	} {
 		clock, refusal := schedule.Parse(row.text, row.zone, time.Unix(0, 0), time.Unix(0, 0))
-		if clock != nil || refusal == nil || refusal.Reason != row.reason || len(refusal.Message) > 1024 || !strings.Contains(refusal.Message, "at most 1024") {
+		if clock != nil || refusal == nil || refusal.Reason != row.reason || len(refusal.Error()) > 1024 || !strings.Contains(refusal.Error(), "at most 1024") {
 			t.Errorf("%s: %.200v", name, refusal)
 		}
 	}

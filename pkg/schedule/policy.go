@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Object is a schedule of any kind.
@@ -25,7 +26,7 @@ type Policy struct {
 	// Clock tells the instants; nil where the spec is refused.
 	Clock *Clock
 	// Refusal says why there is no clock.
-	Refusal *Refusal
+	Refusal *finding.Finding
 	// Suspended keeps runs from starting.
 	Suspended bool
 	// Concurrency is Allow where the spec says nothing.
@@ -65,7 +66,7 @@ func PolicyOf(object Object, now time.Time) Policy {
 }
 
 // clockOf reads the schedule. @every counts from when the record began to count, as long as it is the same.
-func clockOf(object Object, now time.Time) (*Clock, *Refusal) {
+func clockOf(object Object, now time.Time) (*Clock, *finding.Finding) {
 	spec := object.GetSchedule()
 	clock, refusal := Parse(spec.Schedule, spec.TimeZone, now, now)
 	if refusal != nil {

@@ -35,7 +35,7 @@ func Project(object Object, policy Policy, decision Decision, silentHandler stri
 	status.ScheduleState, status.Reason = v1alpha1.ScheduleStateScheduled, ""
 	status.NextRun, status.MissedRuns = nil, record.Missed
 	if policy.Refusal != nil {
-		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, clipped(policy.Refusal.Message)
+		status.ScheduleState, status.Reason = v1alpha1.ScheduleStateFailedValidation, clipped(policy.Refusal.Error())
 	}
 	if !decision.Next.IsZero() {
 		next := seconds(decision.Next)
@@ -68,7 +68,7 @@ func conclude(status *v1alpha1.ScheduleStatus, policy Policy, silentHandler stri
 func scheduled(policy Policy) *metav1.Condition {
 	switch {
 	case policy.Refusal != nil:
-		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: policy.Refusal.Reason, Message: policy.Refusal.Message}
+		return &metav1.Condition{Status: metav1.ConditionFalse, Reason: policy.Refusal.Reason, Message: policy.Refusal.Error()}
 	case policy.Suspended:
 		return &metav1.Condition{
 			Status: metav1.ConditionFalse, Reason: ReasonSuspended,

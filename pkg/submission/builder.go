@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Build returns the objects that start the plan's driver, or what in the plan cannot be submitted: a *FieldError, or
-// several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit that comes before it.
+// Build returns the objects that start the plan's driver, or what in the plan cannot be submitted: a
+// *finding.Finding, or several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit that comes before it.
 func Build(plan Plan) (*Objects, error) {
 	d := newDriver(plan)
 	d.checkPlan()

@@ -1,5 +1,11 @@
 package submission
 
+import (
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+)
+
 // checkPlan refuses what no object could be made of.
 func (d *driver) checkPlan() {
 	names := d.plan.Names
@@ -12,12 +18,23 @@ func (d *driver) checkPlan() {
 		{"names.localDir", names.LocalDir},
 	} {
 		if required.value == "" {
-			d.conf.refuse(required.name, "", "is missing", "set it")
+			d.conf.refuse(required.name, "", finding.Missing, "set it")
 		}
 	}
 	d.conf.checkLabelValue("names.appID", names.AppID)
-	d.conf.checkLabelValue("sparkVersion", d.plan.SparkVersion)
+	d.checkVersion()
 	d.checkResource()
+}
+
+// checkVersion refuses a version that cannot be the value of a label.
+func (d *driver) checkVersion() {
+	const field = "sparkVersion"
+	version := d.plan.SparkVersion
+	if len(version) <= validation.LabelValueMaxLength && len(validation.IsValidLabelValue(version)) > 0 {
+		d.conf.refuse(field, version, finding.NoVersionLabel.Message, finding.NoVersionLabel.Remedy)
+		return
+	}
+	d.conf.checkLabelValue(field, version)
 }
 
 // checkResource refuses an application that says nothing to run. spark-submit opens a jar to look for its main class,
@@ -27,7 +44,7 @@ func (d *driver) checkResource() {
 	switch kind := resource.kind(); kind {
 	case Java:
 		if d.plan.MainClass == "" {
-			d.conf.refuse("mainClass", "", "is missing", "name the class, since nobody opens the jar to look for it")
+			d.conf.refuse("mainClass", "", finding.Missing, "name the class, since nobody opens the jar to look for it")
 		}
 	case Python, R:
 		if resource.none() {

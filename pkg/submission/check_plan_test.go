@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 func TestPlansThatNameNothingToRunAreRefused(t *testing.T) {
@@ -25,9 +27,9 @@ func TestPlansThatNameNothingToRunAreRefused(t *testing.T) {
 			plan := pi()
 			plan.Resource, plan.MainClass = row.resource, row.mainClass
 			_, err := Build(plan)
-			var field *FieldError
+			var field *finding.Finding
 			if !errors.As(err, &field) || field.Field != row.field {
-				t.Errorf("Build: %v, want a FieldError of %s", err, row.field)
+				t.Errorf("Build: %v, want a finding about %s", err, row.field)
 			}
 		})
 	}
@@ -44,13 +46,6 @@ func TestWhatBecomesALabelMustBeFitForOne(t *testing.T) {
 	plan.Names.AppID = "an id that is neither short enough nor made of the characters that a label may have"
 	plan.SparkVersion = "4.0.1+mine"
 	wantRefused(t, plan, "names.appID", "sparkVersion")
-}
-
-func TestAFieldErrorSaysWhatToDo(t *testing.T) {
-	err := &FieldError{Field: "spark.x", Value: "1", Problem: "is wrong", Remedy: "write 2"}
-	wantEqual(t, "error", err.Error(), `spark.x "1" is wrong: write 2`)
-	err.Value = ""
-	wantEqual(t, "error", err.Error(), `spark.x is wrong: write 2`)
 }
 
 func TestWhatReferencesBringInIsNotTold(t *testing.T) {

@@ -2,10 +2,11 @@ package submission
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // conf are Spark properties, read the way Spark's typed configuration entries read them. A value that cannot be read
@@ -14,16 +15,16 @@ type conf struct {
 	values map[string]string
 	// older are properties that were given under an older name, by the newer one.
 	older    map[string]string
-	problems []*FieldError
+	problems finding.List
 	// known are the problems, and more is how many there are beyond those that are named.
-	known map[FieldError]bool
+	known map[finding.Finding]bool
 	more  int
 	// expanded are the values that held references, by property, and produced is how many bytes came of those.
 	expanded map[string]expanded
 	produced int
 }
 
-// format is one of the forms in which Spark reads a property. problem and remedy are as in FieldError.
+// format is one of the forms in which Spark reads a property. problem and remedy are the message and the remedy of a finding.
 type format[T any] struct {
 	parse           func(string) (T, bool)
 	problem, remedy string
@@ -40,7 +41,10 @@ func (c *conf) refuse(field, value, problem, remedy string) {
 	if its, known := c.expanded[field]; known && its.result == value {
 		value = its.text // what references bring in may be secret, whatever the field
 	}
-	found := FieldError{Field: cmp.Or(c.older[field], field), Value: value, Problem: problem, Remedy: remedy}
+	found := finding.Finding{Severity: finding.Error, Field: cmp.Or(c.older[field], field), Message: problem, Remedy: remedy}
+	if value != "" {
+		found.Value = value
+	}
 	switch {
 	case c.known[found]:
 		return
@@ -48,22 +52,19 @@ func (c *conf) refuse(field, value, problem, remedy string) {
 		c.more++
 		return
 	case c.known == nil:
-		c.known = map[FieldError]bool{}
+		c.known = map[finding.Finding]bool{}
 	}
 	c.known[found] = true
-	c.problems = append(c.problems, &found)
+	c.problems.Add(found)
 }
 
 // err returns the problems, joined.
 func (c *conf) err() error {
-	var problems []error
-	for _, problem := range c.problems {
-		problems = append(problems, problem)
-	}
+	problems := slices.Clone(c.problems)
 	if c.more > 0 {
-		problems = append(problems, fmt.Errorf("and there are more such problems, at %d places", c.more))
+		problems.Add(finding.Finding{Severity: finding.Error, Text: fmt.Sprintf("and there are more such problems, at %d places", c.more)})
 	}
-	return errors.Join(problems...)
+	return problems.Err()
 }
 
 // lookup returns the first of keys that is set, with the references in its value replaced.

@@ -12,5 +12,5 @@
 //
 // Everything is pure: no clock, no randomness, no environment, no API access. The same plan gives the same bytes. What
 // only a JVM can do (upload of client-local files, a user's own feature steps, Kerberos logins) is refused by a
-// [FieldError] that names the property and the remedy; nothing is skipped silently.
+// [finding.Finding] that names the property and the remedy; nothing is skipped silently.
 package submission

@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 func TestWhatTheAPIServerWouldRefuseIsRefusedByThePropertysName(t *testing.T) {
@@ -51,8 +53,11 @@ func TestWhatTheAPIServerWouldRefuseIsRefusedByThePropertysName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Build(pi(row.properties...))
-			want := FieldError{Field: row.field, Value: row.value}
-			if text := want.Error(); err == nil || !strings.Contains(err.Error(), text[:len(text)-len(" : ")]) {
+			want := finding.Finding{Field: row.field}
+			if row.value != "" {
+				want.Value = row.value
+			}
+			if err == nil || !strings.Contains(err.Error(), want.Error()) {
 				t.Errorf("want %q %q refused, got %v", row.field, row.value, err)
 			}
 			if err != nil && strings.Contains(err.Error(), "\n") {

@@ -33,7 +33,7 @@ func TestManifestsOfAllKindsAreTaken(t *testing.T) {
 					t.Errorf("it fails: %s", refused.Message)
 				}
 				if _, err := launch(app); err != nil {
-					t.Errorf("it is not launched: %s", apache.Refusal(err, app, apache.Defaults{}))
+					t.Errorf("it is not launched: %s", apache.Refusals(err, app, apache.Defaults{}).String())
 				}
 			}
 		})

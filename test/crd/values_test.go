@@ -290,13 +290,13 @@ func tell(t *testing.T, spec string) telling {
 	}
 	plan, err := launch(app)
 	if err != nil {
-		return telling{place: byRefusing, text: apache.Refusal(err, app, apache.Defaults{})}
+		return telling{place: byRefusing, text: apache.Refusals(err, app, apache.Defaults{}).String()}
 	}
 	meaning := struct {
 		Policy lifecycle.Policy
 		Plan   submission.Plan
 	}{policy, plan}
-	if warnings := append(apache.UnsupportedFields(app), apache.Contradictions(app, apache.Defaults{})...); len(warnings) > 0 {
+	if warnings := append(apache.UnsupportedFields(app).Sentences(), apache.Contradictions(app, apache.Defaults{}).Sentences()...); len(warnings) > 0 {
 		return telling{place: byWarning, text: strings.Join(warnings, " "), meaning: meaning}
 	}
 	return telling{place: byMeaning, meaning: meaning}
@@ -312,7 +312,7 @@ func launch(app *sparkv1.SparkApplication) (submission.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	return plan, apache.CheckConfigMaps(app, objects)
+	return plan, apache.CheckConfigMaps(app, objects).Err()
 }
 
 func badIngresses() []badValue {

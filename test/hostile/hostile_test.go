@@ -186,11 +186,11 @@ func stepsOfApplication(data []byte, app dialect.Application, d dialect.Dialect)
 		{"decoding", func() (err error) { ok, err = decode(data, app, app.GetUndecodable); return err }},
 		{"reading", unless(func() error { d.Policy(app); return nil })},
 		{"hashing", unless(func() error { d.Spec(app).Hash(spec.HashVersion); return nil })},
-		{"warning", unless(func() error { warnings = d.Warnings(app); return nil })},
+		{"warning", unless(func() error { warnings = d.Warnings(app).Sentences(); return nil })},
 		{"building", unless(func() (err error) {
 			objects, err = build(app, d)
 			if refused = ""; err != nil {
-				refused = d.Refusal(app, err)
+				refused = d.Refusals(app, err).String()
 			}
 			return nil
 		})},
@@ -275,7 +275,7 @@ func stepsOfCluster(data []byte) []step {
 			policy := clusterapi.Policy(c, time.Minute, time.Minute)
 			record, _ := cluster.Decide(nil, policy, cluster.Observation{}, now)
 			told := c.DeepCopy()
-			clusterapi.Project(told, record, clusterapi.Facts{Now: now, Warnings: clusterapi.Warnings(c)})
+			clusterapi.Project(told, record, clusterapi.Facts{Now: now, Warnings: clusterapi.Warnings(c).Sentences()})
 			status, err := json.Marshal(told.Status)
 			if len(status) > mostSaid {
 				return fmt.Errorf("the status is of %d bytes", len(status))

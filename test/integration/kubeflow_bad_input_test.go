@@ -133,7 +133,7 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 		"a front without address": {"driverIngressOptions: [{servicePort: 80}]", "spec.driverIngressOptions[0].ingressURLFormat: Required value"},
 		"a Python":                {"pythonVersion: '4'", "spec.pythonVersion"},
 		"a port of Prometheus":    {"monitoring: {exposeDriverMetrics: true, exposeExecutorMetrics: true, prometheus: {jmxExporterJar: j, port: 80}}", "spec.monitoring.prometheus.port"},
-		"two node selectors":      {"{nodeSelector: {a: b}, driver: {nodeSelector: {c: d}}}", "excludes driver.nodeSelector"},
+		"two node selectors":      {"{nodeSelector: {a: b}, driver: {nodeSelector: {c: d}}}", "node selector cannot be defined at both"},
 		"an old Spark":            {"{sparkVersion: 2.4.5, driver: {template: {}}}", "2.4.5"},
 		"a front with an empty address": {
 			"driverIngressOptions: [{servicePort: 80, ingressURLFormat: ''}]", "spec.driverIngressOptions[0].ingressURLFormat: Invalid value",

@@ -181,7 +181,7 @@ func RefusalInApache(refusal error, app *sparkv1.SparkApplication) string {
 	if refusal == nil {
 		return ""
 	}
-	return apache.Refusal(refusal, app, apache.Defaults{})
+	return apache.Refusals(refusal, app, apache.Defaults{}).String()
 }
 
 // placeInApache is where in a manifest of the Apache operator's API the refused field is.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // Difference is one field in which objects differ.
@@ -114,7 +114,7 @@ func (c Comparison) unmeant(meant Deviations) []error {
 	var wrong []error
 	for _, problem := range Problems(c.Refusal) {
 		if !meant.allow(c, func(entry *Deviation) bool { return matches(entry.Refused, problem.Field) }) {
-			wrong = append(wrong, fmt.Errorf("spark-submit accepts it, Firesteel does not: %w", problem))
+			wrong = append(wrong, fmt.Errorf("spark-submit accepts it, Firesteel does not: %w", &problem))
 		}
 	}
 	return wrong
@@ -127,11 +127,11 @@ func (c Comparison) checkRefusal() []error {
 	for _, problem := range problems {
 		given, set := c.Conf[problem.Field]
 		// A value may be part of what is given, an item of a list for instance; and a secret is never repeated.
-		if problem.Remedy == "" || problem.Problem == "" || set && given != "" && problem.Value == "" && !secret(problem.Field) {
-			wrong = append(wrong, fmt.Errorf("refusal without value, problem or remedy: %w", problem))
+		if problem.Remedy == "" || problem.Message == "" || set && given != "" && problem.Value == nil && !secret(problem.Field) {
+			wrong = append(wrong, fmt.Errorf("refusal without value, problem or remedy: %w", &problem))
 		}
 	}
-	names := func(problem *submission.FieldError) bool {
+	names := func(problem finding.Finding) bool {
 		return strings.TrimPrefix(problem.Field, "spec.sparkConf.") == c.Refused ||
 			c.ofValue && strings.Contains(problem.Error(), c.Refused) // it may be about what the value needs
 	}
@@ -148,21 +148,7 @@ func secret(field string) bool {
 	return field == "spark.kubernetes.authenticate.driver.oauthToken"
 }
 
-// Problems returns the fields that a refusal is about.
-func Problems(refusal error) []*submission.FieldError {
-	var (
-		problem *submission.FieldError
-		joined  interface{ Unwrap() []error }
-	)
-	if errors.As(refusal, &joined) {
-		var all []*submission.FieldError
-		for _, part := range joined.Unwrap() {
-			all = append(all, Problems(part)...)
-		}
-		return all
-	}
-	if errors.As(refusal, &problem) {
-		return []*submission.FieldError{problem}
-	}
-	return nil
+// Problems returns what a refusal is about.
+func Problems(refusal error) finding.List {
+	return slices.DeleteFunc(finding.Of(refusal), func(f finding.Finding) bool { return f.Field == "" })
 }

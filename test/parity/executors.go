@@ -14,6 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // ExecutorCase is what a field of the Kubeflow operator's API asks of executors. Drivers make those, so that what their
@@ -117,8 +118,8 @@ func (c ExecutorCase) Missing(executor Fields) ([]string, error) {
 
 // Warned says that the condition Warning of the application names the field.
 func (c ExecutorCase) Warned(app *v1beta2.SparkApplication) bool {
-	return slices.ContainsFunc(fields.UnsupportedFields(app, kubeflowDefaults()), func(sentence string) bool {
-		return strings.HasPrefix(sentence, "spec."+c.Field)
+	return slices.ContainsFunc(fields.UnsupportedFields(app, kubeflowDefaults()), func(f finding.Finding) bool {
+		return strings.HasPrefix(f.Sentence(), "spec."+c.Field)
 	})
 }
 

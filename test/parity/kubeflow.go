@@ -84,7 +84,7 @@ func RefusalInKubeflow(refusal error, app *v1beta2.SparkApplication) string {
 	if refusal == nil {
 		return ""
 	}
-	return fields.Refusal(refusal, app, kubeflowDefaults())
+	return fields.Refusals(refusal, app, kubeflowDefaults()).String()
 }
 
 // placeInKubeflow is where in a manifest of the Kubeflow operator's API the refused field is.

@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // checkMessage checks the message of the condition, which a user has to go by: it names what the manifest holds.
-func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
+func (c Comparison) checkMessage(problems finding.List) []error {
 	var wrong []error
 	parts := said(problems)
 	switch {
@@ -26,12 +26,12 @@ func (c Comparison) checkMessage(problems []*submission.FieldError) []error {
 	return wrong
 }
 
-func said(problems []*submission.FieldError) []string {
+func said(problems finding.List) []string {
 	var parts []string
 	for _, problem := range problems {
 		parts = append(parts, problem.Remedy)
-		if problem.Value != "" {
-			parts = append(parts, strconv.Quote(problem.Value))
+		if problem.Value != nil {
+			parts = append(parts, strconv.Quote(fmt.Sprint(problem.Value)))
 		}
 	}
 	return parts

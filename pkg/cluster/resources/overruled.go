@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
@@ -15,18 +16,11 @@ const (
 	workerWebVariable  = "SPARK_WORKER_WEBUI_PORT"
 )
 
-// Overruled is what a template says of the container of a daemon, and what is not so.
-type Overruled struct {
-	Role string
-	// What it says, as its field has it, and Why that is not so, with what to do.
-	What, Why string
-}
-
 // OverruledOf finds what of a cluster's templates is overruled: where a daemon listens is up to the properties, since its
 // Service has to find it.
-func OverruledOf(cluster *sparkv1.SparkCluster) []Overruled {
+func OverruledOf(cluster *sparkv1.SparkCluster) finding.List {
 	b := newBuilder(cluster, Defaults{})
-	var all []Overruled
+	var all finding.List
 	if master := templated(b.master.StatefulSetSpec, Master); master != nil {
 		web := b.port(masterUIKey, master, masterWebVariable, MasterWebPort)
 		all = append(all, ports(Master, master, map[string]int32{masterPortVariable: MasterPort, masterWebVariable: web},
@@ -55,28 +49,35 @@ func templated(template *appsv1.StatefulSetSpec, role string) *corev1.Container 
 }
 
 // ports are the variables and the named ports of a container that are not what its daemon listens on.
-func ports(role string, container *corev1.Container, variables, named map[string]int32) []Overruled {
-	var all []Overruled
+func ports(role string, container *corev1.Container, variables, named map[string]int32) finding.List {
+	var all finding.List
 	for _, given := range container.Env {
 		if port, is := variables[given.Name]; is && given.Value != fmt.Sprint(port) {
-			all = append(all, Overruled{Role: role, What: "env " + given.Name,
-				Why: fmt.Sprintf("is %d all the same: leave it out", port)})
+			all.Add(overruled(role, "env "+given.Name, nil, fmt.Sprintf("is %d all the same", port), "leave it out"))
 		}
 	}
 	for _, given := range container.Ports {
 		if port, is := named[given.Name]; is && given.ContainerPort != port {
-			all = append(all, Overruled{Role: role, What: fmt.Sprintf("ports %s %d", given.Name, given.ContainerPort),
-				Why: fmt.Sprintf("is not where the daemon listens, which is %d, and yet where its Service leads: leave it out", port)})
+			all.Add(overruled(role, "ports "+given.Name, given.ContainerPort,
+				fmt.Sprintf("is not where the daemon listens, which is %d, and yet where its Service leads", port), "leave it out"))
 		}
 	}
 	return all
 }
 
 // unreadable are options whose value is not in the template, so that properties cannot be added to it.
-func unreadable(role string, container *corev1.Container, options string) []Overruled {
+func unreadable(role string, container *corev1.Container, options string) finding.List {
 	if given := variable(container, options); given == nil || given.ValueFrom == nil {
 		return nil
 	}
-	return []Overruled{{Role: role, What: "env " + options + " with valueFrom",
-		Why: "has no effect: call it SPARK_DAEMON_JAVA_OPTS, which the daemon reads too"}}
+	return finding.List{overruled(role, "env "+options+" with valueFrom", nil, "has no effect",
+		"call it SPARK_DAEMON_JAVA_OPTS, which the daemon reads too")}
+}
+
+// overruled warns of a part of a daemon's container.
+func overruled(role, part string, value any, message, remedy string) finding.Finding {
+	return finding.Finding{
+		Severity: finding.Warning, Field: "spec." + role + "Spec.statefulSetSpec", Key: "container " + role + ": " + part,
+		Value: value, Message: message, Remedy: remedy,
+	}
 }

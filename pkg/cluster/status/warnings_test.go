@@ -71,7 +71,7 @@ func TestWarnings(t *testing.T) {
 			if test.change != nil {
 				test.change(c)
 			}
-			got := Warnings(c)
+			got := Warnings(c).Sentences()
 			if len(got) != len(test.want) {
 				t.Fatalf("warnings %q, want %q", got, test.want)
 			}

@@ -1,10 +1,12 @@
 package apache
 
 import (
+	"fmt"
 	"time"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // bounds are the time limits that annotations can set.
@@ -41,10 +43,10 @@ func timeoutConfig(tolerations *sparkv1.ApplicationTolerations) sparkv1.Applicat
 }
 
 // boundContradictions speak of annotations over which a field of the spec wins, and of those that have no effect.
-func boundContradictions(app *sparkv1.SparkApplication) []string {
+func boundContradictions(app *sparkv1.SparkApplication) finding.List {
 	const in = "spec.applicationTolerations.applicationTimeoutConfig."
 	given := timeoutConfig(app.Spec.ApplicationTolerations)
-	var messages messageList
+	var found finding.List
 	for _, own := range []struct {
 		annotation, field string
 		millis            *int64
@@ -54,9 +56,9 @@ func boundContradictions(app *sparkv1.SparkApplication) []string {
 	} {
 		limit, ok := dialect.ParseBound(app.Annotations[own.annotation])
 		if ok && own.millis != nil && limit != time.Duration(max(*own.millis, 0))*time.Millisecond {
-			messages.add("metadata.annotations %s %q has no effect, %s says %d: leave one of them out",
-				own.annotation, app.Annotations[own.annotation], in+own.field, *own.millis)
+			found.WarnOfKey("metadata.annotations", own.annotation, app.Annotations[own.annotation],
+				fmt.Sprintf("has no effect, %s says %d", in+own.field, *own.millis), "leave one of them out")
 		}
 	}
-	return append(messages, dialect.BoundWarnings(app)...)
+	return append(found, dialect.BoundWarnings(app)...)
 }

@@ -22,7 +22,7 @@ func Ingredients(app *sparkv1.SparkApplication) any {
 // Complete adds to the objects of an attempt the user's config maps and routes, and does to them what the Apache
 // operator does.
 func Complete(app *sparkv1.SparkApplication, objects *submission.Objects) error {
-	if err := CheckConfigMaps(app, objects); err != nil {
+	if err := CheckConfigMaps(app, objects).Err(); err != nil {
 		return err
 	}
 	routes, err := Routes(app, objects)

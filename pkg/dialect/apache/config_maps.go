@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -46,7 +47,7 @@ func lastOfName(specs []sparkv1.ConfigMapSpec) map[string]int {
 
 // CheckConfigMaps refuses config maps that cannot be made, and those in the place of one that the driver reads its
 // properties from: it would run with the user's.
-func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects) error {
+func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects) finding.List {
 	var problems field.ErrorList
 	for i, spec := range app.Spec.ConfigMapSpecs {
 		at := field.NewPath("spec", "configMapSpecs").Index(i)
@@ -64,7 +65,16 @@ func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects)
 		problems = append(problems, metavalidation.ValidateLabels(spec.Labels, at.Child("labels"))...)
 		problems = append(problems, apivalidation.ValidateAnnotations(spec.Annotations, at.Child("annotations"))...)
 	}
-	return problems.ToAggregate()
+	return foundBy(problems)
+}
+
+// foundBy are the findings of Kubernetes' own checks, in its words.
+func foundBy(problems field.ErrorList) finding.List {
+	var found finding.List
+	for _, problem := range problems {
+		found.Add(finding.Finding{Severity: finding.Error, Field: problem.Field, Value: problem.BadValue, Text: problem.Error()})
+	}
+	return found
 }
 
 func isOwned(objects *submission.Objects, name string) bool {

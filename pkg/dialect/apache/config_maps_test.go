@@ -85,7 +85,7 @@ func TestCheckConfigMaps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = apache.CheckConfigMaps(app, objects)
+			err = apache.CheckConfigMaps(app, objects).Err()
 			if (err == nil) != (test.want == nil) {
 				t.Fatalf("it says %v, want %q", err, test.want)
 			}

@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// Contradictions names what a spec says and does not get, since the value means nothing or another overrules it, one
-// sentence each. The Apache operator runs such an application without a word, so it runs here too.
-func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) []string {
-	messages := slices.Concat(
+// Contradictions returns what a spec says and does not get, since the value means nothing or another overrules it. The Apache operator runs such an application without a word, so it runs here too.
+func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
+	found := slices.Concat(
 		queueContradictions(app.Labels),
 		mainResourceContradictions(app.Spec),
 		propertyContradictions(app.Spec.SparkConf),
@@ -25,138 +25,133 @@ func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) []string {
 	if given := app.Spec.ApplicationTolerations; given != nil {
 		policy := Policy(app, defaults)
 		most, source := mostExecutors(app, defaults)
-		messages = slices.Concat(messages,
+		found = slices.Concat(found,
 			restartContradictions(given.RestartConfig, policy.Restart),
 			timeoutContradictions(given.ApplicationTimeoutConfig),
 			executorContradictions(given.InstanceConfig, most, source),
 			retentionContradictions(given, policy),
 		)
 	}
-	return messages
+	return found
 }
 
-// messageList are what is said of an application.
-type messageList []string
-
-func (s *messageList) add(format string, values ...any) {
-	*s = append(*s, fmt.Sprintf(format, values...)+".")
-}
-
-// addIfNegative speaks of a number below zero that counts as zero.
-func (s *messageList) addIfNegative(field string, value *int64, means string) {
+// warnIfNegative warns of a number below zero that counts as zero.
+func warnIfNegative(found *finding.List, field string, value *int64, means, remedy string) {
 	if value != nil && *value < 0 {
-		s.add("%s %d %s", field, *value, means)
+		found.Warn(field, *value, means, remedy)
 	}
 }
 
-// queueContradictions speak of the queue for which the Apache operator makes a driver wait.
-func queueContradictions(labels map[string]string) []string {
+// queueContradictions warn of the queue for which the Apache operator makes a driver wait.
+func queueContradictions(labels map[string]string) finding.List {
 	const label = "kueue.x-k8s.io/queue-name"
-	var messages messageList
+	var found finding.List
 	if queue, set := labels[label]; set {
-		messages.add("metadata.labels %s %q has no effect, the driver waits for no queue: hold it with spec.suspend until it may run", label, queue)
+		found.WarnOfKey("metadata.labels", label, queue, "has no effect, the driver waits for no queue", "hold it with spec.suspend until it may run")
 	}
-	return messages
+	return found
 }
 
 const sparkRRunner = "org.apache.spark.deploy.RRunner"
 
-// mainResourceContradictions speak of the main resource, for which mainResource has an order.
-func mainResourceContradictions(spec sparkv1.ApplicationSpec) []string {
-	var messages messageList
+// mainResourceContradictions warn of the main resource, for which mainResource has an order.
+func mainResourceContradictions(spec sparkv1.ApplicationSpec) finding.List {
+	var found finding.List
 	if spec.Jars != "" && spec.PyFiles != "" {
-		messages.add("spec.pyFiles %q is not what runs, spec.jars %q is: leave spec.jars out to run Python, and name its jars in spec.sparkConf, as spark.jars",
-			spec.PyFiles, spec.Jars)
+		found.Warn("spec.pyFiles", spec.PyFiles, text.Format("is not what runs, spec.jars %q is", spec.Jars),
+			"leave spec.jars out to run Python, and name its jars in spec.sparkConf, as spark.jars")
 	}
 	if other := cmp.Or(spec.Jars, spec.PyFiles); spec.SparkRFiles != "" && other != "" {
-		messages.add("spec.sparkRFiles %q is not what runs, %q is: leave one of them out", spec.SparkRFiles, other)
+		found.Warn("spec.sparkRFiles", spec.SparkRFiles, text.Format("is not what runs, %q is", other), "leave one of them out")
 	}
 	if spec.Jars != "" {
-		return messages
+		return found
 	}
 	if strings.Contains(spec.PyFiles, ",") && spec.MainClass != pythonRunner {
-		messages.add("spec.pyFiles %q is taken for one file: write %s into spec.mainClass, and the first is run with the others as its modules",
-			spec.PyFiles, pythonRunner)
-		return messages
+		found.Warn("spec.pyFiles", spec.PyFiles, "is taken for one file",
+			"write "+pythonRunner+" into spec.mainClass, and the first is run with the others as its modules")
+		return found
 	}
 	for _, scripted := range []struct{ resource, runner string }{{spec.PyFiles, pythonRunner}, {spec.SparkRFiles, sparkRRunner}} {
 		if scripted.resource != "" {
 			if spec.MainClass != "" && spec.MainClass != scripted.runner {
-				messages.add("spec.mainClass %q has no effect, %s runs %q: leave it out", spec.MainClass, scripted.runner, scripted.resource)
+				found.Warn("spec.mainClass", spec.MainClass, text.Format("has no effect, %s runs %q", scripted.runner, scripted.resource), "leave it out")
 			}
 			break
 		}
 	}
-	return messages
+	return found
 }
 
-// propertyContradictions speak of properties that tell the driver how it was submitted, which the submission knows, and
+// propertyContradictions warn of properties that tell the driver how it was submitted, which the submission knows, and
 // of a memory that Spark reads in two ways: its scripts hand it to Java as it is written.
-func propertyContradictions(conf map[string]string) []string {
-	var messages messageList
+func propertyContradictions(conf map[string]string) finding.List {
+	var found finding.List
 	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
 		if given, set := conf[key]; set {
-			messages.add("spec.sparkConf %s %q has no effect, the submission sets it: leave it out", key, redact.Value(key, given))
+			found.WarnOfKey("spec.sparkConf", key, given, "has no effect, the submission sets it", "leave it out")
 		}
 	}
 	const memory = "spark.driver.memory"
 	if given := strings.TrimSpace(conf[memory]); given != "" && strings.Trim(given, "0123456789") == "" {
-		messages.add("spec.sparkConf %s %q is MiB to the driver's Pod and bytes to its JVM, which does not start with so few: write %q",
-			memory, given, given+"m")
+		found.WarnOfKey("spec.sparkConf", memory, given, "is MiB to the driver's Pod and bytes to its JVM, which does not start with so few",
+			text.Format("write %q", given+"m"))
 	}
-	return messages
+	return found
 }
 
-// configMapContradictions speak of config maps of one name, of which ConfigMaps makes the last.
-func configMapContradictions(specs []sparkv1.ConfigMapSpec) []string {
-	var messages messageList
+// configMapContradictions warn of config maps of one name, of which ConfigMaps makes the last.
+func configMapContradictions(specs []sparkv1.ConfigMapSpec) finding.List {
+	var found finding.List
 	last := lastOfName(specs)
 	for i, spec := range specs {
 		if overruling := last[spec.Name]; overruling != i {
-			messages.add("spec.configMapSpecs[%d] %q is not made, spec.configMapSpecs[%d] of the same name is: give each a name of its own",
-				i, spec.Name, overruling)
+			found.Warn(fmt.Sprintf("spec.configMapSpecs[%d]", i), spec.Name,
+				fmt.Sprintf("is not made, spec.configMapSpecs[%d] of the same name is", overruling), "give each a name of its own")
 		}
 	}
-	return messages
+	return found
 }
 
-func restartContradictions(given *sparkv1.RestartConfig, effective lifecycle.Restart) []string {
+func restartContradictions(given *sparkv1.RestartConfig, effective lifecycle.Restart) finding.List {
 	if given == nil {
 		return nil
 	}
 	const (
 		in     = "spec.applicationTolerations.restartConfig."
-		none   = "allows no restart: write how many there may be"
-		atOnce = "means at once: write how many milliseconds to wait"
+		none   = "allows no restart"
+		many   = "write how many there may be"
+		atOnce = "means at once"
+		long   = "write how many milliseconds to wait"
 	)
-	var messages messageList
-	messages.addIfNegative(in+"maxRestartAttempts", given.MaxRestartAttempts, none)
-	messages.addIfNegative(in+"maxRestartOnFailure", given.MaxRestartOnFailure, none)
-	messages.addIfNegative(in+"maxRestartOnSchedulingFailure", given.MaxRestartOnSchedulingFailure, none)
-	messages.addIfNegative(in+"restartBackoffMillis", given.RestartBackoffMillis, atOnce)
-	messages.addIfNegative(in+"restartBackoffMillisForFailure", given.RestartBackoffMillisForFailure, atOnce)
-	messages.addIfNegative(in+"restartBackoffMillisForSchedulingFailure", given.RestartBackoffMillisForSchedulingFailure, atOnce)
+	var found finding.List
+	warnIfNegative(&found, in+"maxRestartAttempts", given.MaxRestartAttempts, none, many)
+	warnIfNegative(&found, in+"maxRestartOnFailure", given.MaxRestartOnFailure, none, many)
+	warnIfNegative(&found, in+"maxRestartOnSchedulingFailure", given.MaxRestartOnSchedulingFailure, none, many)
+	warnIfNegative(&found, in+"restartBackoffMillis", given.RestartBackoffMillis, atOnce, long)
+	warnIfNegative(&found, in+"restartBackoffMillisForFailure", given.RestartBackoffMillisForFailure, atOnce, long)
+	warnIfNegative(&found, in+"restartBackoffMillisForSchedulingFailure", given.RestartBackoffMillisForSchedulingFailure, atOnce, long)
 	unreached := func(field string, limit *int64) {
 		if limit != nil && *limit > max(effective.MaxAttempts, 0) && effective.Policy != lifecycle.RestartNever {
-			messages.add("%s%s %d is never reached, maxRestartAttempts is %d: raise that, or lower this", in, field, *limit, effective.MaxAttempts)
+			found.Warn(in+field, *limit, fmt.Sprintf("is never reached, maxRestartAttempts is %d", effective.MaxAttempts), "raise that, or lower this")
 		}
 	}
 	unreached("maxRestartOnFailure", given.MaxRestartOnFailure)
 	unreached("maxRestartOnSchedulingFailure", given.MaxRestartOnSchedulingFailure)
-	return messages
+	return found
 }
 
 // timeoutContradictions say nothing of the other timeouts, which zero and less switch off in the Apache operator too.
-func timeoutContradictions(given *sparkv1.ApplicationTimeoutConfig) []string {
-	var messages messageList
+func timeoutContradictions(given *sparkv1.ApplicationTimeoutConfig) finding.List {
+	var found finding.List
 	if given != nil && given.ForceTerminationGracePeriodMillis != nil && *given.ForceTerminationGracePeriodMillis <= 0 {
-		messages.add("spec.applicationTolerations.applicationTimeoutConfig.forceTerminationGracePeriodMillis %d means that no driver is "+
-			"ever deleted by force: write how many milliseconds to wait for one that does not go", *given.ForceTerminationGracePeriodMillis)
+		found.Warn("spec.applicationTolerations.applicationTimeoutConfig.forceTerminationGracePeriodMillis", *given.ForceTerminationGracePeriodMillis,
+			"means that no driver is ever deleted by force", "write how many milliseconds to wait for one that does not go")
 	}
-	return messages
+	return found
 }
 
-func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, source string) []string {
+func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, source string) finding.List {
 	if given == nil {
 		return nil
 	}
@@ -171,31 +166,31 @@ func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, s
 		{in + "minExecutors", given.MinExecutors, "always counts as below its threshold"},
 		{in + "maxExecutors", given.MaxExecutors, "never counts as complete"},
 	}
-	var messages messageList
+	var found finding.List
 	for _, count := range wanted {
 		if count.number < 0 {
-			messages.add("%s %d counts as 0: write a number of executors", count.field, count.number)
+			found.Warn(count.field, count.number, "counts as 0", "write a number of executors")
 		}
 	}
 	if given.InitExecutors <= 0 {
 		for _, count := range wanted[1:] {
 			if count.number > 0 {
-				messages.add("%s %d has no effect without initExecutors: write into that how many executors the application starts with",
-					count.field, count.number)
+				found.Warn(count.field, count.number, "has no effect without initExecutors",
+					"write into that how many executors the application starts with")
 			}
 		}
-		return messages
+		return found
 	}
 	for _, count := range wanted {
 		switch number := int64(count.number); {
 		case given.MaxExecutors > 0 && count.number > given.MaxExecutors:
-			messages.add("%s %d is more than maxExecutors, %d: lower it, or raise that", count.field, number, given.MaxExecutors)
+			found.Warn(count.field, number, fmt.Sprintf("is more than maxExecutors, %d", given.MaxExecutors), "lower it, or raise that")
 		case most >= 0 && number > most:
-			messages.add("%s %d is more than the %d executors that Spark asks for (%s), so that the application %s: lower it, or raise that",
-				count.field, number, most, source, count.otherwise)
+			found.Warn(count.field, number, fmt.Sprintf("is more than the %d executors that Spark asks for (%s), so that the application %s",
+				most, source, count.otherwise), "lower it, or raise that")
 		}
 	}
-	return messages
+	return found
 }
 
 // mostExecutors is how many executors Spark asks for at the most, and the property that says so; below zero where
@@ -217,24 +212,24 @@ func mostExecutors(app *sparkv1.SparkApplication, defaults Defaults) (most int64
 	return most, key
 }
 
-func retentionContradictions(given *sparkv1.ApplicationTolerations, policy lifecycle.Policy) []string {
+func retentionContradictions(given *sparkv1.ApplicationTolerations, policy lifecycle.Policy) finding.List {
 	const in = "spec.applicationTolerations."
-	var messages messageList
+	var found finding.List
 	if older := given.ResourceRetentionPolicy; older != "" && given.ResourceRetainPolicy != "" && older != given.ResourceRetainPolicy {
-		messages.add("%sresourceRetentionPolicy %q has no effect, resourceRetainPolicy %q is its newer spelling: leave it out",
-			in, older, given.ResourceRetainPolicy)
+		found.Warn(in+"resourceRetentionPolicy", older,
+			text.Format("has no effect, resourceRetainPolicy %q is its newer spelling", given.ResourceRetainPolicy), "leave it out")
 	}
 	duration := given.ResourceRetainDurationMillis
 	if duration == nil || *duration < 0 {
-		return messages
+		return found
 	}
 	switch {
 	case policy.Retain == lifecycle.RetainNever:
-		messages.add("%sresourceRetainDurationMillis %d has no effect, nothing is retained: write OnFailure or Always into resourceRetainPolicy",
-			in, *duration)
+		found.Warn(in+"resourceRetainDurationMillis", *duration, "has no effect, nothing is retained",
+			"write OnFailure or Always into resourceRetainPolicy")
 	case policy.TTL >= 0 && policy.TTL < policy.RetainFor:
-		messages.add("%sresourceRetainDurationMillis %d is cut short, the application is deleted after ttlAfterStopMillis %d: raise that, or lower this",
-			in, *duration, policy.TTL.Milliseconds())
+		found.Warn(in+"resourceRetainDurationMillis", *duration,
+			fmt.Sprintf("is cut short, the application is deleted after ttlAfterStopMillis %d", policy.TTL.Milliseconds()), "raise that, or lower this")
 	}
-	return messages
+	return found
 }

@@ -57,7 +57,7 @@ func TestContradictionsKeepsQuiet(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff([]string(nil), apache.Contradictions(app.Obj(), apache.Defaults{})); diff != "" {
+			if diff := cmp.Diff([]string(nil), apache.Contradictions(app.Obj(), apache.Defaults{}).Sentences()); diff != "" {
 				t.Errorf("Contradictions (-want +got):\n%s", diff)
 			}
 		})
@@ -91,7 +91,7 @@ func TestContradictionsCountWithWhatIsLeftOut(t *testing.T) {
 		"a default that lets it vary":   {app: counting, defaults: apache.Defaults{Properties: map[string]string{"spark.dynamicAllocation.enabled": "true"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.Contradictions(test.app.Obj(), test.defaults)); diff != "" {
+			if diff := cmp.Diff(test.want, apache.Contradictions(test.app.Obj(), test.defaults).Sentences()); diff != "" {
 				t.Errorf("Contradictions (-want +got):\n%s", diff)
 			}
 		})
@@ -104,7 +104,7 @@ func TestContradictionsNamesAQueue(t *testing.T) {
 	}).Obj()
 	want := []string{`metadata.labels kueue.x-k8s.io/queue-name "night" has no effect, the driver waits for no queue: ` +
 		`hold it with spec.suspend until it may run.`}
-	if diff := cmp.Diff(want, apache.Contradictions(app, apache.Defaults{})); diff != "" {
+	if diff := cmp.Diff(want, apache.Contradictions(app, apache.Defaults{}).Sentences()); diff != "" {
 		t.Errorf("Contradictions (-want +got):\n%s", diff)
 	}
 }
@@ -114,7 +114,7 @@ func TestNoPropertyIsOverruledWithoutAWord(t *testing.T) {
 	keys := slices.Sorted(maps.Keys(driverProperties(t, pi())))
 	for _, key := range append(keys, "spark.app.name", "spark.driver.bindAddress", "spark.kubernetes.executor.deleteOnTermination") {
 		odd := pi().Conf(key, "odd")
-		said := strings.Join(append(apache.UnsupportedFields(odd.Obj()), apache.Contradictions(odd.Obj(), apache.Defaults{})...), " ")
+		said := strings.Join(append(apache.UnsupportedFields(odd.Obj()).Sentences(), apache.Contradictions(odd.Obj(), apache.Defaults{}).Sentences()...), " ")
 		if got := driverProperties(t, odd); got != nil && got[key] != "odd" && !strings.Contains(said, key+` "odd" has no effect`) {
 			t.Errorf("%s became %q, and all that is said is %q", key, got[key], said)
 		}

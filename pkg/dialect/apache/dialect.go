@@ -23,7 +23,7 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 	NotInstalled: NotInstalled,
 	// An application's config maps are needed as long as its driver is retained.
 	ObsoleteObjects: func(*sparkv1.SparkApplication, Defaults) []submission.Object { return nil },
-	Refusal:         Refusal,
+	Refusals:        Refusals,
 
 	Project: func(app *sparkv1.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, _ Defaults) {
 		Project(&app.Status, record)

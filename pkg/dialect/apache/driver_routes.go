@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -39,6 +40,9 @@ const (
 	kindHTTP    = "httpRoute"
 	kindGRPC    = "grpcRoute"
 )
+
+// objectKinds are the Kubernetes kinds of what leads to a Service.
+var objectKinds = map[string]string{kindIngress: "Ingress", kindHTTP: "HTTPRoute", kindGRPC: "GRPCRoute"}
 
 func routesOf(spec sparkv1.ApplicationSpec) []route {
 	var routes []route
@@ -112,8 +116,8 @@ func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submi
 }
 
 // unsupportedInRoutes says what of the routes is not done as they ask.
-func unsupportedInRoutes(app *sparkv1.SparkApplication) []string {
-	var sentences []string
+func unsupportedInRoutes(app *sparkv1.SparkApplication) finding.List {
+	var found finding.List
 	first := map[string]route{}
 	for _, r := range routesOf(app.Spec) {
 		for _, part := range []struct {
@@ -122,23 +126,20 @@ func unsupportedInRoutes(app *sparkv1.SparkApplication) []string {
 		}{{"service", r.serviceMetadata}, {r.kind, r.metadata}} {
 			field := fmt.Sprintf("spec.%s.%sMetadata", r.field, part.kind)
 			if given := part.metadata.Namespace; given != "" && given != app.Namespace {
-				sentences = append(sentences,
-					fmt.Sprintf("%s.namespace %q has no effect: it is always %q.", field, given, app.Namespace))
+				found.Warn(field+".namespace", given, "has no effect", fmt.Sprintf("it is always %q", app.Namespace))
 			}
-			if sentence := podtemplate.FinalizersDropped(field+".finalizers", part.metadata.Finalizers); sentence != "" {
-				sentences = append(sentences, sentence+".")
-			}
+			found.Add(podtemplate.FinalizersDropped(field+".finalizers", part.metadata.Finalizers)...)
 			key := part.kind + " " + part.metadata.Name
 			earlier, named := first[key]
 			if !named {
 				first[key] = r
 			} else if !earlier.sameAs(r, part.kind) {
-				sentences = append(sentences, fmt.Sprintf("%s.name %q is also in spec.%s, where it stands for another object, "+
-					"and only that one is made: choose another name.", field, part.metadata.Name, earlier.field))
+				found.Warn(field+".name", part.metadata.Name, fmt.Sprintf("is also in spec.%s, where it stands for another object, "+
+					"and only that one is made", earlier.field), "choose another name")
 			}
 		}
 	}
-	return sentences
+	return found
 }
 
 func (r route) sameAs(other route, part string) bool {
@@ -162,16 +163,16 @@ func (r route) service(namespace string) *corev1.Service {
 func (r route) front(namespace string) (submission.Object, error) {
 	switch {
 	case r.serviceMetadata.Name == "":
-		return nil, r.refuse("serviceMetadata.name", "", "is missing", "set it")
+		return nil, r.unnamed("serviceMetadata.name", "Service")
 	case r.metadata.Name == "":
-		return nil, r.refuse(r.kind+"Metadata.name", "", "is missing", "set it")
+		return nil, r.unnamed(r.kind+"Metadata.name", objectKinds[r.kind])
 	case r.kind == kindIngress:
 		return r.ingressIn(namespace)
 	case r.kind == kindHTTP:
 		everything := map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}}
-		return r.routeIn(namespace, "HTTPRoute", everything)
+		return r.routeIn(namespace, objectKinds[r.kind], everything)
 	default:
-		return r.routeIn(namespace, "GRPCRoute", nil)
+		return r.routeIn(namespace, objectKinds[r.kind], nil)
 	}
 }
 
@@ -247,13 +248,18 @@ func (r route) decoded() map[string]any {
 
 func (r route) firstPort() (int32, error) {
 	if len(r.serviceSpec.Ports) == 0 {
-		return 0, r.refuse("serviceSpec.ports", "", "is missing", "name the port that requests go to")
+		return 0, r.refuse("serviceSpec.ports", nil, finding.Missing, "name the port that requests go to")
 	}
 	return r.serviceSpec.Ports[0].Port, nil
 }
 
-func (r route) refuse(part, value, problem, remedy string) error {
-	return &submission.FieldError{Field: "spec." + r.field + "." + part, Value: value, Problem: problem, Remedy: remedy}
+func (r route) refuse(part string, value any, problem, remedy string) error {
+	return &finding.Finding{Severity: finding.Error, Field: "spec." + r.field + "." + part, Value: value, Message: problem, Remedy: remedy}
+}
+
+func (r route) unnamed(part, kind string) error {
+	found := finding.Unnamed("spec."+r.field+"."+part, kind)
+	return &found
 }
 
 // metadataIn is what a user may say of an object of an attempt. The rest is the API server's to say.

@@ -126,11 +126,11 @@ func TestRoutesThatCannotBeMade(t *testing.T) {
 	for name, test := range map[string]struct{ manifest, want string }{
 		"a Service without a name": {
 			`driverServiceIngressList: [{serviceMetadata: {}, serviceSpec: {}, ingressMetadata: {name: a}}]`,
-			"spec.driverServiceIngressList[0].serviceMetadata.name is missing: set it",
+			"spec.driverServiceIngressList[0].serviceMetadata.name is missing: name the Service",
 		},
 		"an Ingress without a name": {
 			`driverServiceIngressList: [{serviceMetadata: {name: a}, serviceSpec: {}, ingressMetadata: {generateName: a-}}]`,
-			"spec.driverServiceIngressList[0].ingressMetadata.name is missing: set it",
+			"spec.driverServiceIngressList[0].ingressMetadata.name is missing: name the Ingress",
 		},
 		"an Ingress to no port": {
 			`driverServiceIngressList: [{serviceMetadata: {name: a}, serviceSpec: {}, ingressMetadata: {name: a}}]`,
@@ -157,7 +157,7 @@ func TestRoutesThatCannotBeMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			app := routed(t, test.manifest).Obj()
 			_, err := apache.Routes(app, launched())
-			if err == nil || apache.Refusal(err, app, apache.Defaults{}) != test.want {
+			if err == nil || apache.Refusals(err, app, apache.Defaults{}).String() != test.want {
 				t.Errorf("error is\n%v\nwant\n%s", err, test.want)
 			}
 		})
@@ -273,7 +273,7 @@ func TestRoutesThatShareAName(t *testing.T) {
 			if port := routes[0].(*corev1.Service).Spec.Ports[0].Port; port != 80 {
 				t.Errorf("the Service has port %d, and is not the first", port)
 			}
-			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj())); diff != "" {
+			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj()).Sentences()); diff != "" {
 				t.Errorf("Neglected (-want +got):\n%s", diff)
 			}
 		})

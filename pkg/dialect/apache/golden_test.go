@@ -46,8 +46,8 @@ func example(t *testing.T, name string) *sparkv1.SparkApplication {
 	if err := yaml.Unmarshal(text, &app); err != nil {
 		t.Fatal(err)
 	}
-	if app.Undecodable != "" || len(apache.UnsupportedFields(&app)) > 0 {
-		t.Fatalf("the example is not all understood: %s %q", app.Undecodable, apache.UnsupportedFields(&app))
+	if app.Undecodable != "" || len(apache.UnsupportedFields(&app).Sentences()) > 0 {
+		t.Fatalf("the example is not all understood: %s %q", app.Undecodable, apache.UnsupportedFields(&app).Sentences())
 	}
 	app.Namespace, app.UID = "default", "2f6e9c1a-5b7d-4e0f-9a3c-8d1b2e4f6a70"
 	return &app

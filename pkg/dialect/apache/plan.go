@@ -1,7 +1,6 @@
 package apache
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -55,30 +55,30 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
 		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
 	}
-	return plan, errors.Join(unfitID(app), checkVolumes(app), dialect.CheckTemplates(plan, API.Fields))
+	return plan, slices.Concat(unfitID(app), checkVolumes(app), dialect.CheckTemplates(plan, API.Fields)).Err()
 }
 
 // checkVolumes refuses volumes of the templates whose source is misspelt.
-func checkVolumes(app *sparkv1.SparkApplication) error {
-	check := func(field string, spec *sparkv1.PodSpecTemplate) error {
+func checkVolumes(app *sparkv1.SparkApplication) finding.List {
+	check := func(field string, spec *sparkv1.PodSpecTemplate) finding.List {
 		if template := template(spec); template != nil {
 			return dialect.CheckVolumes(field+".spec.volumes", template.Spec.Volumes, app.UnknownFields)
 		}
 		return nil
 	}
-	return errors.Join(check(API.Fields.DriverTemplate, app.Spec.DriverSpec), check(API.Fields.ExecutorTemplate, app.Spec.ExecutorSpec))
+	return slices.Concat(check(API.Fields.DriverTemplate, app.Spec.DriverSpec), check(API.Fields.ExecutorTemplate, app.Spec.ExecutorSpec))
 }
 
 // unfitID refuses an id of the user's that could not begin the names of an attempt's objects.
-func unfitID(app *sparkv1.SparkApplication) error {
+func unfitID(app *sparkv1.SparkApplication) finding.List {
 	id := app.Spec.SparkConf[appIDKey]
 	if id == "" || len(id) <= maxLabel && len(validation.IsDNS1123Subdomain(id)) == 0 {
 		return nil
 	}
-	return &submission.FieldError{
-		Field: "spec.sparkConf." + appIDKey, Value: id, Problem: "cannot begin the names of objects",
+	return finding.List{{
+		Severity: finding.Error, Field: "spec.sparkConf." + appIDKey, Value: id, Message: "cannot begin the names of objects",
 		Remedy: "write lower-case letters, digits and hyphens, at most 63, or leave it out",
-	}
+	}}
 }
 
 // mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and

@@ -7,6 +7,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
@@ -35,22 +36,23 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 		TTL:           millis(tolerations.TTLAfterStopMillis, never),
 		MainContainer: property(app, defaults, "spark.kubernetes.driver.podTemplateContainerName"),
 		Suspend:       app.Spec.Suspend,
-		Refused:       refused(app),
+		Refused:       dialect.Refused(refused(app)),
 	}
 }
 
-func refused(app *sparkv1.SparkApplication) *lifecycle.Cause {
+// refused returns why a spec can never run, in the Apache operator's words where it has some.
+func refused(app *sparkv1.SparkApplication) finding.List {
+	var found finding.List
 	if missing := missingInRoutes(app.Spec); missing != "" {
-		return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "IncompleteRoute", Message: missing + " is required."}
+		found.Add(finding.Finding{Severity: finding.Error, Reason: "IncompleteRoute", Field: "spec." + missing, Text: missing + " is required."})
 	}
-	if app.Spec.DeploymentMode != sparkv1.ClientMode {
-		return nil
+	if app.Spec.DeploymentMode == sparkv1.ClientMode {
+		found.Add(finding.Finding{
+			Severity: finding.Error, Reason: "ClientModeUnsupported", Field: "spec.deploymentMode", Value: app.Spec.DeploymentMode,
+			Text: "Client mode is not supported yet.", Remedy: "Remove spec.deploymentMode, which is ClientMode, or set it to ClusterMode",
+		})
 	}
-	return &lifecycle.Cause{
-		Class:   lifecycle.ClassApplication,
-		Reason:  "ClientModeUnsupported",
-		Message: "Client mode is not supported yet. Remove spec.deploymentMode, which is ClientMode, or set it to ClusterMode.",
-	}
+	return found
 }
 
 func restart(config *sparkv1.RestartConfig) lifecycle.Restart {

@@ -269,7 +269,7 @@ func TestTimeLimitsOfAnnotations(t *testing.T) {
 			if diff := cmp.Diff(test.want, apache.Policy(test.app, test.defaults)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			said := apache.Warnings(test.app, test.defaults)
+			said := apache.Warnings(test.app, test.defaults).Sentences()
 			if len(said) != len(test.says) {
 				t.Fatalf("said %q, want %q", said, test.says)
 			}

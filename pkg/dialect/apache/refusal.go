@@ -2,27 +2,21 @@ package apache
 
 import (
 	"cmp"
-	"errors"
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Refusal says why a plan cannot be submitted, in the terms of the spec, or of the operator's defaults, that it came from.
-func Refusal(err error, app *sparkv1.SparkApplication, defaults Defaults) string {
-	return dialect.JoinRefusals(err, func(part error) string { return inTermsOfSource(part, app, defaults) })
-}
-
-func inTermsOfSource(err error, app *sparkv1.SparkApplication, defaults Defaults) string {
-	var field *submission.FieldError
-	if !errors.As(err, &field) {
-		return err.Error()
+// Refusals returns why a plan cannot be submitted, by the fields of the spec, or of the operator's defaults, that it came from.
+func Refusals(err error, app *sparkv1.SparkApplication, defaults Defaults) finding.List {
+	found := finding.Of(err)
+	for i := range found {
+		if found[i].Field != "" {
+			found[i].Field = place(found[i].Field, app, defaults)
+		}
 	}
-	told := *field
-	told.Field = place(field.Field, app, defaults)
-	return told.Error()
+	return found
 }
 
 // place is where in a manifest, or beside it, a field of a plan comes from.

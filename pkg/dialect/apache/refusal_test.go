@@ -6,12 +6,12 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 func TestRefusalSpeaksOfTheSpec(t *testing.T) {
 	refused := func(field string) error {
-		return &submission.FieldError{Field: field, Value: "v", Problem: "is wrong", Remedy: "mend it"}
+		return &finding.Finding{Field: field, Value: "v", Message: "is wrong", Remedy: "mend it"}
 	}
 	defaults := apache.Defaults{Properties: map[string]string{
 		"spark.both": "default", "spark.default": "v", "spark.jars": "default", "spark.archives": "v",
@@ -54,7 +54,7 @@ func TestRefusalSpeaksOfTheSpec(t *testing.T) {
 		"no field": {pi(), errors.New("no luck"), "no luck"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := apache.Refusal(test.err, test.app.Obj(), defaults); got != test.want {
+			if got := apache.Refusals(test.err, test.app.Obj(), defaults).String(); got != test.want {
 				t.Errorf("it says %s, want %s", got, test.want)
 			}
 		})

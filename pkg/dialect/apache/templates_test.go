@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 const (
@@ -54,7 +54,7 @@ func TestTemplatesInFiles(t *testing.T) {
 				}
 				return
 			}
-			var refused *submission.FieldError
+			var refused *finding.Finding
 			if !errors.As(err, &refused) || err.Error() != test.want {
 				t.Errorf("error is\n%v\nwant\n%s", err, test.want)
 			}
@@ -109,7 +109,7 @@ func TestARemoteTemplateThatIsRefusedIsNamed(t *testing.T) {
 	remote := dialect.RemoteTemplates(plan(t, app), apache.API.Fields)[0]
 	want := `spec.sparkConf.spark.kubernetes.executor.podTemplateFile "s3://b/t" is not there: put it there, ` +
 		`or write the template into spec.executorSpec.podTemplateSpec`
-	if got := apache.Refusal(remote.Refuse("is not there", "put it there"), app.Obj(), apache.Defaults{}); got != want {
+	if got := apache.Refusals(remote.Refuse("is not there", "put it there"), app.Obj(), apache.Defaults{}).String(); got != want {
 		t.Errorf("refused with\n%s\nwant\n%s", got, want)
 	}
 }
@@ -123,7 +123,7 @@ func TestATemplatesVolumeWhoseSourceIsMisspeltIsRefused(t *testing.T) {
 	_, err := apache.Plan(app, v1alpha1.Attempt{}, apache.Defaults{})
 	const want = `spec.driverSpec.podTemplateSpec.spec.volumes[1] "data" has no source that is known and would be an empty directory: ` +
 		`correct the spelling of the unknown field "spec.driverSpec.podTemplateSpec.spec.volumes[1].pvc"`
-	if err == nil || apache.Refusal(err, app, apache.Defaults{}) != want {
+	if err == nil || apache.Refusals(err, app, apache.Defaults{}).String() != want {
 		t.Errorf("refused with\n%v\nwant\n%s", err, want)
 	}
 }

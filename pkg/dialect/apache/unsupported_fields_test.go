@@ -86,7 +86,7 @@ func TestNeglected(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj())); diff != "" {
+			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj()).Sentences()); diff != "" {
 				t.Errorf("Neglected (-want +got):\n%s", diff)
 			}
 		})

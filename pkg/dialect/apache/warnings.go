@@ -4,20 +4,26 @@ import (
 	"slices"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Warnings name what is not done as the spec asks, one sentence each.
-func Warnings(app *sparkv1.SparkApplication, defaults Defaults) []string {
-	warnings := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults))
+// Warnings returns what is not done as the spec asks.
+func Warnings(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
+	found := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults))
 	if edited(app) {
-		warnings = append(warnings, "The spec was edited after the launch: only another attempt runs with the edit. "+
-			"Delete the application and apply it again where none is to come.")
+		found = append(found, finding.Finding{
+			Severity: finding.Warning, Field: "spec",
+			Text:   "The spec was edited after the launch: only another attempt runs with the edit.",
+			Remedy: "Delete the application and apply it again where none is to come",
+		})
 	}
 	if record := app.Status.Firesteel; app.Spec.Suspend && record != nil && record.Launch != nil && !record.Launch.Released {
-		warnings = append(warnings, "spec.suspend does nothing to the attempt that runs: it holds the next one.")
+		found = append(found, finding.Finding{
+			Severity: finding.Warning, Field: "spec.suspend", Message: "does nothing to the attempt that runs", Remedy: "it holds the next one",
+		})
 	}
-	return warnings
+	return found
 }
 
 // edited says that the current attempt runs with another spec than the application now has.

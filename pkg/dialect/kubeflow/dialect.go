@@ -24,7 +24,7 @@ var New = dialect.Of(dialect.Functions[*v1beta2.SparkApplication, settings.Defau
 	Complete:        fields.Complete,
 	NotInstalled:    fields.NotInstalled,
 	ObsoleteObjects: fields.ObsoleteObjects,
-	Refusal:         fields.Refusal,
+	Refusals:        fields.Refusals,
 
 	Project: func(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts, defaults settings.Defaults) {
 		status.Project(&app.Status, record, status.Executors{Seen: facts.Executors, Tracked: defaults.MaxTrackedExecutors})

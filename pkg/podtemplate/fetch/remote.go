@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
@@ -41,7 +42,7 @@ func New() *Reader {
 	return &Reader{transport: transport, s3: newS3()}
 }
 
-// Fetch reads a template. It returns a *podtemplate.Refusal where trying again is of no use.
+// Fetch reads a template. It returns a *finding.Finding where trying again is of no use.
 func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]byte, error) {
 	request, err := r.request(ctx, location)
 	if err != nil {
@@ -61,7 +62,7 @@ func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]by
 	case err != nil:
 		return nil, fmt.Errorf("read answer: %w", err)
 	case len(text) > maxSize:
-		return nil, &podtemplate.Refusal{Problem: "is larger than 256 KiB", Remedy: "put a template there"}
+		return nil, &finding.Finding{Message: "is larger than 256 KiB", Remedy: "put a template there"}
 	}
 	return text, nil
 }
@@ -93,11 +94,11 @@ func followed(location podtemplate.Location) func(*http.Request, []*http.Request
 			return http.ErrUseLastResponse
 		}
 		if len(before) > maxRedirects {
-			return &podtemplate.Refusal{Problem: "is redirected too often", Remedy: remedy}
+			return &finding.Finding{Message: "is redirected too often", Remedy: remedy}
 		}
 		if _, refusal := location.Allowed.Locate(next.URL.String()); refusal != nil {
-			return &podtemplate.Refusal{
-				Problem: fmt.Sprintf("is redirected to %q, which %s", next.URL.Redacted(), refusal.Problem), Remedy: refusal.Remedy,
+			return &finding.Finding{
+				Message: fmt.Sprintf("is redirected to %q, which %s", next.URL.Redacted(), refusal.Message), Remedy: refusal.Remedy,
 			}
 		}
 		return nil
@@ -107,13 +108,13 @@ func followed(location podtemplate.Location) func(*http.Request, []*http.Request
 // classified tells errors that pass from those that stay.
 func classified(err error) error {
 	var certificate *tls.CertificateVerificationError
-	var refusal *podtemplate.Refusal
+	var refusal *finding.Finding
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
 	case errors.As(err, &certificate):
-		return &podtemplate.Refusal{
-			Problem: fmt.Sprintf("is served with a certificate that the operator does not trust (%v)", certificate), Remedy: "mend that",
+		return &finding.Finding{
+			Message: fmt.Sprintf("is served with a certificate that the operator does not trust (%v)", certificate), Remedy: "mend that",
 		}
 	default:
 		return err
@@ -126,11 +127,11 @@ func answered(status int) error {
 	case status == http.StatusOK:
 		return nil
 	case status == http.StatusNotFound, status == http.StatusGone:
-		return &podtemplate.Refusal{Problem: "is not there (" + said + ")", Remedy: "put a template there"}
+		return &finding.Finding{Message: "is not there (" + said + ")", Remedy: "put a template there"}
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests, status >= 500:
 		return errors.New("the answer is " + said)
 	default:
-		return &podtemplate.Refusal{Problem: "is not to be had (" + said + ")", Remedy: remedy}
+		return &finding.Finding{Message: "is not to be had (" + said + ")", Remedy: remedy}
 	}
 }
 
@@ -157,7 +158,7 @@ func refuseLinkLocal(_, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("dial %s: %w", address, err)
 	}
 	if ip := to.Addr().Unmap(); ip.IsLinkLocalUnicast() || ip.WithZone("") == metadataIPv6 {
-		return &podtemplate.Refusal{Problem: "is at a link-local address", Remedy: "put it elsewhere"}
+		return &finding.Finding{Message: "is at a link-local address", Remedy: "put it elsewhere"}
 	}
 	return nil
 }

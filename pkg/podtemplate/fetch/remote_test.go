@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
@@ -26,14 +27,14 @@ const template = "apiVersion: v1\nkind: Pod\n"
 
 // outcome is what came of a fetch: there, refused or retried, with the error's text.
 func outcome(text []byte, err error) (what, said string) {
-	var refusal *podtemplate.Refusal
+	var refusal *finding.Finding
 	switch {
 	case err == nil && string(text) == template:
 		return "there", ""
 	case err == nil:
 		return "something else", string(text)
 	case errors.As(err, &refusal):
-		return "refused", refusal.Problem
+		return "refused", refusal.Message
 	default:
 		return "retried", err.Error()
 	}
@@ -156,7 +157,7 @@ func TestLinkLocalAddressesAreReachedByNumberOnly(t *testing.T) {
 		"169.254.169.254:443": true, "[fe80::1%eth0]:443": true, "[::ffff:169.254.170.2]:80": true, "[fd00:ec2::254]:443": true,
 		"127.0.0.1:443": false, "10.0.0.1:443": false, "[fd00::1]:443": false,
 	} {
-		var refusal *podtemplate.Refusal
+		var refusal *finding.Finding
 		if err := refuseLinkLocal("tcp", address, nil); errors.As(err, &refusal) != refused {
 			t.Errorf("%s is refused: %v, want %t", address, err, refused)
 		}

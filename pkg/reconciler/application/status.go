@@ -113,7 +113,7 @@ func (r *Reconciler) facts(
 	app, progress := v.App, v.Progress
 	facts := dialect.Facts{
 		Now: r.clock.Now(), Policy: v.Policy, Obstacle: decision.Obstacle, Held: decision.Held, HeldBy: decision.HeldBy, Created: created,
-		Warnings: r.redactors.Texts(app, v.Dialect.Warnings(app)),
+		Warnings: r.redactors.Texts(app, v.Dialect.Warnings(app).Sentences()),
 	}
 	if r.executorDetails != nil && record.Launch != nil && record.Launch.DriverUID != "" && r.executorsSynced() {
 		before := app.GetRecord()

@@ -153,7 +153,7 @@ func crashLoop(status corev1.ContainerStatus) *lifecycle.Cause {
 
 // statusFacts returns what the status shows besides the record.
 func (r *Reconciler) statusFacts(c *sparkv1.SparkCluster, decision cluster.Decision) status.Facts {
-	warnings := r.redactors.Texts(c, slices.Concat(status.Warnings(c), decision.Warnings))
+	warnings := r.redactors.Texts(c, slices.Concat(status.Warnings(c).Sentences(), decision.Warnings))
 	facts := status.Facts{
 		Now: r.clock.Now(), Decision: decision, Warnings: warnings,
 		Exists:   len(r.owned.ownedBy(c.UID)) > 0,

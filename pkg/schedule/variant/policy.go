@@ -3,6 +3,7 @@ package variant
 import (
 	"time"
 
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
@@ -18,8 +19,17 @@ func (k *Kind) PolicyOf(s Schedule, now time.Time) schedule.Policy {
 	if err == nil && len(template.spec) > 0 {
 		err = quantity.Check(template.spec, k.spec)
 	}
-	if err != nil {
-		policy.Clock, policy.Refusal = nil, &schedule.Refusal{Reason: schedule.ReasonInvalidTemplate, Message: k.specPath + err.Error()}
+	for _, found := range finding.Of(err) {
+		policy.Clock, policy.Refusal = nil, k.inTemplate(found)
 	}
 	return policy
+}
+
+// inTemplate is what was found in the spec of runs, by the field of the schedule.
+func (k *Kind) inTemplate(found finding.Finding) *finding.Finding {
+	found.Reason, found.Field = schedule.ReasonInvalidTemplate, k.specPath+found.Field
+	if found.Text != "" {
+		found.Text = k.specPath + found.Text
+	}
+	return &found
 }

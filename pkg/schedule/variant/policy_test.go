@@ -37,7 +37,7 @@ func TestATemplateWithAQuantityThatIsNotBoundedIsRefused(t *testing.T) {
 	for field, s := range schedules(`"1e999999999"`) {
 		policy := kindOf(s).PolicyOf(s, time.Unix(0, 0))
 		if policy.Clock != nil || policy.Refusal == nil || policy.Refusal.Reason != schedule.ReasonInvalidTemplate ||
-			!strings.HasPrefix(policy.Refusal.Message, field+` "1e999999999" is`) {
+			!strings.HasPrefix(policy.Refusal.Error(), field+` "1e999999999" is`) {
 			t.Errorf("%s: %+v", field, policy)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -67,8 +68,8 @@ func checkDriver(app *v1beta2.SparkApplication, objects *submission.Objects) err
 	resources := mainContainer(objects).Resources
 	limit, requested := resources.Limits[corev1.ResourceMemory], resources.Requests[corev1.ResourceMemory]
 	if given := app.Spec.Driver.MemoryLimit; given != "" && limit.Cmp(requested) < 0 {
-		return &submission.FieldError{
-			Field: "spec.driver.memoryLimit", Value: given, Problem: "is less than the " + requested.String() + " that the driver requests",
+		return &finding.Finding{
+			Severity: finding.Error, Field: "spec.driver.memoryLimit", Value: given, Message: "is less than the " + requested.String() + " that the driver requests",
 			Remedy: "raise it, or lower spec.driver.memory or spec.driver.memoryOverhead",
 		}
 	}

@@ -8,7 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // executorVariables are the environment variables that Spark gives to every executor, after those of the template: the
@@ -70,22 +72,23 @@ func referred(reference string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(reference, "$("), ")")
 }
 
-// unsupportedVariables speaks of variables that executors get otherwise.
-func unsupportedVariables(environment []corev1.EnvVar, p properties) messageList {
-	var messages messageList
+// unsupportedVariables warns of variables that executors get otherwise.
+func unsupportedVariables(environment []corev1.EnvVar, p properties) finding.List {
+	var found finding.List
 	for i, variable := range environment {
+		field := fmt.Sprintf("spec.executor.env[%d]", i)
 		if variable.ValueFrom != nil && slices.Contains(executorVariables, variable.Name) {
-			messages.add("spec.executor.env[%d] %s has no effect, Spark sets it after what comes from elsewhere: write its value", i, variable.Name)
+			found.WarnOfKey(field, variable.Name, nil, "has no effect, Spark sets it after what comes from elsewhere", "write its value")
 		}
 		if p.setsLast(variable.Name) {
-			messages.add("spec.executor.env[%d] %s has no effect, Spark sets it after all others: leave it out", i, variable.Name)
+			found.WarnOfKey(field, variable.Name, nil, "has no effect, Spark sets it after all others", "leave it out")
 		}
 		for _, reference := range variableReference.FindAllString(variable.Value, -1) {
 			if p.setsLast(referred(reference)) {
-				messages.add("spec.executor.env[%d] %s gets no value for %s, which Spark sets after all others: "+
-					"refer to a variable of spec.executor.env that has it from where Spark has it", i, variable.Name, reference)
+				found.WarnOfKey(field, variable.Name, nil, text.Format("gets no value for %s, which Spark sets after all others", reference),
+					"refer to a variable of spec.executor.env that has it from where Spark has it")
 			}
 		}
 	}
-	return messages
+	return found
 }

@@ -48,9 +48,9 @@ func FuzzSpec(f *testing.F) {
 		}
 		before := app.DeepCopy()
 		fields.Policy(&app, defaults)
-		fields.UnsupportedFields(&app, defaults)
+		_ = fields.UnsupportedFields(&app, defaults).Sentences()
 		objects, err := build(&app, defaults)
-		if err != nil && fields.Refusal(err, &app, defaults) == "" {
+		if err != nil && fields.Refusals(err, &app, defaults).String() == "" {
 			t.Error("refused without a word")
 		}
 		if err == nil && objects.Driver.Spec.Containers[0].Image == "" {

@@ -46,7 +46,7 @@ func TestGoldenManifests(t *testing.T) {
 				text.Write(manifest)
 			}
 			wantGolden(t, filepath.Join("testdata", "objects", filepath.Base(path)), text.String())
-			if said := fields.UnsupportedFields(app, defaults); len(said) > 0 {
+			if said := fields.UnsupportedFields(app, defaults).Sentences(); len(said) > 0 {
 				t.Errorf("the manifest is not all acted on: %q", said)
 			}
 		})

@@ -8,16 +8,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// invalidForExecutors speaks of what the API server refuses of every executor: none ever comes then, and nothing but the
+// invalidForExecutors warns of what the API server refuses of every executor: none ever comes then, and nothing but the
 // driver's log says so. What depends on the cluster, as whether there is a priority class of a name, is not known here.
-func invalidForExecutors(app *v1beta2.SparkApplication) []string {
-	var messages messageList
+func invalidForExecutors(app *v1beta2.SparkApplication) finding.List {
+	var found finding.List
 	refuse := func(field, value, problem string) {
-		messages.add("no executor will come, the API server refuses %s %q: %s", field, value, problem)
+		found.Add(finding.Finding{
+			Severity: finding.Warning, Field: field, Value: value, Remedy: problem,
+			Text: text.Format("no executor will come, the API server refuses %s %q", field, redact.Value(field, value)),
+		})
 	}
 	spec, template := app.Spec.Executor, corev1.PodSpec{}
 	if spec.Template != nil {
@@ -53,7 +59,7 @@ func invalidForExecutors(app *v1beta2.SparkApplication) []string {
 			}
 		}
 	}
-	return messages
+	return found
 }
 
 // isDevice reports whether a name is an extended resource's, or one of Kubernetes' own that a container may limit.
@@ -99,7 +105,7 @@ func choicesOfExecutors(template *corev1.PodTemplateSpec) []choice {
 func intolerable(t corev1.Toleration) (field, value, problem string) {
 	const exists, equal, less, greater = corev1.TolerationOpExists, corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt
 	effects := []corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
-	key, text := validation.IsQualifiedName(t.Key), validation.IsValidLabelValue(t.Value)
+	key, label := validation.IsQualifiedName(t.Key), validation.IsValidLabelValue(t.Value)
 	switch {
 	case !slices.Contains([]corev1.TolerationOperator{"", equal, exists, less, greater}, t.Operator):
 		return "operator", string(t.Operator), "write Equal or Exists"
@@ -109,8 +115,8 @@ func intolerable(t corev1.Toleration) (field, value, problem string) {
 		return "key", t.Key, strings.Join(key, ", ")
 	case t.Operator == exists && t.Value != "":
 		return "value", t.Value, "leave it out, or write another operator than Exists"
-	case (t.Operator == "" || t.Operator == equal) && len(text) > 0:
-		return "value", t.Value, strings.Join(text, ", ")
+	case (t.Operator == "" || t.Operator == equal) && len(label) > 0:
+		return "value", t.Value, strings.Join(label, ", ")
 	case !slices.Contains(effects, t.Effect):
 		return "effect", string(t.Effect), "write NoSchedule, PreferNoSchedule or NoExecute"
 	case t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute:

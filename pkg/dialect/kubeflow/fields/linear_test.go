@@ -103,7 +103,7 @@ func costOf(t *testing.T, spec string, driver *submission.Objects) cost.Cost {
 		_, _ = fields.Plan(app, v1alpha1.Attempt{Since: submitTime}, defaults)
 		_ = fields.Ingredients(app, defaults)
 		_ = fields.Complete(app, defaults, &submission.Objects{Driver: driver.Driver.DeepCopy()})
-		_ = fields.UnsupportedFields(app, defaults)
+		_ = fields.UnsupportedFields(app, defaults).Sentences()
 	})
 }
 

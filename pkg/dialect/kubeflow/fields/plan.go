@@ -1,8 +1,8 @@
 package fields
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
@@ -42,7 +43,7 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 			plan.Properties[r.KubernetesProperty("podTemplateContainerName")] = r.Container()
 		}
 	}
-	return plan, errors.Join(checkSpec(app), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths))
+	return plan, slices.Concat(checkSpec(app), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths)).Err()
 }
 
 // mainResource is what runs. Its suffix says in which language: Spark goes by that, too.
@@ -51,66 +52,54 @@ func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
 }
 
 // besideRemoteTemplates refuses templates that properties name by a URL where fields need one of their own.
-func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) error {
-	var errs []error
+func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) finding.List {
+	var found finding.List
 	made := map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate}
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		key := r.KubernetesProperty("podTemplateFile")
 		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && made[r] != nil {
-			errs = append(errs, &submission.FieldError{
-				Field: confField + key, Value: location,
-				Problem: "cannot go with fields of spec." + string(r) + " that no Spark property stands for",
-				Remedy:  "write the template into " + r.Field("template"),
-			})
+			found.Refuse(confField+key, location, "cannot go with fields of spec."+string(r)+" that no Spark property stands for",
+				"write the template into "+r.Field("template"))
 		}
 	}
-	return errors.Join(errs...)
+	return found
 }
 
 // checkSpec refuses what neither Spark nor the Kubeflow operator could do.
-func checkSpec(app *v1beta2.SparkApplication) error {
-	var errs []error
+func checkSpec(app *v1beta2.SparkApplication) finding.List {
+	var found finding.List
 	volumes := volumesByName(app)
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		spec := r.Pods(&app.Spec)
 		for i, mount := range spec.VolumeMounts {
 			if isLocalDir(mount) && volumes[mount.Name] == nil {
-				errs = append(errs, &submission.FieldError{
-					Field: r.Field(fmt.Sprintf("volumeMounts[%d].name", i)), Value: mount.Name,
-					Problem: "names no volume of spec.volumes", Remedy: "add the volume",
-				})
+				found.Refuse(r.Field(fmt.Sprintf("volumeMounts[%d].name", i)), mount.Name, "names no volume of spec.volumes", "add the volume")
 			}
 		}
 		if spec.Cores != nil && !(*spec.Cores > 0 && *spec.Cores < 1<<31) {
-			errs = append(errs, &submission.FieldError{
-				Field: r.Field("cores"), Value: fmt.Sprint(*spec.Cores), Problem: "is no number of cores", Remedy: "write one such as 1",
-			})
+			found.Refuse(r.Field("cores"), fmt.Sprint(*spec.Cores), "is no number of cores", "write one such as 1")
 		}
 	}
-	errs = append(errs, checkExecutorMetadata(app.Spec.Executor)...)
-	errs = append(errs, dialect.CheckVolumes("spec.volumes", app.Spec.Volumes, app.UnknownFields))
+	found.Add(checkExecutorMetadata(app.Spec.Executor)...)
+	found.Add(dialect.CheckVolumes("spec.volumes", app.Spec.Volumes, app.UnknownFields)...)
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		if template := r.Pods(&app.Spec).Template; template != nil {
-			errs = append(errs, dialect.CheckVolumes(r.Field("template.spec.volumes"), template.Spec.Volumes, app.UnknownFields))
+			found.Add(dialect.CheckVolumes(r.Field("template.spec.volumes"), template.Spec.Volumes, app.UnknownFields)...)
 		}
 	}
 	if _, err := memoryLimit(app.Spec.Driver.MemoryLimit); err != nil {
-		errs = append(errs, &submission.FieldError{
-			Field: "spec.driver.memoryLimit", Value: app.Spec.Driver.MemoryLimit, Problem: "is not a size", Remedy: "write one such as 2g or 2Gi",
-		})
+		found.Refuse("spec.driver.memoryLimit", app.Spec.Driver.MemoryLimit, "is not a size", "write one such as 2g or 2Gi")
 	}
-	return errors.Join(errs...)
+	return found
 }
 
 // checkExecutorMetadata refuses labels and annotations with which the API server would refuse all executors, for as long
 // as the driver asks for them. Of the driver submission.Build refuses them.
-func checkExecutorMetadata(spec v1beta2.ExecutorSpec) []error {
-	var errs []error
+func checkExecutorMetadata(spec v1beta2.ExecutorSpec) finding.List {
+	var found finding.List
 	refuse := func(field, value, problem string, problems []string) {
 		if len(problems) > 0 {
-			errs = append(errs, &submission.FieldError{
-				Field: names.Executor.Field(field), Value: value, Problem: problem, Remedy: "mend it: " + strings.Join(problems, ", "),
-			})
+			found.Refuse(names.Executor.Field(field), value, problem, "mend it: "+strings.Join(problems, ", "))
 		}
 	}
 	for _, key := range sortedKeys(spec.Labels) {
@@ -120,5 +109,5 @@ func checkExecutorMetadata(spec v1beta2.ExecutorSpec) []error {
 	for _, key := range sortedKeys(spec.Annotations) {
 		refuse("annotations."+key, key, "is no annotation key", validation.IsQualifiedName(strings.ToLower(key)))
 	}
-	return errs
+	return found
 }

@@ -145,7 +145,7 @@ func TestTimeLimits(t *testing.T) {
 	if fields.SpecOf(app).Hash(spec.HashVersion) != fields.SpecOf(pi().Obj()).Hash(spec.HashVersion) {
 		t.Error("an annotation has the application run anew")
 	}
-	wantSaid(t, fields.UnsupportedFields(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded), `firesteel.dev/active-deadline "soon" has no effect`)
+	wantSaid(t, fields.UnsupportedFields(pi().Annotated(dialect.AnnotationActiveDeadline, "soon").Obj(), bounded).Sentences(), `firesteel.dev/active-deadline "soon" has no effect`)
 }
 
 func TestTimeToLiveOfTheOperatorsSettings(t *testing.T) {

@@ -1,31 +1,25 @@
 package fields
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Refusal says why an attempt cannot be submitted, in the terms of the spec, or of the operator's settings, that it came
+// Refusals returns why an attempt cannot be submitted, by the fields of the spec, or of the operator's settings, that it came
 // from.
-func Refusal(err error, app *v1beta2.SparkApplication, defaults settings.Defaults) string {
+func Refusals(err error, app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	p := propertiesOf(app, defaults)
-	return dialect.JoinRefusals(err, func(part error) string { return inTermsOfSource(part, p) })
-}
-
-func inTermsOfSource(err error, p properties) string {
-	var field *submission.FieldError
-	if !errors.As(err, &field) {
-		return err.Error()
+	found := finding.Of(err)
+	for i := range found {
+		if found[i].Field != "" {
+			found[i].Field = place(found[i].Field, p)
+		}
 	}
-	told := *field
-	told.Field = place(field.Field, p)
-	return told.Error()
+	return found
 }
 
 // planFields are fields of a plan that have another name in the API.

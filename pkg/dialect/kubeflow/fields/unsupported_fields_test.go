@@ -117,7 +117,7 @@ func TestNeglected(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantSaid(t, fields.UnsupportedFields(test.app.Obj(), settings.NewDefaults()), test.want...)
+			wantSaid(t, fields.UnsupportedFields(test.app.Obj(), settings.NewDefaults()).Sentences(), test.want...)
 		})
 	}
 }
@@ -160,7 +160,7 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			said := fields.UnsupportedFields(test.app.Obj(), settings.NewDefaults())
+			said := fields.UnsupportedFields(test.app.Obj(), settings.NewDefaults()).Sentences()
 			if wantSaid(t, said, want...); len(said) == 1 && !strings.HasPrefix(said[0], "no executor will come, the API server refuses ") {
 				t.Errorf("said %q", said)
 			}
@@ -171,13 +171,13 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
 	defaults := settings.NewDefaults()
 	defaults.UIService = false
-	wantSaid(t, fields.UnsupportedFields(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults), "spec.sparkUIOptions has no effect")
+	wantSaid(t, fields.UnsupportedFields(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults).Sentences(), "spec.sparkUIOptions has no effect")
 }
 
 func TestNeglectedNamesUnknownFields(t *testing.T) {
 	app := pi().Obj()
 	app.UnknownFields = []string{`unknown field "spec.drivers"`}
-	wantSaid(t, fields.UnsupportedFields(app, settings.NewDefaults()), `unknown field "spec.drivers" is dropped`)
+	wantSaid(t, fields.UnsupportedFields(app, settings.NewDefaults()).Sentences(), `unknown field "spec.drivers" is dropped`)
 }
 
 // wantSaid wants a sentence of each part, and no more.
@@ -252,7 +252,7 @@ func TestRefusal(t *testing.T) {
 			if err == nil {
 				t.Fatal("it is not refused")
 			}
-			if got := fields.Refusal(err, app, defaults); !strings.Contains(got, test.want) {
+			if got := fields.Refusals(err, app, defaults).String(); !strings.Contains(got, test.want) {
 				t.Errorf("want %q in %q", test.want, got)
 			}
 		})
@@ -288,7 +288,7 @@ func TestRefusalNamesTheOperatorsDefault(t *testing.T) {
 	defaults.Properties = map[string]string{"spark.executor.cores": "none"}
 	_, err := build(pi().Obj(), defaults)
 	const want = `the operator's default spark.executor.cores "none" is not a positive whole number`
-	if got := fields.Refusal(err, pi().Obj(), defaults); !strings.Contains(got, want) {
+	if got := fields.Refusals(err, pi().Obj(), defaults).String(); !strings.Contains(got, want) {
 		t.Errorf("want %q in %q", want, got)
 	}
 }

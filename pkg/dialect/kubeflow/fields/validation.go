@@ -10,109 +10,131 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// refused says why a spec can never run, in the words of the Kubeflow operator's webhook where it has some; nil where it
-// can.
-func refused(app *v1beta2.SparkApplication, defaults settings.Defaults) *lifecycle.Cause {
-	for _, check := range []func(*v1beta2.SparkApplication, settings.Defaults) (reason, message string){
+// refused returns why a spec can never run, in the words of the Kubeflow operator's webhook where it has some. Each check finds
+// one thing at most.
+func refused(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
+	var found finding.List
+	for _, check := range []func(*v1beta2.SparkApplication, settings.Defaults) *finding.Finding{
 		checkName, checkMode, checkTemplates, checkNodeSelectors, checkDriverIngresses, checkProperties,
 	} {
-		if reason, message := check(app, defaults); reason != "" {
-			return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: reason, Message: message}
+		if f := check(app, defaults); f != nil {
+			found.Add(*f)
 		}
 	}
-	return nil
+	return found
 }
 
 // checkName wants a name that a Service could have.
-func checkName(app *v1beta2.SparkApplication, _ settings.Defaults) (reason, message string) {
+func checkName(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	problems := validation.IsDNS1035Label(app.Name)
 	if len(problems) == 0 {
-		return "", ""
+		return nil
 	}
-	return "InvalidName", fmt.Sprintf("invalid SparkApplication name %q: %s. Create it anew under another metadata.name.",
-		app.Name, strings.Join(problems, ", "))
+	found := finding.InvalidName
+	found.Value, found.Remedy = app.Name, "Create it anew under another metadata.name"
+	found.Text += fmt.Sprintf(" %q: %s.", app.Name, strings.Join(problems, ", "))
+	return &found
 }
 
 // checkMode wants a driver in the cluster. deployMode is an older spelling of mode.
-func checkMode(app *v1beta2.SparkApplication, _ settings.Defaults) (reason, message string) {
+func checkMode(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	field, mode := "spec.mode", app.Spec.Mode
 	if mode == "" {
 		field, mode = "spec.deployMode", app.Spec.DeployMode
 	}
 	if mode == "" || mode == v1beta2.ClusterMode {
-		return "", ""
+		return nil
 	}
-	return "ClientModeUnsupported", fmt.Sprintf("%s %q is not supported, the driver runs in a Pod of its own: "+
-		"leave it out, or write %s.", field, mode, v1beta2.ClusterMode)
+	return &finding.Finding{
+		Reason: "ClientModeUnsupported", Field: field, Value: mode,
+		Message: "is not supported, the driver runs in a Pod of its own", Remedy: fmt.Sprintf("leave it out, or write %s", v1beta2.ClusterMode),
+	}
 }
 
-func checkTemplates(app *v1beta2.SparkApplication, _ settings.Defaults) (reason, message string) {
+func checkTemplates(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	version := app.Spec.SparkVersion
 	major, err := strconv.Atoi(strings.SplitN(strings.TrimLeft(version, "vV"), ".", 2)[0])
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		if err == nil && major < 3 && r.Pods(&app.Spec).Template != nil {
-			return "TemplateUnsupported", fmt.Sprintf("pod template feature requires Spark version 3.0.0 or higher: "+
-				"spec.sparkVersion is %q. Correct it, or leave %s out.", version, r.Field("template"))
+			found := finding.TemplateUnsupported
+			found.Field, found.Remedy = r.Field("template"), "Correct it, or leave "+r.Field("template")+" out"
+			found.Text += fmt.Sprintf(": spec.sparkVersion is %q.", version)
+			return &found
 		}
 	}
-	return "", ""
+	return nil
 }
 
-func checkNodeSelectors(app *v1beta2.SparkApplication, _ settings.Defaults) (reason, message string) {
+func checkNodeSelectors(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		if app.Spec.NodeSelector != nil && r.Pods(&app.Spec).NodeSelector != nil {
-			return "NodeSelectorTwice", fmt.Sprintf("node selector cannot be defined at both SparkApplication and Driver/Executor: "+
-				"leave out spec.nodeSelector %v, or %s %v.", app.Spec.NodeSelector, r.Field("nodeSelector"), r.Pods(&app.Spec).NodeSelector)
+			found := finding.NodeSelectorTwice
+			found.Remedy = fmt.Sprintf("leave out spec.nodeSelector %v, or %s %v", app.Spec.NodeSelector, r.Field("nodeSelector"), r.Pods(&app.Spec).NodeSelector)
+			return &found
 		}
 	}
-	return "", ""
+	return nil
 }
 
-func checkDriverIngresses(app *v1beta2.SparkApplication, _ settings.Defaults) (reason, message string) {
-	const reasonOfAll = "InvalidDriverIngress"
+func checkDriverIngresses(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	ports, formats := map[int32]bool{}, map[string]bool{}
 	for i, given := range app.Spec.DriverIngressOptions {
 		field := fmt.Sprintf("spec.driverIngressOptions[%d].", i)
+		portField, formatField := field+"servicePort", field+"ingressURLFormat"
 		switch port, format := given.ServicePort, given.IngressURLFormat; {
 		case port < 1 || port > 65535:
-			return reasonOfAll, fmt.Sprintf("DriverIngressOptions has nil ServicePort: write a port into %sservicePort, which is %d.", field, port)
+			return invalidIngress(portField, port, "DriverIngressOptions has nil ServicePort", fmt.Sprintf("write a port into %s, which is %d", portField, port))
 		case ports[port]:
-			return reasonOfAll, fmt.Sprintf("DriverIngressOptions has duplicate ServicePort: %d. Choose another in %sservicePort.", port, field)
+			return invalidIngress(portField, port, fmt.Sprintf("DriverIngressOptions has duplicate ServicePort: %d.", port), "Choose another in "+portField)
 		case format == "":
-			return reasonOfAll, fmt.Sprintf("DriverIngressOptions has empty IngressURLFormat: write one such as {{$appName}}.example.com "+
-				"into %singressURLFormat.", field)
+			return invalidIngress(formatField, nil, "DriverIngressOptions has empty IngressURLFormat",
+				"write one such as {{$appName}}.example.com into "+formatField)
 		case formats[format]:
-			return reasonOfAll, fmt.Sprintf("DriverIngressOptions has duplicate IngressURLFormat: %s. Choose another in %singressURLFormat.",
-				format, field)
+			return invalidIngress(formatField, format, fmt.Sprintf("DriverIngressOptions has duplicate IngressURLFormat: %s.", format),
+				"Choose another in "+formatField)
 		}
 		ports[given.ServicePort], formats[given.IngressURLFormat] = true, true
 		if _, err := names.Address(given.IngressURLFormat, app, ""); err != nil {
-			return reasonOfAll, fmt.Sprintf("%singressURLFormat %q is no address: write one such as {{$appName}}.example.com.",
-				field, given.IngressURLFormat)
+			return &finding.Finding{
+				Reason: reasonInvalidIngress, Field: formatField, Value: given.IngressURLFormat,
+				Message: "is no address", Remedy: "write one such as {{$appName}}.example.com",
+			}
 		}
 	}
-	return "", ""
+	return nil
+}
+
+const reasonInvalidIngress = "InvalidDriverIngress"
+
+func invalidIngress(field string, value any, text, remedy string) *finding.Finding {
+	return &finding.Finding{Reason: reasonInvalidIngress, Field: field, Value: value, Text: text, Remedy: remedy}
 }
 
 // checkProperties refuses the properties that the operator's settings deny. What a property says that a field says, too,
 // may stay.
-func checkProperties(app *v1beta2.SparkApplication, defaults settings.Defaults) (reason, message string) {
+func checkProperties(app *v1beta2.SparkApplication, defaults settings.Defaults) *finding.Finding {
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
 		value := app.Spec.SparkConf[key]
 		switch {
 		case key == namespaceKey && value != app.Namespace:
-			return "DeniedProperty", fmt.Sprintf("sparkConf key %q is not allowed: must equal the application namespace %q, got %q. "+
-				"Remove %s%s.", key, app.Namespace, redact.Value(key, value), confField, key)
+			return deniedProperty(key, value, fmt.Sprintf("must equal the application namespace %q, got %q.", app.Namespace, redact.Value(key, value)),
+				"Remove "+confField+key)
 		case defaults.Denies(key):
-			return "DeniedProperty", fmt.Sprintf("sparkConf key %q is not allowed: %s. Remove %s%s, which is %q.",
-				key, insteadOf(key), confField, key, redact.Value(key, value))
+			return deniedProperty(key, value, insteadOf(key)+".", fmt.Sprintf("Remove %s%s, which is %q", confField, key, redact.Value(key, value)))
 		}
 	}
-	return "", ""
+	return nil
+}
+
+func deniedProperty(key, value, why, remedy string) *finding.Finding {
+	return &finding.Finding{
+		Reason: "DeniedProperty", Field: "spec.sparkConf", Key: key, Value: value,
+		Text: fmt.Sprintf("sparkConf key %q is not allowed: %s", key, why), Remedy: remedy,
+	}
 }
 
 // insteadOf says what a denied property is for.

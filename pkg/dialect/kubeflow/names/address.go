@@ -5,7 +5,7 @@ import (
 	"regexp"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
 // placeholder is one of {{$appName}}, {{$appNamespace}} and {{$appId}}.
@@ -23,8 +23,8 @@ func Address(format string, app *v1beta2.SparkApplication, id string) (*url.URL,
 		address, err = url.Parse("http://" + text)
 	}
 	if err != nil {
-		return nil, &submission.FieldError{
-			Field: "ingressURLFormat", Value: format, Problem: "is no address", Remedy: "write one such as {{$appName}}.example.com",
+		return nil, &finding.Finding{
+			Severity: finding.Error, Field: "ingressURLFormat", Value: format, Message: "is no address", Remedy: "write one such as {{$appName}}.example.com",
 		}
 	}
 	return address, nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/kube/apierror"
 	"github.com/firesteel-dev/firesteel/pkg/kube/objectclient"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -110,7 +111,7 @@ func causeOf(err error, v *view.Application) *lifecycle.Cause {
 		return absent.cause(v)
 	default:
 		return &lifecycle.Cause{
-			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.Dialect.Refusal(v.App, err),
+			Class: lifecycle.ClassApplication, Reason: "InvalidSpec", Message: v.Dialect.Refusals(v.App, err).String(),
 		}
 	}
 }
@@ -188,13 +189,11 @@ func (l *Launcher) build(
 	if err := checkCount(objects); err != nil {
 		return nil, nil, err
 	}
-	if warning := dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields); warning != "" {
-		warnings = append(warnings, warning)
-	}
+	warnings = append(warnings, dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields)...)
 	l.setOwners(app, objects, id)
 	return objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
-		Warnings: l.Redactors.Texts(app, warnings),
+		Warnings: l.Redactors.Texts(app, warnings.Sentences()),
 	}, nil
 }
 
@@ -210,8 +209,8 @@ func checkCount(objects *submission.Objects) error {
 	if count <= maxObjects {
 		return nil
 	}
-	return &submission.FieldError{
-		Field: "spec", Problem: fmt.Sprintf("asks for %d objects beside the driver Pod, and %d can be made", count, maxObjects),
+	return &finding.Finding{
+		Severity: finding.Error, Field: "spec", Message: fmt.Sprintf("asks for %d objects beside the driver Pod, and %d can be made", count, maxObjects),
 		Remedy: "ask for fewer config maps, volume claims, Services and routes",
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
@@ -20,7 +21,7 @@ type TemplateUnavailable struct {
 	// pending reports whether it is still being read.
 	pending bool
 	// problem is nil while nothing went wrong.
-	problem *submission.FieldError
+	problem *finding.Finding
 }
 
 func (a *TemplateUnavailable) Error() string { return "a pod template is absent" }
@@ -30,7 +31,7 @@ func (a *TemplateUnavailable) cause(v *view.Application) *lifecycle.Cause {
 		return nil
 	}
 	return &lifecycle.Cause{
-		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.Dialect.Refusal(v.App, a.problem),
+		Class: lifecycle.ClassInfrastructure, Reason: "PodTemplateUnavailable", Message: v.Dialect.Refusals(v.App, a.problem).String(),
 	}
 }
 
@@ -60,25 +61,23 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnav
 // addTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
 func (l *Launcher) addTemplates(
 	v *view.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
-) ([]string, error) {
+) (finding.List, error) {
 	request := podtemplate.Attempt{NamespacedName: base.KeyOf(v.App), UID: v.App.GetUID(), Number: attempt.ID}
-	var warnings []string
+	var warnings finding.List
 	var refused []error
 	var absent *TemplateUnavailable
 	for _, remote := range dialect.RemoteTemplates(*plan, l.API.Fields) {
 		template, dropped, err := l.template(request, v.Dialect.Settings().PodTemplates, remote.URL)
-		var refusal *podtemplate.Refusal
+		var refusal *finding.Finding
 		switch {
 		case err == nil:
 			remote.ApplyTo(plan, template)
 		case errors.As(err, &refusal):
-			refused = append(refused, remote.Refuse(refusal.Problem, refusal.Remedy))
+			refused = append(refused, remote.Refuse(refusal.Message, refusal.Remedy))
 		default:
 			absent = absent.worst(unavailableTemplate(remote, err))
 		}
-		for _, sentence := range dropped {
-			warnings = append(warnings, fmt.Sprintf("In %s %s.", remote.URL, sentence))
-		}
+		warnings.Add(remote.Found(dropped)...)
 	}
 	switch {
 	case len(refused) > 0:
@@ -92,7 +91,7 @@ func (l *Launcher) addTemplates(
 
 func (l *Launcher) template(
 	request podtemplate.Attempt, allowed podtemplate.Allowed, url string,
-) (*corev1.PodTemplateSpec, []string, error) {
+) (*corev1.PodTemplateSpec, finding.List, error) {
 	location, refusal := allowed.Locate(url)
 	if refusal != nil {
 		return nil, nil, refusal

@@ -14,6 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
+	"github.com/firesteel-dev/firesteel/pkg/finding"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
@@ -25,7 +26,7 @@ func fetched(ctx context.Context, location podtemplate.Location) ([]byte, error)
 	case "/there":
 		return []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: template}\nspecs: {}\n"), nil
 	case "/absent":
-		return nil, &podtemplate.Refusal{Problem: "is not there", Remedy: "put it there"}
+		return nil, &finding.Finding{Message: "is not there", Remedy: "put it there"}
 	case "/slow":
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -1,0 +1,14 @@
+package dialect
+
+import (
+	"github.com/firesteel-dev/firesteel/pkg/finding"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+)
+
+// Refused returns why a spec can never run: the first of what was found about it. It is nil if nothing was found.
+func Refused(found finding.List) *lifecycle.Cause {
+	if len(found) == 0 {
+		return nil
+	}
+	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: found[0].Reason, Message: found[0].Sentence()}
+}

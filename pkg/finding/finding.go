@@ -1,0 +1,100 @@
+package finding
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/firesteel-dev/firesteel/internal/text"
+	"github.com/firesteel-dev/firesteel/pkg/redact"
+)
+
+// Severity is what follows from a finding.
+type Severity int
+
+const (
+	// Error means that the object is refused: nothing runs.
+	Error Severity = iota
+	// Warning means that the object runs, but not all that it asks for is done.
+	Warning
+)
+
+// Finding is one thing that is found about a manifest. As an error it is always a pointer: errors.As with a *Finding finds the first.
+type Finding struct {
+	Severity Severity
+	// Reason is the reason of a condition, in CamelCase, if the finding has one of its own.
+	Reason string
+	// Field is the path of the field as the user writes it, such as spec.driver.memory. Of a plan, which Refusals of a dialect
+	// translate, it is a Spark property or a field of the plan.
+	Field string
+	// Key names what in Field is meant, if Field is a map or a list with names: a Spark property of spec.sparkConf.
+	Key string
+	// Value is what the field holds; nil if it holds nothing, or to say it does not help.
+	Value any
+	// Message completes "<field> <key> <value> ...". It is empty if the remedy says what is wrong.
+	Message string
+	// Remedy is an imperative.
+	Remedy string
+	// Text is printed in the place of Field, Key, Value and Message, if people search for its words. It is one sentence, or ends
+	// with a period. The user's values in it are redacted already.
+	Text string
+}
+
+// maxPart is how many bytes of each part are printed: users write fields, values and what messages repeat of them, of any length.
+const maxPart = 512
+
+// Error prints the finding like: spec.driver.memory "1.5g" is not a size: write one such as 1536m
+func (f *Finding) Error() string {
+	problem := f.problem()
+	switch {
+	case f.Remedy == "":
+		return problem
+	case strings.HasSuffix(f.Text, "."):
+		return problem + " " + text.Clip(f.Remedy, maxPart)
+	case problem == "":
+		return text.Clip(f.Remedy, maxPart)
+	default:
+		return problem + ": " + text.Clip(f.Remedy, maxPart)
+	}
+}
+
+// Sentence prints the finding as a sentence.
+func (f *Finding) Sentence() string {
+	if text := f.Error(); !strings.HasSuffix(text, ".") {
+		return text + "."
+	}
+	return f.Error()
+}
+
+// problem prints all but the remedy.
+func (f *Finding) problem() string {
+	if f.Text != "" {
+		return text.Clip(redact.Text(f.Text), 2*maxPart)
+	}
+	var parts []string
+	for _, part := range []string{text.Clip(f.Field, maxPart), text.Clip(f.Key, maxPart), f.value(), text.Clip(redact.Text(f.Message), maxPart)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// value prints the value: a text in quotes and redacted, anything else as it is.
+func (f *Finding) value() string {
+	if f.Value == nil {
+		return ""
+	}
+	if given := reflect.ValueOf(f.Value); given.Kind() == reflect.String {
+		return fmt.Sprintf("%q", text.Clip(redact.Value(f.path(), given.String()), maxPart))
+	}
+	return fmt.Sprint(f.Value)
+}
+
+// path is Field with Key. It decides whether the value is secret.
+func (f *Finding) path() string {
+	if f.Key == "" {
+		return f.Field
+	}
+	return f.Field + "." + f.Key
+}
