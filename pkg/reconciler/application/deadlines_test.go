@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
 // A timer may be over before who starts it goes on. Here its clock is the machine's.
@@ -82,4 +87,23 @@ func TestOnlyTheLastDeadlineOfAnApplicationHasItLookedAt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The sink has acknowledged a transition that is not in the cache yet. Its cursor cannot be written before.
+func TestAnApplicationIsNotRequeuedForACursorBeyondAStaleRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		enqueued := 0
+		r := &Reconciler{
+			clock:     clocktesting.NewFakePassiveClock(applicationtest.Start.Add(delivery.CursorDelay)),
+			deadlines: newDeadlines(func(types.NamespacedName) { enqueued++ }),
+		}
+		v := applicationtest.Viewed(applicationtest.Pi().In(lifecycle.RunningHealthy, 4, 4).Obj())
+		v.Progress.Acknowledged = 5
+		r.requeueAt(t.Context(), v, lifecycle.Decision{})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if enqueued > 0 {
+			t.Errorf("it is enqueued %d times", enqueued)
+		}
+	})
 }

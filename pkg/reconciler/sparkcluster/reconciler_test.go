@@ -2,6 +2,7 @@ package sparkcluster
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -455,6 +456,11 @@ func TestTheCursorIsWrittenAtRest(t *testing.T) {
 		t.Errorf("the record is %+v", c.Status.Firesteel)
 	}
 	w.wantWrites("at rest", "update sparkclusters/status c")
+	w.relay.progress.Acknowledged = 3 // the cache is stale
+	w.reconcile()
+	if slices.Contains(w.requeues, 0) {
+		t.Errorf("for a cursor beyond the record it is requeued after %v", w.requeues)
+	}
 }
 
 // A sink that takes nothing is told of once, and stays told until it takes something.

@@ -37,9 +37,15 @@ type Publisher interface {
 // CatchUp returns a copy of a record with what the sink acknowledged since the record was written.
 func CatchUp(record *v1alpha1.Record, progress events.Progress) *v1alpha1.Record {
 	record = record.DeepCopy()
-	record.Acknowledged = max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
+	record.Acknowledged = acknowledged(record, progress)
 	record.Rejected = max(record.Rejected, progress.Rejected)
 	return record
+}
+
+// acknowledged returns the cursor of a record with the progress of the delivery. If the cache is stale, the sink may have
+// acknowledged transitions that the record does not have yet.
+func acknowledged(record *v1alpha1.Record, progress events.Progress) int64 {
+	return max(record.Acknowledged, min(progress.Acknowledged, record.Sequence))
 }
 
 // Of returns the state of the delivery. written is the last written record, nil if there is none.
@@ -52,7 +58,7 @@ func Of(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
 
 // CursorDueAt returns when the cursor of a record is written for its own sake, zero if the cursor has not moved.
 func CursorDueAt(record *v1alpha1.Record, progress events.Progress) time.Time {
-	if progress.Acknowledged <= record.Acknowledged {
+	if acknowledged(record, progress) == record.Acknowledged {
 		return time.Time{}
 	}
 	return outbox.Current(record).Time.Add(CursorDelay)

@@ -70,6 +70,10 @@ func TestACursorAloneIsWrittenAtRest(t *testing.T) {
 	if at := CursorDueAt(told(4, 2), events.Progress{Acknowledged: 3}); !at.Equal(start.Add(CursorDelay)) {
 		t.Errorf("it is written at %s", at)
 	}
+	// A stale cache: the write could not be made, so the object would be requeued again and again.
+	if at := CursorDueAt(told(4, 4), events.Progress{Acknowledged: 5}); !at.IsZero() {
+		t.Errorf("a cursor beyond the record is written at %s", at)
+	}
 	for name, test := range map[string]struct {
 		before, record *v1alpha1.Record
 		after          time.Duration // the last transition
