@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
@@ -26,8 +27,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// TestMain silences client-go, which tells of every watch that is cut.
+// TestMain silences client-go, which tells of every watch that is cut. Its back-off after errors is removed: it remembers the time of
+// the last error in the process. That time is far ahead of the clock of each new bubble, so an informer would sleep for years.
 func TestMain(m *testing.M) {
+	utilruntime.ErrorHandlers = nil
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
 	os.Exit(m.Run())
