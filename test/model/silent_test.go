@@ -2,7 +2,6 @@ package model
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,7 @@ import (
 
 // A handler runs elsewhere, and takes its question without ever acting on it.
 func TestAHandlerThatIsSilentForTwoMinutesIsNamed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		always := func() bool { return true }
 		w.sink.calm = always

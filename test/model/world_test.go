@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +48,7 @@ func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) 
 	}
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprintf("FIRESTEEL_SEED=%d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { newWorld(t, seed).play() })
+			inBubble(t, func(t *testing.T) { newWorld(t, seed).play() })
 		})
 	}
 }
