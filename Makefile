@@ -13,7 +13,7 @@ export CLUSTER
 
 # Packages whose tests need nothing but Go.
 UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/clientview/... ./test/parity/... ./test/docs/... \
-	$(addprefix ./test/chaos/,dice gateway journal sink verdict) ./test/bench/report
+	$(addprefix ./test/chaos/,dice gateway journal sink verdict) ./test/bench/peers/... ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help
@@ -114,6 +114,15 @@ bench-compare: ## Compare reports of make bench: OLD with NEW (bench.json).
 	dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && go build -o "$$dir/bench" ./test/bench \
 		&& "$$dir/bench" -benchmarks $(OLD) >"$$dir/old" && "$$dir/bench" -benchmarks $(or $(NEW),bench.json) >"$$dir/new" \
 		&& go tool -modfile=tools/go.mod benchstat -ignore=cpu old="$$dir/old" new="$$dir/new"
+
+# AKO and JOSDK are clones of apache/spark-kubernetes-operator and operator-framework/java-operator-sdk. Maven builds the Apache
+# operator from them, with the JDK 25 of JAVA_HOME. N=100 ROUNDS=1 is a try. go run ./test/bench/peers table FILE puts OUT into the pages.
+.PHONY: bench-peers
+bench-peers: ## Measure Firesteel and the Apache operator, which is built from the clones AKO and JOSDK, one after the other; OUT (peers.json).
+	$(if $(and $(AKO),$(JOSDK)),,$(error AKO and JOSDK name no clones: make bench-peers AKO=spark-kubernetes-operator JOSDK=java-operator-sdk))
+	go build -o .bin/peers ./test/bench/peers
+	$(ASSETS) && export KUBEBUILDER_ASSETS && exec .bin/peers -ako='$(AKO)' -josdk='$(JOSDK)' -out='$(or $(OUT),peers.json)' \
+		$(if $(N),-n='$(N)') $(if $(ROUNDS),-rounds='$(ROUNDS)')
 
 .PHONY: bench-eventing
 bench-eventing: export EVENTING := yes

@@ -58,14 +58,14 @@ type Goal struct {
 }
 
 // Value is the median of the samples.
-func (f *Figure) Value() float64 { return median(f.Samples) }
+func (f *Figure) Value() float64 { return Median(f.Samples) }
 
 // Ratio is the value by the yardstick's; 0 where there is none.
 func (f *Figure) Ratio() float64 {
-	if median(f.Yardstick) == 0 {
+	if Median(f.Yardstick) == 0 {
 		return 0
 	}
-	return f.Value() / median(f.Yardstick)
+	return f.Value() / Median(f.Yardstick)
 }
 
 // Below sets the goal of at most that much.
@@ -141,8 +141,8 @@ func Milliseconds(times []time.Duration) []float64 {
 	return samples
 }
 
-// median is the middle of the samples, or between the middle two; 0 where there is none.
-func median(samples []float64) float64 {
+// Median is the middle of the samples, or between the middle two; 0 where there is none.
+func Median(samples []float64) float64 {
 	if len(samples) == 0 {
 		return 0
 	}

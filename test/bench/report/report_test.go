@@ -141,7 +141,7 @@ func TestTimesAreSaidByTheirQuantiles(t *testing.T) {
 
 func TestNumbersHaveThreeDigits(t *testing.T) {
 	for value, want := range map[float64]string{0: "0", 0.012345: "0.0123", 1.5: "1.5", 12.345: "12.3", 123.4: "123", 12345: "12345", 0.1: "0.1"} {
-		if got := number(value); got != want {
+		if got := Number(value); got != want {
 			t.Errorf("%g is written %s, want %s", value, got, want)
 		}
 	}

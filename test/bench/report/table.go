@@ -35,7 +35,7 @@ func (r *Report) Table(w io.Writer) error {
 		}
 		for _, figure := range held {
 			fmt.Fprintf(&text, "| %s | %s | %s %s | %s | %s | %s |\n", figure.Case, figure.Name,
-				number(figure.Value()), figure.Unit, figure.yardstick(), figure.ratio(), figure.goal())
+				Number(figure.Value()), figure.Unit, figure.yardstick(), figure.ratio(), figure.goal())
 		}
 		columns(&text, part, rest)
 	}
@@ -55,7 +55,7 @@ func columns(text *strings.Builder, part string, figures []*Figure) {
 		cells := make([]string, len(cases))
 		for _, figure := range figures {
 			if row(figure) == name {
-				cells[slices.Index(cases, figure.Case)] = number(figure.Value())
+				cells[slices.Index(cases, figure.Case)] = Number(figure.Value())
 			}
 		}
 		fmt.Fprintf(text, "| %s | %s |\n", name, strings.Join(cells, " | "))
@@ -77,7 +77,7 @@ func (f *Figure) yardstick() string {
 	if len(f.Yardstick) == 0 {
 		return ""
 	}
-	return number(median(f.Yardstick))
+	return Number(Median(f.Yardstick))
 }
 
 func (f *Figure) ratio() string {
@@ -103,11 +103,11 @@ func (f *Figure) goal() string {
 	if f.Missed() {
 		verdict = "**missed**"
 	}
-	return fmt.Sprintf("%s %s%s: %s", sign, number(f.Goal.Limit), what, verdict)
+	return fmt.Sprintf("%s %s%s: %s", sign, Number(f.Goal.Limit), what, verdict)
 }
 
-// number has three digits that count.
-func number(value float64) string {
+// Number writes a number with three significant digits.
+func Number(value float64) string {
 	if value == 0 {
 		return "0"
 	}

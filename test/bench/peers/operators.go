@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
+	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+)
+
+// operator is one of those that are compared.
+type operator struct {
+	// name is the one that results have.
+	name string
+	// manifests and largeCRDs are applied to its control plane.
+	manifests, largeCRDs []string
+	// start starts it on a control plane.
+	start func(ctx context.Context, w *world) (*controlplane.Process, error)
+}
+
+// installed matches the files of config that the controller needs without its Deployment.
+var installed = []string{"1*.yaml", "2*.yaml", "3*.yaml", "4*.yaml"}
+
+const systemNamespace = "firesteel-system"
+
+// firesteel builds the controller into a folder.
+func firesteel(ctx context.Context, root, dir string) (*operator, error) {
+	program := filepath.Join(dir, "controller")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/controller")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	manifests, err := controlplane.Manifests(filepath.Join(root, "config"), installed...)
+	if err != nil {
+		return nil, err
+	}
+	start := func(ctx context.Context, w *world) (*controlplane.Process, error) {
+		kubeconfig := filepath.Join(w.dir, "controller.kubeconfig")
+		if err := w.writeKubeconfig(ctx, kubeconfig, systemNamespace, "controller"); err != nil {
+			return nil, err
+		}
+		ports, err := controlplane.FreePorts(3)
+		if err != nil {
+			return nil, err
+		}
+		return controlplane.StartProcess(filepath.Join(w.dir, "operator.log"), []string{
+			"KUBECONFIG=" + kubeconfig,
+			"SYSTEM_NAMESPACE=" + systemNamespace,
+			"CONFIG_LOGGING_NAME=config-logging",
+			"CONFIG_OBSERVABILITY_NAME=config-observability",
+			"CONFIG_LEADERELECTION_NAME=config-leader-election",
+			fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
+			fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
+			fmt.Sprintf("PROBE_PORT=%d", ports[2]),
+		}, program, "-local")
+	}
+	return &operator{name: result.Firesteel, manifests: manifests, start: start}, nil
+}
+
+// apacheProperties are the operator's own settings. All others have their defaults.
+const apacheProperties = `spark.kubernetes.operator.name=%[1]s
+spark.kubernetes.operator.namespace=%[1]s
+spark.kubernetes.operator.watchedNamespaces=%[2]s
+spark.kubernetes.operator.metrics.port=%[3]d
+spark.kubernetes.operator.health.probePort=%[4]d
+`
+
+// apacheLogging is what its chart sets.
+const apacheLogging = `rootLogger.level=INFO
+rootLogger.appenderRef.stdout.ref=console
+appender.console.type=Console
+appender.console.name=console
+appender.console.target=SYSTEM_ERR
+appender.console.layout.type=PatternLayout
+appender.console.layout.pattern=%d{yy/MM/dd HH:mm:ss} %p %X{resource.name} %X{resource.namespace} %C{1.} %m%n%ex
+`
+
+// apacheAccount is the namespace of the Apache operator, and its name there.
+const apacheAccount = "spark-kubernetes-operator"
+
+// operator returns the built operator. It runs with the JVM arguments of its chart and the heap that they result in there,
+// without a limit of CPU time.
+func (b *apacheBuild) operator() *operator {
+	start := func(ctx context.Context, w *world) (*controlplane.Process, error) {
+		properties, logging := filepath.Join(w.dir, "operator.properties"), filepath.Join(w.dir, "log4j2.properties")
+		kubeconfig := filepath.Join(w.dir, "operator.kubeconfig")
+		if err := w.addApacheAccount(ctx); err != nil {
+			return nil, err
+		}
+		if err := w.writeKubeconfig(ctx, kubeconfig, apacheAccount, apacheAccount); err != nil {
+			return nil, err
+		}
+		ports, err := controlplane.FreePorts(2)
+		if err != nil {
+			return nil, err
+		}
+		text := fmt.Sprintf(apacheProperties, apacheAccount, namespace, ports[0], ports[1])
+		if err := os.WriteFile(properties, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(logging, []byte(apacheLogging), 0o600); err != nil {
+			return nil, err
+		}
+		arguments := append([]string{
+			"-cp", b.classPath(), "-Dlog4j.configurationFile=" + logging,
+			"-Dspark.kubernetes.operator.basePropertyFileName=" + properties,
+			fmt.Sprintf("-XX:MaxRAM=%dm", b.memory), // the percentages of the chart are of its container's limit
+		}, b.jvmArguments...)
+		return controlplane.StartProcess(filepath.Join(w.dir, "operator.log"), []string{
+			"KUBECONFIG=" + kubeconfig, "SPARK_USER=spark", "OPERATOR_NAMESPACE=" + apacheAccount, "OPERATOR_NAME=" + apacheAccount,
+			"POD_NAME=" + apacheAccount, "HOST_IP=127.0.0.1", "POD_IP=127.0.0.1",
+		}, b.java, append(arguments, "org.apache.spark.k8s.operator.SparkOperator")...)
+	}
+	return &operator{name: result.Apache, largeCRDs: b.crds, start: start}
+}
+
+// addApacheAccount makes a service account that may do everything: what its chart allows takes no less time to check.
+func (w *world) addApacheAccount(ctx context.Context) error {
+	if err := w.addNamespace(ctx, apacheAccount); err != nil {
+		return err
+	}
+	if err := w.addServiceAccount(ctx, apacheAccount, apacheAccount); err != nil {
+		return err
+	}
+	_, err := w.kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: apacheAccount},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: apacheAccount, Name: apacheAccount}},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// tail returns the end of an operator's log, for an error.
+func tail(p *controlplane.Process) string { return strings.TrimSpace(p.Tail(20)) }
