@@ -234,20 +234,30 @@ func (r *Reconciler) perform(
 // publish hands the persisted record to the relay, with the request to a handler if the decision waits for one.
 func (r *Reconciler) publish(ctx context.Context, v *view.Application, decision lifecycle.Decision) {
 	snapshot := events.Snapshot{Object: r.objectOf(v.App), Record: v.App.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
-	var err error
-	switch decision.Awaits {
-	case lifecycle.AwaitsVerdict:
-		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		snapshot.Request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(v.App.GetRecord()))
-	case lifecycle.AwaitsDeletion:
-		snapshot.Request = &events.PendingRequest{Handler: string(decision.Awaits)}
-		snapshot.Request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
-	}
+	request, err := requestOf(snapshot, decision)
 	if err != nil {
 		logging.FromContext(ctx).Errorw("event cannot be made, so its handler is not requested", append(v.LogKeys(), zap.Error(err))...)
-		snapshot.Request = nil
+	} else {
+		snapshot.Request = request
 	}
 	r.relay.Publish(snapshot)
+}
+
+// requestOf returns the request to the handler that a decision waits for, nil if it waits for none.
+func requestOf(snapshot events.Snapshot, decision lifecycle.Decision) (*events.PendingRequest, error) {
+	request := &events.PendingRequest{Handler: string(decision.Awaits)}
+	var err error
+	switch decision.Awaits {
+	case lifecycle.AwaitsNothing:
+		return nil, nil
+	case lifecycle.AwaitsVerdict:
+		request.Event, err = events.NewTransitionEvent(snapshot.Object, *outbox.LastEnd(snapshot.Record))
+	case lifecycle.AwaitsDeletion:
+		request.Event, err = events.NewExpiredEvent(snapshot.Object, decision.AwaitsSince)
+	default:
+		err = fmt.Errorf("the handler %q has no event", decision.Awaits)
+	}
+	return request, err
 }
 
 // requeueAt sets the deadline of an application to the earliest of these: the deadline of the decision, the write of the cursor, and
