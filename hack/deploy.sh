@@ -50,9 +50,11 @@ kubectl -n firesteel-system rollout status deployment/controller --timeout=180s
 hack/images.sh config/eventing/ >"$manifests/eventing.yaml"
 kubectl apply -f "$manifests/eventing.yaml"
 ready=(broker/firesteel sinkbinding/controller)
-for handler in restart ttl schedule; do
-	kubectl -n firesteel-system rollout status "deployment/handler-$handler" --timeout=180s
-	ready+=("trigger/handler-$handler")
+for manifest in config/eventing/500-handler-*.yaml; do
+	handler=$(basename "$manifest" .yaml)
+	handler=${handler#500-}
+	kubectl -n firesteel-system rollout status "deployment/$handler" --timeout=180s
+	ready+=("trigger/$handler")
 done
 kubectl -n firesteel-system rollout status deployment/dead-letter --timeout=180s
 kubectl -n firesteel-system wait --for=condition=Ready --timeout=120s "${ready[@]}"
