@@ -6,30 +6,41 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/fake"
+	"github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/scheme"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 var pi = types.NamespacedName{Namespace: "team-a", Name: "pi"}
 
-func metadata() metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: pi.Namespace, Name: pi.Name, UID: "uid-of-pi", ResourceVersion: "17"}
+// newApplications returns an empty application of each API, by its group.
+func newApplications() map[string]dialect.Application {
+	apps := map[string]dialect.Application{}
+	for group, api := range applications.All(nil) {
+		app, err := scheme.Scheme.New(api.GroupVersionKind)
+		if err != nil {
+			panic(err)
+		}
+		apps[group] = app.(dialect.Application)
+	}
+	return apps
 }
 
-// examples are an application of each API, by its group.
+// examples returns an application of each API, by its group.
 func examples() map[string]dialect.Application {
-	return map[string]dialect.Application{
-		"spark.apache.org":     &sparkv1.SparkApplication{ObjectMeta: metadata()},
-		"sparkoperator.k8s.io": &v1beta2.SparkApplication{ObjectMeta: metadata()},
+	apps := newApplications()
+	for _, app := range apps {
+		app.SetNamespace(pi.Namespace)
+		app.SetName(pi.Name)
+		app.SetUID("uid-of-pi")
+		app.SetResourceVersion("17")
 	}
+	return apps
 }
 
 // asked is what was asked of the API server, in order.

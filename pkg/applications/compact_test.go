@@ -8,10 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
 func TestCompactApplicationsHaveTheSameContent(t *testing.T) {
@@ -19,9 +16,7 @@ func TestCompactApplicationsHaveTheSameContent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty := map[string]dialect.Application{
-		sparkv1.SchemeGroupVersion.Group: &sparkv1.SparkApplication{}, v1beta2.SchemeGroupVersion.Group: &v1beta2.SparkApplication{},
-	}
+	empty := newApplications()
 	for group, api := range applications.All(nil) {
 		t.Run(group, func(t *testing.T) {
 			if _, err := api.Compact(empty[group].DeepCopyObject()); err != nil { // it has no status
