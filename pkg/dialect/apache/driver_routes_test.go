@@ -274,7 +274,7 @@ func TestRoutesThatShareAName(t *testing.T) {
 				t.Errorf("the Service has port %d, and is not the first", port)
 			}
 			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj()).Sentences()); diff != "" {
-				t.Errorf("Neglected (-want +got):\n%s", diff)
+				t.Errorf("UnsupportedFields (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 
 const heldName = " has no effect, since what is made of it would keep its name after its end: leave it out."
 
-func TestNeglected(t *testing.T) {
+func TestUnsupportedFields(t *testing.T) {
 	unknown := func(version, rules string) []string {
 		return []string{fmt.Sprintf(
 			"spec.runtimeVersions.sparkVersion %q is not known, and submitted as Spark %s submits: write the image's, such as 4.1.0.", version, rules)}
@@ -87,7 +87,7 @@ func TestNeglected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, apache.UnsupportedFields(test.app.Obj()).Sentences()); diff != "" {
-				t.Errorf("Neglected (-want +got):\n%s", diff)
+				t.Errorf("UnsupportedFields (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 )
 
-func TestNeglected(t *testing.T) {
+func TestUnsupportedFields(t *testing.T) {
 	for name, test := range map[string]struct {
 		app  *application
 		want []string // parts of the sentences
@@ -123,7 +123,7 @@ func TestNeglected(t *testing.T) {
 }
 
 // What the API server refuses of executors it tells the driver only, and the driver its log.
-func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
+func TestUnsupportedFieldsNameWhatIsRefusedOfExecutors(t *testing.T) {
 	tolerate := func(text string) *application { return pi().Executor("tolerations: [" + text + "]") }
 	for name, test := range map[string]struct {
 		app  *application
@@ -168,13 +168,13 @@ func TestNeglectedNamesWhatIsRefusedOfExecutors(t *testing.T) {
 	}
 }
 
-func TestNeglectedNamesOptionsOfAUIThatHasNoService(t *testing.T) {
+func TestUnsupportedFieldsNameOptionsOfAUIThatHasNoService(t *testing.T) {
 	defaults := settings.NewDefaults()
 	defaults.UIService = false
 	wantSaid(t, fields.UnsupportedFields(pi().Spec("sparkUIOptions: {servicePort: 80}").Obj(), defaults).Sentences(), "spec.sparkUIOptions has no effect")
 }
 
-func TestNeglectedNamesUnknownFields(t *testing.T) {
+func TestUnsupportedFieldsNameUnknownFields(t *testing.T) {
 	app := pi().Obj()
 	app.UnknownFields = []string{`unknown field "spec.drivers"`}
 	wantSaid(t, fields.UnsupportedFields(app, settings.NewDefaults()).Sentences(), `unknown field "spec.drivers" is dropped`)
