@@ -27,11 +27,12 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the events' contract, licences.
+generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the events' contract, licences, the chart.
 	go run ./hack/codegen
 	go run ./hack/contract
 	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
 	go run ./hack/licenses
+	go run ./hack/chart
 
 .PHONY: verify
 verify: ## Prove that what is generated is current and that the code keeps its rules.

@@ -126,3 +126,18 @@ func mustEqual(t *testing.T, want, got objects) {
 		}
 	}
 }
+
+// podSpec returns the spec of the Pods of a Deployment or a Job.
+func podSpec(t *testing.T, o *object) map[string]any {
+	t.Helper()
+	spec, found, err := unstructured.NestedMap(o.Object, "spec", "template", "spec")
+	if err != nil || !found {
+		t.Fatalf("%s has no Pods: %v", key(o), err)
+	}
+	return spec
+}
+
+func containers(t *testing.T, o *object) []any {
+	t.Helper()
+	return podSpec(t, o)["containers"].([]any)
+}

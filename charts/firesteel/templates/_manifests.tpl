@@ -1,0 +1,227 @@
+{{/*
+The manifests of config, which files holds as they are, with the values in them. So what is added to config is in the chart, too.
+Takes root, file, and jobNamespace for the accounts of drivers.
+*/}}
+{{- define "firesteel.manifests" -}}
+{{- $root := .root -}}
+{{- $text := $root.Files.Get .file | replace "firesteel-system" $root.Release.Namespace -}}
+{{- with get . "jobNamespace" -}}
+{{- $text = regexReplaceAll "(?m)namespace: default$" $text (printf "namespace: %s" .) -}}
+{{- end -}}
+{{- range regexSplit "(?m)^---$" $text -1 -}}
+{{- $object := fromYaml . -}}
+{{- if and $object (not (include "firesteel.omits" (dict "root" $root "object" $object))) -}}
+{{- include "firesteel.edit" (dict "root" $root "object" $object) -}}
+{{- if eq $object.kind "RoleBindings" -}}
+{{- range include "firesteel.jobNamespaces" $root | fromYamlArray -}}
+{{- $binding := deepCopy $object -}}
+{{- $_ := set $binding "kind" "RoleBinding" -}}
+{{- $_ := set $binding.metadata "namespace" . }}
+---
+{{ toYaml $binding }}
+{{- end -}}
+{{- else }}
+---
+{{ toYaml $object }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Not empty if the values leave an object out. Takes root, object. */}}
+{{- define "firesteel.omits" -}}
+{{- $values := .root.Values -}}
+{{- $kind := .object.kind -}}
+{{- $name := .object.metadata.name -}}
+{{- $rbac := has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
+{{- $ofDrivers := hasPrefix "spark" $name -}}
+{{- if eq $kind "Namespace" -}}Helm creates it: --create-namespace
+{{- else if and $rbac $ofDrivers (not $values.spark.rbac.create) -}}spark.rbac.create
+{{- else if and $rbac (not $ofDrivers) (not (contains "-handler-" $name)) (not $values.controller.rbac.create) -}}controller.rbac.create
+{{- else if and (eq $kind "ServiceAccount") $ofDrivers (not $values.spark.serviceAccount.create) -}}spark.serviceAccount.create
+{{- else if and (eq $kind "ServiceAccount") (eq $name "spark-operator-spark") $values.spark.serviceAccount.name -}}spark.serviceAccount.name
+{{- else if and (eq $kind "ServiceAccount") (eq $name "controller") (not $values.controller.serviceAccount.create) -}}controller.serviceAccount.create
+{{- else if and (eq $kind "PodDisruptionBudget") (not $values.controller.podDisruptionBudget.enable) -}}controller.podDisruptionBudget.enable
+{{- else if and (eq $kind "NetworkPolicy") (not $values.networkPolicy.enable) -}}networkPolicy.enable
+{{- end -}}
+{{- end -}}
+
+{{/* Writes the values into an object. Takes root, object. */}}
+{{- define "firesteel.edit" -}}
+{{- $root := .root -}}
+{{- $values := .root.Values -}}
+{{- $object := .object -}}
+{{- $kind := $object.kind -}}
+{{- $name := $object.metadata.name -}}
+{{- $annotations := dict -}}
+{{- $_ := set $object.metadata "labels" (merge (dict) $object.metadata.labels (include "firesteel.labels" $root | fromYaml)) -}}
+{{- if has $kind (list "ClusterRole" "ClusterRoleBinding") -}}
+{{- $_ := set $object.metadata "name" (include "firesteel.clusterName" (dict "root" $root "name" $name)) -}}
+{{- end -}}
+{{- if has $kind (list "Role" "RoleBinding" "ClusterRole" "ClusterRoleBinding") -}}
+{{- $annotations = ternary $values.spark.rbac.annotations $values.controller.rbac.annotations (hasPrefix "spark" $name) -}}
+{{- end -}}
+{{- if has $kind (list "RoleBinding" "ClusterRoleBinding") -}}
+{{- if eq $object.roleRef.kind "ClusterRole" -}}
+{{- $_ := set $object.roleRef "name" (include "firesteel.clusterName" (dict "root" $root "name" $object.roleRef.name)) -}}
+{{- end -}}
+{{- range $object.subjects -}}
+{{- if eq .name "controller" -}}
+{{- $_ := set . "name" (include "firesteel.serviceAccount" $root) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq $name "spark-driver-accounts") $values.spark.serviceAccount.name -}}
+{{- $_ := set $object "subjects" (list (merge (dict "name" $values.spark.serviceAccount.name) (first $object.subjects))) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq $kind "ClusterRoleBinding") (eq $values.controller.rbac.scope "Namespaces") (not (hasSuffix "-watch" $name)) -}}
+{{- $_ := set $object "kind" "RoleBindings" -}}
+{{- end -}}
+{{- if eq $kind "ServiceAccount" -}}
+{{- if eq $name "controller" -}}
+{{- $annotations = $values.controller.serviceAccount.annotations -}}
+{{- $_ := set $object.metadata "name" (include "firesteel.serviceAccount" $root) -}}
+{{- else if hasPrefix "spark" $name -}}
+{{- $annotations = $values.spark.serviceAccount.annotations -}}
+{{- $_ := set $object.metadata "name" (default $name $values.spark.serviceAccount.name) -}}
+{{- else -}}
+{{- $annotations = $values.handlers.serviceAccountAnnotations -}}
+{{- end -}}
+{{- else if eq $kind "ConfigMap" -}}
+{{- $_ := set $object "data" (include "firesteel.settings" (dict "root" $root "name" $name "data" $object.data) | fromYaml) -}}
+{{- if eq $name "config-broker-channel" -}}
+{{- $_ := set $object.data "channel-template-spec" $values.eventing.broker.channelTemplateSpec -}}
+{{- end -}}
+{{- else if eq $kind "Deployment" -}}
+{{- include "firesteel.editDeployment" . -}}
+{{- else if eq $kind "PodDisruptionBudget" -}}
+{{- with get $values.controller.podDisruptionBudget "minAvailable" -}}
+{{- $_ := unset $object.spec "maxUnavailable" -}}
+{{- $_ := set $object.spec "minAvailable" . -}}
+{{- end -}}
+{{- else if and (eq $kind "NetworkPolicy") (eq $name "controller-metrics") -}}
+{{- with $values.networkPolicy.metricsIngress -}}
+{{- $_ := set (index $object.spec.ingress 0) "from" . -}}
+{{- end -}}
+{{- else if eq $kind "SinkBinding" -}}
+{{- with $values.controller.sink.extensions -}}
+{{- $_ := set $object.spec "ceOverrides" (dict "extensions" .) -}}
+{{- end -}}
+{{- else if eq $kind "Broker" -}}
+{{- $_ := set $object.metadata.annotations "eventing.knative.dev/broker.class" $values.eventing.broker.class -}}
+{{- if ne $values.eventing.broker.class "MTChannelBasedBroker" -}}
+{{- $_ := unset $object.spec "config" -}}
+{{- end -}}
+{{- end -}}
+{{- if $annotations -}}
+{{- $_ := set $object.metadata "annotations" (merge (dict) ($object.metadata.annotations | default dict) $annotations) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Writes the values into a Deployment. Takes root, object. */}}
+{{- define "firesteel.editDeployment" -}}
+{{- $root := .root -}}
+{{- $object := .object -}}
+{{- $name := $object.metadata.name -}}
+{{- $component := ternary $root.Values.controller (ternary $root.Values.deadLetter $root.Values.handlers (eq $name "dead-letter")) (eq $name "controller") -}}
+{{- $pod := $object.spec.template.spec -}}
+{{- $container := first $pod.containers -}}
+{{- $image := ternary $root.Values.image (get $component "image") (eq $name "controller") -}}
+{{- $_ := set $container "image" (include "firesteel.image" (dict "root" $root "image" $image)) -}}
+{{- with $root.Values.image.pullPolicy -}}
+{{- $_ := set $container "imagePullPolicy" . -}}
+{{- end -}}
+{{- with $root.Values.image.pullSecrets -}}
+{{- $_ := set $pod "imagePullSecrets" . -}}
+{{- end -}}
+{{- $_ := set $object.spec "replicas" $component.replicas -}}
+{{- if and (hasKey $component "revisionHistoryLimit") (not (kindIs "invalid" $component.revisionHistoryLimit)) -}}
+{{- $_ := set $object.spec "revisionHistoryLimit" $component.revisionHistoryLimit -}}
+{{- end -}}
+{{- with get $component "deploymentAnnotations" -}}
+{{- $_ := set $object.metadata "annotations" . -}}
+{{- end -}}
+{{- $metadata := $object.spec.template.metadata -}}
+{{- with $component.annotations -}}
+{{- $_ := set $metadata "annotations" . -}}
+{{- end -}}
+{{- $_ := set $metadata "labels" (merge (dict) $metadata.labels $component.labels $root.Values.commonLabels) -}}
+{{- range $field := list "nodeSelector" "affinity" "tolerations" "priorityClassName" "volumes" -}}
+{{- with get $component $field -}}
+{{- $_ := set $pod $field . -}}
+{{- end -}}
+{{- end -}}
+{{- range $field := list "env" "envFrom" "volumeMounts" -}}
+{{- with get $component $field -}}
+{{- $_ := set $container $field (concat (get $container $field | default list) .) -}}
+{{- end -}}
+{{- end -}}
+{{- with get $component "topologySpreadConstraints" -}}
+{{- $constraints := list -}}
+{{- range . -}}
+{{- $constraints = append $constraints (merge (dict) . (dict "labelSelector" $object.spec.selector)) -}}
+{{- end -}}
+{{- $_ := set $pod "topologySpreadConstraints" $constraints -}}
+{{- end -}}
+{{- $_ := set $container "resources" $component.resources -}}
+{{- if eq $name "controller" -}}
+{{- $_ := set $pod "serviceAccountName" (include "firesteel.serviceAccount" $root) -}}
+{{- $_ := set $pod "securityContext" $component.podSecurityContext -}}
+{{- $_ := set $container "securityContext" $component.securityContext -}}
+{{- if and (hasKey $component "hostUsers") (not (kindIs "invalid" $component.hostUsers)) -}}
+{{- $_ := set $pod "hostUsers" $component.hostUsers -}}
+{{- end -}}
+{{- with $component.sidecars -}}
+{{- $_ := set $pod "containers" (concat $pod.containers .) -}}
+{{- end -}}
+{{- if not $root.Values.eventing.enable -}}
+{{- include "firesteel.editSink" (dict "sink" $component.sink "pod" $pod "container" $container) -}}
+{{- end -}}
+{{- $port := include "firesteel.metricsPort" $root -}}
+{{- range $container.ports -}}
+{{- if eq .name "metrics" -}}
+{{- $_ := set . "containerPort" (int $port) -}}
+{{- end -}}
+{{- end -}}
+{{- else if and $root.Values.eventing.oidc (ne $name "dead-letter") -}}
+{{- range $container.env -}}
+{{- if eq .name "OIDC_AUDIENCE" -}}
+{{- $_ := set . "value" (printf "firesteel-%s" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Writes the sink into the controller's Pod, as a SinkBinding does. Takes sink, pod, container. */}}
+{{- define "firesteel.editSink" -}}
+{{- $variables := list -}}
+{{- with .sink.uri -}}
+{{- $variables = append $variables (dict "name" "K_SINK" "value" .) -}}
+{{- end -}}
+{{- with .sink.caCerts -}}
+{{- $variables = append $variables (dict "name" "K_CA_CERTS" "value" .) -}}
+{{- end -}}
+{{- with .sink.extensions -}}
+{{- $variables = append $variables (dict "name" "K_CE_OVERRIDES" "value" (dict "extensions" . | toJson)) -}}
+{{- end -}}
+{{- with .sink.audience -}}
+{{- $variables = append $variables (dict "name" "K_AUDIENCE" "value" .) -}}
+{{- end -}}
+{{- if $variables -}}
+{{- $_ := set .container "env" (concat .container.env $variables) -}}
+{{- end -}}
+{{- with .sink.audience -}}
+{{- $token := dict "path" "token" "audience" . "expirationSeconds" 3600 -}}
+{{- $volume := dict "name" "sink-token" "projected" (dict "sources" (list (dict "serviceAccountToken" $token))) -}}
+{{- $_ := set $.pod "volumes" (append ($.pod.volumes | default list) $volume) -}}
+{{- $mount := dict "name" "sink-token" "mountPath" "/oidc" "readOnly" true -}}
+{{- $_ := set $.container "volumeMounts" (append ($.container.volumeMounts | default list) $mount) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The port that metrics are served at. */}}
+{{- define "firesteel.metricsPort" -}}
+{{- $settings := include "firesteel.effective" (dict "root" . "name" "config-observability") | fromYaml -}}
+{{- $endpoint := ternary (get $settings "metrics-endpoint") "" (eq (get $settings "metrics-protocol") "prometheus") -}}
+{{- regexFind "[0-9]+$" ($endpoint | default ":9090") -}}
+{{- end -}}

@@ -1,0 +1,46 @@
+{{/*
+The data of a ConfigMap as YAML: what config has, what follows from other values, and settings. Takes root, name, data.
+*/}}
+{{- define "firesteel.settings" -}}
+{{- $values := .root.Values -}}
+{{- $derived := dict -}}
+{{- if and (eq .name "config-scope") (not (has "" $values.spark.jobNamespaces)) -}}
+{{- with $values.spark.jobNamespaces -}}
+{{- $_ := set $derived "watched-namespaces" (join ", " .) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .name "config-scope" -}}
+{{- with $values.spark.jobNamespaceSelector -}}
+{{- $_ := set $derived "namespace-selector" . -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq .name "config-handlers") $values.eventing.enable -}}
+{{- $derived = dict "restart" "external" "ttl" "external" "schedule" "external" -}}
+{{- end -}}
+{{- $own := dict -}}
+{{- range $key, $value := (get $values.settings .name | default dict) -}}
+{{- if kindIs "invalid" $value -}}
+{{- else if or (kindIs "map" $value) (kindIs "slice" $value) -}}
+{{- $_ := set $own $key (toYaml $value) -}}
+{{- else if and (kindIs "float64" $value) (eq $value (floor $value)) -}}
+{{- $_ := set $own $key (toString (int64 $value)) -}}
+{{- else -}}
+{{- $_ := set $own $key (toString $value) -}}
+{{- end -}}
+{{- end -}}
+{{- /* Without a line break at the end, the last value would lose its own. */ -}}
+{{- mustMergeOverwrite (dict) (.data | default dict) $derived $own | toYaml | printf "%s\n" -}}
+
+{{- end -}}
+
+{{/* The data of a ConfigMap in files/core.yaml, with all settings. Takes root, name. */}}
+{{- define "firesteel.effective" -}}
+{{- $root := .root -}}
+{{- $name := .name -}}
+{{- range regexSplit "(?m)^---$" ($root.Files.Get "files/core.yaml") -1 -}}
+{{- $object := fromYaml . -}}
+{{- if and (eq (get $object "kind") "ConfigMap") (eq (dig "metadata" "name" "" $object) $name) -}}
+{{- include "firesteel.settings" (dict "root" $root "name" $name "data" (omit $object.data "_example")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,74 @@
+{{/* Fails for values that contradict each other. Each line names the value and the remedy. */}}
+{{- define "firesteel.validate" -}}
+{{- $values := .Values -}}
+{{- $problems := list -}}
+{{- if not $values.eventing.enable -}}
+{{- range $handler, $place := include "firesteel.effective" (dict "root" $ "name" "config-handlers") | fromYaml -}}
+{{- if and (eq $place "external") (not $values.controller.sink.uri) -}}
+{{- $problems = append $problems (printf "settings.config-handlers.%s is external, and no event reaches a handler without a sink: set controller.sink.uri or eventing.enable=true" $handler) -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.eventing.oidc -}}
+{{- $problems = append $problems "eventing.oidc is true, and there is no handler behind a Broker: set eventing.enable=true" -}}
+{{- end -}}
+{{- else -}}
+{{- range $key := list "uri" "caCerts" "audience" -}}
+{{- if get $values.controller.sink $key -}}
+{{- $problems = append $problems (printf "controller.sink.%s is set, and so is eventing.enable, whose SinkBinding sets the same: remove one of them" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.controller.sink.audience (not (hasPrefix "https://" $values.controller.sink.uri)) -}}
+{{- $problems = append $problems "controller.sink.audience is set, and tokens are sent over https only: write an https URL into controller.sink.uri" -}}
+{{- end -}}
+{{- if eq $values.controller.rbac.scope "Namespaces" -}}
+{{- if or (has "" $values.spark.jobNamespaces) (not $values.spark.jobNamespaces) -}}
+{{- $problems = append $problems "controller.rbac.scope is Namespaces, and spark.jobNamespaces stands for all namespaces: list the namespaces there, without \"\", or write Cluster" -}}
+{{- end -}}
+{{- if $values.spark.jobNamespaceSelector -}}
+{{- $problems = append $problems "controller.rbac.scope is Namespaces, and spark.jobNamespaceSelector selects others: remove the selector, or write Cluster" -}}
+{{- end -}}
+{{- end -}}
+{{- $scope := get $values.settings "config-scope" | default dict -}}
+{{- if and (hasKey $scope "watched-namespaces") $values.spark.jobNamespaces (not (has "" $values.spark.jobNamespaces)) -}}
+{{- $problems = append $problems "settings.config-scope.watched-namespaces is set, and so is spark.jobNamespaces: add \"\" to spark.jobNamespaces, or remove the setting" -}}
+{{- end -}}
+{{- if and (hasKey $scope "namespace-selector") $values.spark.jobNamespaceSelector -}}
+{{- $problems = append $problems "settings.config-scope.namespace-selector is set, and so is spark.jobNamespaceSelector: remove one of them" -}}
+{{- end -}}
+{{- if and $values.spark.jobNamespaceSelector (has "" $values.spark.jobNamespaces) -}}
+{{- $problems = append $problems "spark.jobNamespaceSelector is set, and spark.jobNamespaces has \"\", which stands for all namespaces: remove \"\" from the list" -}}
+{{- end -}}
+{{- range $map := list "config-defaults" "config-kubeflow" -}}
+{{- $lines := get (get $values.settings $map | default dict) "driver-log-lines" | default 0 -}}
+{{- if and (ne (toString $lines) "0") (not $values.controller.driverLogs) -}}
+{{- $problems = append $problems (printf "settings.%s.driver-log-lines is %v, and the controller may not read logs: set controller.driverLogs=true" $map $lines) -}}
+{{- end -}}
+{{- end -}}
+{{- $protocol := get (include "firesteel.effective" (dict "root" . "name" "config-observability") | fromYaml) "metrics-protocol" -}}
+{{- range $key := list "service" "podMonitor" "serviceMonitor" -}}
+{{- if and (get $values.prometheus $key).create (ne $protocol "prometheus") -}}
+{{- $problems = append $problems (printf "prometheus.%s.create is true, and no metrics are served: set settings.config-observability.metrics-protocol=prometheus" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.prometheus.serviceMonitor.create (not $values.prometheus.service.create) -}}
+{{- $problems = append $problems "prometheus.serviceMonitor.create is true, and there is no Service to monitor: set prometheus.service.create=true" -}}
+{{- end -}}
+{{- if and $values.crds.install (not $values.crds.takeOver) -}}
+{{- range splitList " " (include "firesteel.crds" .) -}}
+{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" . -}}
+{{- if and $live (ne (dig "metadata" "labels" "app.kubernetes.io/part-of" "" $live) "firesteel") -}}
+{{- $release := dig "metadata" "annotations" "meta.helm.sh/release-name" "" $live -}}
+{{- $owner := ternary (printf "the Helm release %s/%s" (dig "metadata" "annotations" "meta.helm.sh/release-namespace" "" $live) $release) "another owner" (ne $release "") -}}
+{{- $managers := list -}}
+{{- range dig "metadata" "managedFields" list $live -}}
+{{- $managers = append $managers .manager -}}
+{{- end -}}
+{{- $problems = append $problems (printf "the CRD %s belongs to %s (written by %s): uninstall that operator, or set crds.takeOver=true, which keeps all objects" . $owner ($managers | uniq | join ", ")) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $problems -}}
+{{- fail (printf "\n%s" (join "\n" $problems)) -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// copies holds the files of the chart, each with the manifests of config that it has. The CRDs are not among them: cmd/setup applies
+// them. Neither is what only changes another manifest.
+var copies = map[string]string{
+	"core":        "config/[124-9]*.yaml",
+	"eventing":    "config/eventing/[1-8]*.yaml",
+	"driver-logs": "config/driver-logs/*.yaml",
+	"admission":   "config/admission/*.yaml",
+	"workload":    "config/workload/*.yaml",
+}
+
+// manifests returns the chart's copies of config.
+func manifests(root string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, pattern := range copies {
+		sources, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(sources) == 0 {
+			return nil, fmt.Errorf("no manifest matches %s: %w", pattern, err)
+		}
+		var documents []string
+		for _, source := range sources {
+			text, err := os.ReadFile(source)
+			if err != nil {
+				return nil, err
+			}
+			documents = append(documents, string(bytes.TrimSpace(text)))
+		}
+		files[folder+"/files/"+name+".yaml"] = []byte("# Made by make generate from " + pattern + ". Do not edit.\n" +
+			strings.Join(documents, "\n---\n") + "\n")
+	}
+	return files, nil
+}

@@ -1,0 +1,179 @@
+package move
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/magiconair/properties"
+)
+
+// Parts of the paths of the Apache operator's chart.
+const (
+	pod       = "operatorDeployment/operatorPod/"
+	container = pod + "operatorContainer/"
+)
+
+const namesOnly = "none: names of roles follow the release's"
+
+// apache maps the values of spark-kubernetes-operator, the Apache operator's chart.
+var apache = []row{
+	{theirs: "image/repository", note: "none: it names that operator's image"},
+	{theirs: "image/tag", note: "none: it is a version of that operator"},
+	{theirs: "image/digest", note: "none: it names that operator's image"},
+	{theirs: "image/pullPolicy", ours: "image/pullPolicy"},
+	{theirs: "imagePullSecrets", ours: "image/pullSecrets"},
+	{theirs: "operatorDeployment/replicas", ours: "controller/replicas", note: "with several, all work: `buckets` is two for each", convert: replicas},
+	{theirs: "operatorDeployment/strategy", note: "none: replicas hand over to each other, so the Deployment rolls"},
+	{theirs: pod + "priorityClassName", ours: "controller/priorityClassName"},
+	{theirs: pod + "annotations", ours: "controller/annotations"},
+	{theirs: pod + "labels", ours: "controller/labels"},
+	{theirs: pod + "affinity", ours: "controller/affinity"},
+	{theirs: pod + "nodeSelector", ours: "controller/nodeSelector"},
+	{theirs: pod + "tolerations", ours: "controller/tolerations"},
+	{theirs: pod + "topologySpreadConstraints", ours: "controller/topologySpreadConstraints"},
+	{theirs: container + "jvmArgs", note: "none: there is no JVM"},
+	{theirs: container + "env", ours: "controller/env", note: "but for `SPARK_USER`", convert: without("SPARK_USER")},
+	{theirs: container + "envFrom", ours: "controller/envFrom"},
+	{theirs: container + "volumeMounts", ours: "controller/volumeMounts"},
+	{theirs: container + "resources", note: "none: `controller.resources` has other needs, since there is no JVM"},
+	{theirs: container + "probes", note: "none: the probes follow the controller's start"},
+	{theirs: container + "metrics/port", ours: "settings/config-observability/metrics-endpoint", note: "with `metrics-protocol: prometheus`", convert: servedMetrics},
+	{theirs: container + "securityContext", ours: "controller/securityContext", note: "but for the default `runAsUser` 185", convert: omitting("runAsUser", float64(185))},
+	{theirs: pod + "additionalContainers", ours: "controller/sidecars"},
+	{theirs: pod + "volumes", ours: "controller/volumes"},
+	{theirs: pod + "securityContext", ours: "controller/podSecurityContext"},
+	{theirs: pod + "dnsPolicy", note: "none: the Pods have the cluster's"},
+	{theirs: pod + "dnsConfig", note: "none: the Pods have the cluster's"},
+	{theirs: "operatorDeployment/networkPolicy/enable", ours: "networkPolicy/enable"},
+	{theirs: "operatorDeployment/networkPolicy/metricsIngress", ours: "networkPolicy/metricsIngress", note: "empty here: every Pod may read the metrics"},
+	{theirs: "operatorRbac/serviceAccount/create", ours: "controller/serviceAccount/create"},
+	{theirs: "operatorRbac/serviceAccount/name", ours: "controller/serviceAccount/name"},
+	{theirs: "operatorRbac/clusterRole/create", ours: "controller/rbac/create", note: "false only if `role.create` is, too", convert: anyRole},
+	{theirs: "operatorRbac/clusterRole/name", note: namesOnly},
+	{theirs: "operatorRbac/clusterRoleBinding/create", ours: "controller/rbac/scope", note: "true: `Cluster`. False: `Namespaces`, if `roleBinding.create` is true", convert: roleScope},
+	{theirs: "operatorRbac/clusterRoleBinding/name", note: namesOnly},
+	{theirs: "operatorRbac/role/create", note: "none: a ClusterRole is bound in each namespace, with `controller.rbac.scope: Namespaces`", convert: nothing},
+	{theirs: "operatorRbac/role/name", note: namesOnly},
+	{theirs: "operatorRbac/roleBinding/create", note: "see `clusterRoleBinding.create`", convert: nothing},
+	{theirs: "operatorRbac/roleBinding/name", note: namesOnly},
+	{theirs: "operatorRbac/roleBinding/roleRef", note: namesOnly},
+	{theirs: "operatorRbac/configManagement", note: "none: the controller always follows its ConfigMaps"},
+	{theirs: "operatorRbac/labels", note: "none: `commonLabels` are the labels of all objects"},
+	{theirs: "workloadResources/namespaces/create", note: "none: namespaces must exist", convert: namespacesMustExist},
+	{theirs: "workloadResources/namespaces/overrideWatchedNamespaces", ours: "spark/jobNamespaces", note: "false: all are watched, and `\"\"` is in the list", convert: nothing},
+	{theirs: "workloadResources/namespaces/data", ours: "spark/jobNamespaces", convert: workloadNamespaces},
+	{theirs: "workloadResources/serviceAccount/create", ours: "spark/serviceAccount/create"},
+	{theirs: "workloadResources/serviceAccount/name", ours: "spark/serviceAccount/name"},
+	{theirs: "workloadResources/role", note: "none: a ClusterRole is bound in each namespace"},
+	{theirs: "workloadResources/clusterRole", note: "none: it is always there with `spark.rbac.create`"},
+	{theirs: "workloadResources/roleBinding/create", ours: "spark/rbac/create"},
+	{theirs: "workloadResources/roleBinding/name", note: namesOnly},
+	{theirs: "workloadResources/sparkApplicationSentinel", note: "none: a broken watch is restarted; metrics show a controller that lags"},
+	{theirs: "workloadResources/sparkClusterSentinel", note: "none: a broken watch is restarted; metrics show a controller that lags"},
+	{theirs: "workloadResources/annotations", ours: "spark/serviceAccount/annotations", note: "and `spark.rbac.annotations`", convert: workloadAnnotations},
+	{theirs: "workloadResources/labels", note: "none: `commonLabels` are the labels of all objects"},
+	{theirs: "operatorConfiguration/append", note: "none: settings that are not given have their defaults"},
+	{theirs: "operatorConfiguration/configMap", note: "none: `commonLabels` are the labels of all objects"},
+	{theirs: "operatorConfiguration/log4j2.properties", note: "none: `settings.config-logging` has the log level"},
+	{theirs: "operatorConfiguration/spark-operator.properties", ours: "settings", note: "property by property: [configuration](configuration.md#from-the-apache-operators-settings)", convert: propertiesFile},
+	{theirs: "operatorConfiguration/metrics.properties", note: "none: `settings.config-observability` has the metrics"},
+	{theirs: "operatorConfiguration/dynamicConfig/data", ours: "settings", note: "property by property, as `spark-operator.properties`", convert: dynamicProperties},
+	{theirs: "operatorConfiguration/dynamicConfig", note: "none: the ConfigMaps are always watched"},
+}
+
+func servedMetrics(m *move) {
+	m.set("settings/config-observability/metrics-protocol", "prometheus")
+	m.set(m.row.ours, fmt.Sprintf(":%d", number(m.value)))
+}
+
+func anyRole(m *move) {
+	if m.value == false && !m.on("operatorRbac/role/create") {
+		m.set(m.row.ours, false)
+	}
+}
+
+func roleScope(m *move) {
+	if m.value == false && m.on("operatorRbac/roleBinding/create") {
+		m.set(m.row.ours, "Namespaces")
+	}
+}
+
+func namespacesMustExist(m *move) {
+	if list, _ := m.there("workloadResources/namespaces/data").([]any); m.value == true && len(list) > 0 {
+		m.say("create the namespaces first")
+	}
+}
+
+func workloadNamespaces(m *move) {
+	list, _ := m.value.([]any)
+	if len(list) > 0 && m.there("workloadResources/namespaces/overrideWatchedNamespaces") == false {
+		list = append([]any{""}, list...)
+	}
+	m.set(m.row.ours, list)
+}
+
+func workloadAnnotations(m *move) {
+	m.set("spark/serviceAccount/annotations", m.value)
+	m.set("spark/rbac/annotations", m.value)
+}
+
+// prefix begins the names of the Apache operator's properties.
+const prefix = "spark.kubernetes.operator."
+
+// seconds lists the properties that are times in seconds, and names that are texts.
+var (
+	seconds = map[string]string{
+		"leaderElection.leaseDurationSeconds": "settings/config-leader-election/lease-duration",
+		"leaderElection.renewDeadlineSeconds": "settings/config-leader-election/renew-deadline",
+		"leaderElection.retryPeriodSeconds":   "settings/config-leader-election/retry-period",
+	}
+	texts = map[string]string{
+		"watchedNamespaces":        "settings/config-scope/watched-namespaces",
+		"reconciler.labelSelector": "settings/config-scope/label-selector",
+	}
+)
+
+func propertiesFile(m *move) {
+	loaded, err := (&properties.Loader{Encoding: properties.UTF8, DisableExpansion: true}).LoadBytes([]byte(fmt.Sprint(m.value)))
+	if err != nil {
+		m.say("it is no properties file: %v", err)
+		return
+	}
+	m.setProperties(loaded.Map())
+}
+
+func dynamicProperties(m *move) {
+	data, ok := m.value.(Values)
+	if !ok || !m.on("operatorConfiguration/dynamicConfig/create") {
+		return
+	}
+	conf := map[string]string{}
+	for key, value := range data {
+		conf[key] = fmt.Sprint(value)
+	}
+	m.setProperties(conf)
+}
+
+func (m *move) setProperties(conf map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(conf)) {
+		name, value := strings.TrimPrefix(key, prefix), strings.TrimSpace(conf[key])
+		switch {
+		case seconds[name] != "":
+			m.set(seconds[name], value+"s")
+		case name == "watchedNamespaces" && m.watched():
+			m.say("%s is left out: spark.jobNamespaces lists the namespaces", key)
+		case texts[name] != "":
+			m.set(texts[name], value)
+		default:
+			m.say("%s has no counterpart: docs/operators/configuration.md says why", key)
+		}
+	}
+}
+
+// watched reports whether spark.jobNamespaces says which namespaces are watched.
+func (m *move) watched() bool {
+	list, _ := at(m.out, "spark/jobNamespaces").([]any)
+	return len(list) > 0 && !slices.Contains(list, any(""))
+}

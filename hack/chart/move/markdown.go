@@ -1,0 +1,37 @@
+package move
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Page is the page that Markdown is the text of.
+const Page = "docs/operators/helm.md"
+
+const head = `<!-- Made by make generate from hack/chart/move. Do not edit. -->
+# From another operator's Helm chart
+
+The chart has [a page of its own](../../charts/firesteel/README.md). This one maps the values of both Spark operators' charts to its values. To convert a values file:
+
+    go run ./hack/helmvalues kubeflow values.yaml > firesteel-values.yaml
+    go run ./hack/helmvalues apache values.yaml > firesteel-values.yaml
+
+Comments at the top of the result name each value that has no counterpart, and what to do. A row stands for all values below its own, too.
+`
+
+// Markdown returns the page that maps the values of the other charts.
+func Markdown() []byte {
+	var page strings.Builder
+	page.WriteString(head)
+	for _, chart := range Charts {
+		fmt.Fprintf(&page, "\n## %s\n\n| value | here | |\n|---|---|---|\n", chart.title)
+		for _, r := range chart.rows {
+			ours := ""
+			if r.ours != "" {
+				ours = "`" + dotted(r.ours) + "`"
+			}
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", dotted(r.theirs), ours, r.note)
+		}
+	}
+	return []byte(page.String())
+}

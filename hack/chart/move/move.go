@@ -1,0 +1,207 @@
+// Package move turns the values of another operator's Helm chart into values of Firesteel's.
+package move
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Values are values of a chart, as decoded from YAML.
+type Values = map[string]any
+
+// row says what a value of another chart has become. Paths have slashes between their keys.
+type row struct {
+	// theirs is the path of the value there. What is below it belongs to it.
+	theirs string
+	// ours is the path of the value here. It is empty if there is none.
+	ours string
+	// note says why there is none, or what differs.
+	note string
+	// convert converts the value. Without it, a value that has a path here is copied.
+	convert func(*move)
+}
+
+// Chart is another operator's chart.
+type Chart struct {
+	// Name is its name in arguments.
+	Name  string
+	title string
+	rows  []row
+}
+
+// Charts are the charts whose values can be converted.
+var Charts = []Chart{
+	{"kubeflow", "The Kubeflow operator's chart", kubeflow},
+	{"apache", "The Apache operator's chart", apache},
+}
+
+// move is the conversion of a values file.
+type move struct {
+	row   row
+	in    Values
+	value any
+	out   Values
+	notes []string
+}
+
+// Convert converts a values file. The notes name each value that has no counterpart, or another meaning.
+func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
+	m := &move{in: Values{}, out: Values{}}
+	if err := yaml.Unmarshal(file, &m.in); err != nil {
+		return nil, nil, err
+	}
+	for _, path := range leaves("", m.in) {
+		if c.rowOf(path) == nil {
+			m.notes = append(m.notes, dotted(path)+": that chart has no such value")
+		}
+	}
+	for _, m.row = range c.rows {
+		m.value = at(m.in, m.row.theirs)
+		switch {
+		case m.value == nil:
+		case m.row.convert != nil:
+			m.row.convert(m)
+		case m.row.ours != "":
+			m.set(m.row.ours, m.value)
+		default:
+			m.say("%s", m.row.note)
+		}
+	}
+	return m.out, m.notes, nil
+}
+
+func (c Chart) rowOf(path string) *row {
+	for i := range c.rows {
+		if theirs := c.rows[i].theirs; path == theirs || strings.HasPrefix(path, theirs+"/") {
+			return &c.rows[i]
+		}
+	}
+	return nil
+}
+
+// Text writes the values of a conversion, and the notes above them.
+func Text(values Values, notes []string) ([]byte, error) {
+	var out strings.Builder
+	for _, note := range notes {
+		out.WriteString("# " + note + "\n")
+	}
+	text, err := yaml.Marshal(values)
+	return append([]byte(out.String()), text...), err
+}
+
+// say adds a note on the value.
+func (m *move) say(format string, arguments ...any) {
+	m.notes = append(m.notes, dotted(m.row.theirs)+": "+fmt.Sprintf(format, arguments...))
+}
+
+// set sets a value here. One that says nothing is left out.
+func (m *move) set(path string, value any) {
+	switch v := value.(type) {
+	case nil:
+		return
+	case Values:
+		if len(v) == 0 {
+			return
+		}
+	case []any:
+		if len(v) == 0 {
+			return
+		}
+	case string:
+		if v == "" {
+			return
+		}
+	}
+	keys := strings.Split(path, "/")
+	section := m.out
+	for _, key := range keys[:len(keys)-1] {
+		below, ok := section[key].(Values)
+		if !ok {
+			below = Values{}
+			section[key] = below
+		}
+		section = below
+	}
+	section[keys[len(keys)-1]] = value
+}
+
+// there returns another value of their chart.
+func (m *move) there(path string) any { return at(m.in, path) }
+
+// on reports whether a switch of their chart is on.
+func (m *move) on(path string) bool { return m.there(path) == true }
+
+// number returns a number, and 0 for what is none.
+func number(value any) int {
+	n, _ := value.(float64)
+	return int(n)
+}
+
+// at returns the value at a path, and nil if there is none.
+func at(values Values, path string) any {
+	var found any = values
+	for key := range strings.SplitSeq(path, "/") {
+		section, _ := found.(Values)
+		found = section[key]
+	}
+	return found
+}
+
+// leaves returns the paths of all values that are no sections.
+func leaves(path string, value any) (paths []string) {
+	section, ok := value.(Values)
+	if !ok || len(section) == 0 {
+		return []string{path}
+	}
+	for _, key := range slices.Sorted(maps.Keys(section)) {
+		paths = append(paths, leaves(strings.TrimPrefix(path+"/"+key, "/"), section[key])...)
+	}
+	return paths
+}
+
+func dotted(path string) string { return strings.ReplaceAll(path, "/", ".") }
+
+// Conversions of several rows.
+
+// enabled writes a switch as a setting.
+func enabled(m *move) {
+	m.set(m.row.ours, map[bool]string{true: "enabled", false: "disabled"}[m.value == true])
+}
+
+// replicas has all replicas work: two buckets for each.
+func replicas(m *move) {
+	m.set(m.row.ours, m.value)
+	if count := number(m.value); count > 1 {
+		m.set("settings/config-leader-election/buckets", min(2*count, 10))
+	}
+}
+
+// without copies a list, but for an element with a name.
+func without(name string) func(*move) {
+	return func(m *move) {
+		list, _ := m.value.([]any)
+		m.set(m.row.ours, slices.DeleteFunc(slices.Clone(list), func(element any) bool {
+			object, _ := element.(Values)
+			return object["name"] == name
+		}))
+	}
+}
+
+// omitting copies an object, but for a key with a value.
+func omitting(key string, value any) func(*move) {
+	return func(m *move) {
+		object, ok := m.value.(Values)
+		if !ok {
+			return
+		}
+		rest := maps.Clone(object)
+		if rest[key] == value {
+			delete(rest, key)
+		}
+		m.set(m.row.ours, rest)
+	}
+}

@@ -1,0 +1,180 @@
+package install
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"knative.dev/pkg/version"
+
+	"github.com/firesteel-dev/firesteel/pkg/crds"
+)
+
+const (
+	chartFolder = root + "/charts/firesteel"
+	// resourcePolicy is the annotation that keeps an object when its release is uninstalled.
+	resourcePolicy = "helm.sh/resource-policy"
+)
+
+func load(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded, err := loader.Load(chartFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// release is what helm template renders: the chart with values.
+type release struct {
+	name, namespace string
+	// values are written as in a values file.
+	values string
+}
+
+// render renders a release. It returns the objects, and the notes for users.
+func (r release) render(t *testing.T) (objects, string, error) {
+	t.Helper()
+	values := map[string]any{}
+	if err := yaml.Unmarshal([]byte(r.values), &values); err != nil {
+		t.Fatal(err)
+	}
+	loaded := load(t)
+	options := chartutil.ReleaseOptions{Name: r.name, Namespace: r.namespace, Revision: 1, IsInstall: true}
+	complete, err := chartutil.ToRenderValues(loaded, values, options, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	files, err := engine.Render(loaded, complete)
+	if err != nil {
+		return nil, "", err
+	}
+	all, notes := objects{}, ""
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if filepath.Base(file) == "NOTES.txt" {
+			notes = files[file]
+		} else if filepath.Ext(file) == ".yaml" {
+			all.add(t, file, []byte(files[file]))
+		}
+	}
+	return all, notes, nil
+}
+
+// with renders the release firesteel with values.
+func with(t *testing.T, values string) objects {
+	t.Helper()
+	all, _, err := release{"firesteel", systemNamespace, values}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// ofConfig returns objects as they would be in config: without hooks, and without labels and
+// annotations for Helm.
+func ofConfig(t *testing.T, all objects) objects {
+	t.Helper()
+	plain := all.without(func(o *object) bool { return o.GetAnnotations()["helm.sh/hook"] != "" })
+	for _, o := range plain {
+		labels := o.GetLabels()
+		for _, label := range []string{
+			"helm.sh/chart", "app.kubernetes.io/instance", "app.kubernetes.io/version", "app.kubernetes.io/managed-by",
+		} {
+			if labels[label] == "" {
+				t.Errorf("%s lacks the label %s", key(o), label)
+			}
+			delete(labels, label)
+		}
+		o.SetLabels(labels)
+		if annotations := o.GetAnnotations(); annotations[resourcePolicy] == "keep" {
+			delete(annotations, resourcePolicy)
+			if len(annotations) == 0 {
+				annotations = nil
+			}
+			o.SetAnnotations(annotations)
+		}
+	}
+	return plain
+}
+
+// byHelm matches what config has and the chart leaves to others: helm --create-namespace makes the namespace, and the hook applies the
+// CRDs.
+func byHelm(o *object) bool {
+	return o.GetKind() == "Namespace" || o.GetKind() == "CustomResourceDefinition"
+}
+
+func TestChartWithDefaultsIsConfig(t *testing.T) {
+	mustEqual(t, read(t, "*.yaml", "workload/*.yaml").without(byHelm), ofConfig(t, with(t, "")))
+}
+
+func TestChartWithOptionsIsConfigWithItsComponents(t *testing.T) {
+	const values = `
+eventing: {enable: true}
+admission: {enable: true}
+controller: {driverLogs: true}`
+	want := read(t, "*.yaml", "workload/*.yaml", "eventing/[1-8]*.yaml", "admission/*.yaml", "driver-logs/*.yaml").without(byHelm)
+	patch := read(t, "eventing/900-config-handlers.yaml").get(t, "ConfigMap", "config-handlers")
+	maps.Copy(want.get(t, "ConfigMap", "config-handlers").Object["data"].(map[string]any), patch.Object["data"].(map[string]any))
+	mustEqual(t, want, ofConfig(t, with(t, values)))
+}
+
+func TestChartIsLinted(t *testing.T) {
+	for _, values := range []map[string]any{{}, {"eventing": map[string]any{"enable": true}}} {
+		for _, message := range lint.AllWithKubeVersion(chartFolder, values, systemNamespace, nil).Messages {
+			if message.Severity >= support.WarningSev {
+				t.Error(message)
+			}
+		}
+	}
+}
+
+func TestChartTakesTheKubernetesVersionsThatTheControllerTakes(t *testing.T) {
+	metadata := load(t).Metadata
+	oldest := version.DefaultKubernetesMinVersion
+	if want := ">=" + strings.TrimPrefix(oldest, "v") + "-0"; metadata.KubeVersion != want {
+		t.Errorf("kubeVersion is %s, want %s", metadata.KubeVersion, want)
+	}
+	for kubernetes, want := range map[string]bool{oldest: true, oldest + "-gke.100": true, "v1.33.9": false} {
+		if got := chartutil.IsCompatibleRange(metadata.KubeVersion, kubernetes); got != want {
+			t.Errorf("Kubernetes %s is taken: %t", kubernetes, got)
+		}
+	}
+}
+
+func TestChartNamesTheCRDsThatSetupApplies(t *testing.T) {
+	for _, api := range crds.APIs() {
+		all := with(t, "apis: ["+api+"]")
+		found, err := crds.Of(api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, crd := range found {
+			want = append(want, crd.GetName())
+		}
+		rule := all.get(t, "ClusterRole", "firesteel-setup").Object["rules"].([]any)[0].(map[string]any)
+		var got []string
+		for _, name := range rule["resourceNames"].([]any) {
+			got = append(got, name.(string))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the hook may apply %v, want %v", api, got, want)
+		}
+		container := containers(t, all.get(t, "Job", "firesteel-setup"))[0].(map[string]any)
+		if args := fmt.Sprint(container["args"]); args != "[crds "+api+"]" {
+			t.Errorf("%s: the hook runs %s", api, args)
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package install
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/firesteel-dev/firesteel/hack/chart/move"
+)
+
+// expect fails the test if an object does not contain what is wanted, written as YAML. Lists must be equal.
+func expect(t *testing.T, o *object, want string) {
+	t.Helper()
+	wanted := map[string]any{}
+	if err := yaml.Unmarshal([]byte(want), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wanted, part(got, wanted)); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", key(o), diff)
+	}
+}
+
+// part returns what got has of the keys of want.
+func part(got, want any) any {
+	object, isObject := got.(map[string]any)
+	wanted, wantsObject := want.(map[string]any)
+	if !isObject || !wantsObject {
+		return got
+	}
+	found := map[string]any{}
+	for key := range wanted {
+		if value, ok := object[key]; ok {
+			found[key] = part(value, wanted[key])
+		}
+	}
+	return found
+}
+
+func TestValuesThatContradictAreRefusedWithTheRemedy(t *testing.T) {
+	for values, want := range map[string]string{
+		"settings: {config-handlers: {ttl: external}}": "settings.config-handlers.ttl is external, and no event reaches a handler without a sink: " +
+			"set controller.sink.uri or eventing.enable=true",
+		"eventing: {enable: true}\ncontroller: {sink: {uri: http://sink}}": "controller.sink.uri is set, and so is eventing.enable, whose SinkBinding " +
+			"sets the same: remove one of them",
+		"eventing: {oidc: true}": "eventing.oidc is true, and there is no handler behind a Broker: set eventing.enable=true",
+		"controller: {sink: {uri: http://sink, audience: sink}}": "controller.sink.audience is set, and tokens are sent over https only: " +
+			"write an https URL into controller.sink.uri",
+		"controller: {rbac: {scope: Namespaces}}": "controller.rbac.scope is Namespaces, and spark.jobNamespaces stands for all namespaces: " +
+			`list the namespaces there, without "", or write Cluster`,
+		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: []}": "controller.rbac.scope is Namespaces, and spark.jobNamespaces",
+		"controller: {rbac: {scope: Namespaces}}\nspark: {jobNamespaces: [a], jobNamespaceSelector: a=b}": "controller.rbac.scope is Namespaces, and " +
+			"spark.jobNamespaceSelector selects others: remove the selector, or write Cluster",
+		"spark: {jobNamespaces: [a]}\nsettings: {config-scope: {watched-namespaces: b}}": "settings.config-scope.watched-namespaces is set, and so is " +
+			`spark.jobNamespaces: add "" to spark.jobNamespaces, or remove the setting`,
+		"spark: {jobNamespaces: [a], jobNamespaceSelector: a=b}\nsettings: {config-scope: {namespace-selector: b}}": "settings.config-scope.namespace-selector " +
+			"is set, and so is spark.jobNamespaceSelector: remove one of them",
+		"spark: {jobNamespaceSelector: a=b}": `spark.jobNamespaceSelector is set, and spark.jobNamespaces has "", which stands for all namespaces: ` +
+			`remove "" from the list`,
+		"settings: {config-kubeflow: {driver-log-lines: 20}}": "settings.config-kubeflow.driver-log-lines is 20, and the controller may not read logs: " +
+			"set controller.driverLogs=true",
+		"prometheus: {podMonitor: {create: true}}\nsettings: {config-observability: {metrics-protocol: none}}": "prometheus.podMonitor.create is true, and no " +
+			"metrics are served: set settings.config-observability.metrics-protocol=prometheus",
+		"prometheus: {serviceMonitor: {create: true}}\nsettings: {config-observability: {metrics-protocol: prometheus}}": "prometheus.serviceMonitor.create is " +
+			"true, and there is no Service to monitor: set prometheus.service.create=true",
+		"controller: {replica: 2}":               "'replicas'",
+		"settings: {config-handlers: {ttl: on}}": "value must be one of 'in-process', 'external'",
+	} {
+		if _, _, err := (release{"firesteel", systemNamespace, values}).render(t); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want %s in it", values, err, want)
+		}
+	}
+}
+
+func TestSettingsAreTheDataOfConfigMaps(t *testing.T) {
+	all := with(t, `
+spark: {jobNamespaces: [team-a, team-b], jobNamespaceSelector: spark=enabled}
+controller: {driverLogs: true}
+settings:
+  config-defaults:
+    active-deadline: 24h
+    driver-log-lines: 20
+    applicationTolerations: {restartConfig: {restartPolicy: Never, maxRestartAttempts: 1000000}}
+    spark-defaults.conf: |
+      spark.eventLog.enabled true
+  config-kubeflow:
+    ingress-tls: [{hosts: [a.example.com]}]
+    driver-pod-disruption-budget: enabled
+  config-leader-election: {buckets: 4, map-lease-prefix.a: short}
+  config-observability: {tracing-sampling-rate: 0.25}
+  config-events: {failure-messages: true}`)
+	for name, want := range map[string]string{
+		"config-scope": "{watched-namespaces: 'team-a, team-b', namespace-selector: spark=enabled}",
+		"config-defaults": `{active-deadline: 24h, driver-log-lines: '20', spark-defaults.conf: "spark.eventLog.enabled true\n",` +
+			` applicationTolerations: "restartConfig:\n  maxRestartAttempts: 1000000\n  restartPolicy: Never"}`,
+		"config-kubeflow":        `{driver-pod-disruption-budget: enabled, ingress-tls: "- hosts:\n  - a.example.com"}`,
+		"config-leader-election": "{buckets: '4', lease-duration: 15s, map-lease-prefix.a: short}",
+		"config-observability":   "{tracing-sampling-rate: '0.25'}",
+		"config-events":          "{failure-messages: 'true'}",
+	} {
+		expect(t, all.get(t, "ConfigMap", name), "data: "+want)
+	}
+}
+
+func TestDeploymentHasTheValuesOfItsPods(t *testing.T) {
+	controller := with(t, `
+commonLabels: {team: data}
+image: {pullPolicy: Always, pullSecrets: [{name: registry}]}
+controller:
+  replicas: 2
+  revisionHistoryLimit: 0
+  labels: {a: b}
+  annotations: {c: d}
+  deploymentAnnotations: {e: f}
+  nodeSelector: {disk: ssd}
+  affinity: {nodeAffinity: {}}
+  tolerations: [{key: spark}]
+  priorityClassName: system-cluster-critical
+  hostUsers: false
+  topologySpreadConstraints: [{maxSkew: 1}]
+  env: [{name: PROFILING_PORT, value: "8009"}]
+  envFrom: [{configMapRef: {name: more}}]
+  volumes: [{name: ca, emptyDir: {}}]
+  volumeMounts: [{name: ca, mountPath: /ca}]
+  resources: {limits: {memory: 1Gi}}
+  podSecurityContext: {fsGroup: 1}
+  sidecars: [{name: proxy, image: proxy}]
+  serviceAccount: {name: operator, annotations: {role: arn}}
+settings: {config-observability: {metrics-protocol: prometheus, metrics-endpoint: ":9091"}}`)
+	deployment := controller.get(t, "Deployment", "controller")
+	expect(t, deployment, `
+metadata: {labels: {team: data}, annotations: {e: f}}
+spec:
+  replicas: 2
+  revisionHistoryLimit: 0
+  selector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/part-of: firesteel}}
+  template:
+    metadata: {labels: {a: b, team: data, app.kubernetes.io/name: controller, app.kubernetes.io/part-of: firesteel}, annotations: {c: d}}
+    spec:
+      serviceAccountName: operator
+      imagePullSecrets: [{name: registry}]
+      nodeSelector: {disk: ssd}
+      affinity: {nodeAffinity: {}}
+      tolerations: [{key: spark}]
+      priorityClassName: system-cluster-critical
+      hostUsers: false
+      topologySpreadConstraints:
+        - {maxSkew: 1, labelSelector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/part-of: firesteel}}}
+      volumes: [{name: ca, emptyDir: {}}]
+      securityContext: {fsGroup: 1, runAsNonRoot: true}`)
+	all := containers(t, deployment)
+	if len(all) != 2 || all[1].(map[string]any)["name"] != "proxy" {
+		t.Fatalf("the containers are %v", all)
+	}
+	container := &object{Object: all[0].(map[string]any)}
+	expect(t, container, `
+imagePullPolicy: Always
+envFrom: [{configMapRef: {name: more}}]
+volumeMounts: [{name: ca, mountPath: /ca}]
+resources: {limits: {memory: 1Gi}, requests: {memory: 64Mi}}
+ports: [{name: metrics, containerPort: 9091}, {name: health, containerPort: 8080}]`)
+	if text := fmt.Sprint(container.Object["env"]); !strings.Contains(text, "PROFILING_PORT") || !strings.Contains(text, "SYSTEM_NAMESPACE") {
+		t.Errorf("the environment is %s", text)
+	}
+	expect(t, controller.get(t, "ServiceAccount", "operator"), "metadata: {annotations: {role: arn}}")
+	expect(t, controller.get(t, "ClusterRoleBinding", "firesteel-controller"),
+		"subjects: [{kind: ServiceAccount, name: operator, namespace: firesteel-system}]")
+}
+
+func TestImagesAreNamedByTagOrDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for values, want := range map[string]string{
+		"image: {repository: controller, tag: v1}":                                          "controller:v1",
+		"image: {registry: example.com/firesteel, repository: controller}":                  "example.com/firesteel/controller:0.0.0",
+		"image: {registry: example.com/, repository: controller, digest: '" + digest + "'}": "example.com/controller@" + digest,
+		"image: {repository: 'example.com/controller@" + digest + "', tag: v1}":             "example.com/controller@" + digest,
+		"": "ko://github.com/firesteel-dev/firesteel/cmd/controller",
+	} {
+		container := containers(t, with(t, values).get(t, "Deployment", "controller"))[0].(map[string]any)
+		if container["image"] != want {
+			t.Errorf("%s: the image is %s, want %s", values, container["image"], want)
+		}
+	}
+	all := with(t, "image: {registry: r, tag: v2}\neventing: {enable: true}\nhandlers: {image: {repository: h}}\n"+
+		"deadLetter: {image: {repository: d}}\nhook: {image: {repository: s}}")
+	for _, image := range []struct{ kind, name, want string }{
+		{"Deployment", "handler-ttl", "r/h:v2"}, {"Deployment", "dead-letter", "r/d:v2"}, {"Job", "firesteel-setup", "r/s:v2"},
+	} {
+		if container := containers(t, all.get(t, image.kind, image.name))[0].(map[string]any); container["image"] != image.want {
+			t.Errorf("the image of %s is %s, want %s", image.name, container["image"], image.want)
+		}
+	}
+}
+
+func TestSinkIsTheControllersEnvironment(t *testing.T) {
+	all := with(t, "controller: {sink: {uri: 'https://sink', caCerts: PEM, audience: sink, extensions: {cluster: prod}}}\n"+
+		"settings: {config-handlers: {ttl: external}}")
+	deployment := all.get(t, "Deployment", "controller")
+	environment := map[string]any{}
+	for _, variable := range containers(t, deployment)[0].(map[string]any)["env"].([]any) {
+		v := variable.(map[string]any)
+		environment[v["name"].(string)] = v["value"]
+	}
+	for name, want := range map[string]string{
+		"K_SINK": "https://sink", "K_CA_CERTS": "PEM", "K_AUDIENCE": "sink", "K_CE_OVERRIDES": `{"extensions":{"cluster":"prod"}}`,
+	} {
+		if environment[name] != want {
+			t.Errorf("%s is %v, want %s", name, environment[name], want)
+		}
+	}
+	expect(t, &object{Object: podSpec(t, deployment)}, `
+volumes: [{name: sink-token, projected: {sources: [{serviceAccountToken: {path: token, audience: sink, expirationSeconds: 3600}}]}}]`)
+	expect(t, &object{Object: containers(t, deployment)[0].(map[string]any)}, `
+volumeMounts: [{name: sink-token, mountPath: /oidc, readOnly: true}]`)
+}
+
+func TestEventingPutsHandlersBehindABroker(t *testing.T) {
+	all := with(t, "eventing: {enable: true, oidc: true, broker: {class: Kafka}}\nhandlers: {replicas: 2}\n"+
+		"controller: {sink: {extensions: {cluster: prod}}}\nsettings: {config-handlers: {schedule: in-process}}")
+	expect(t, all.get(t, "ConfigMap", "config-handlers"), "data: {restart: external, ttl: external, schedule: in-process}")
+	expect(t, all.get(t, "SinkBinding", "controller"), "spec: {ceOverrides: {extensions: {cluster: prod}}}")
+	broker := all.get(t, "Broker", "firesteel")
+	expect(t, broker, "metadata: {annotations: {eventing.knative.dev/broker.class: Kafka}}")
+	if _, has, _ := unstructured.NestedMap(broker.Object, "spec", "config"); has {
+		t.Error("a Broker of another class has the channels of MTChannelBasedBroker")
+	}
+	handler := all.get(t, "Deployment", "handler-ttl")
+	expect(t, handler, "spec: {replicas: 2}")
+	if text := fmt.Sprint(containers(t, handler)[0].(map[string]any)["env"]); !strings.Contains(text, "firesteel-handler-ttl") {
+		t.Errorf("the handler accepts events without a token: %s", text)
+	}
+	if text := fmt.Sprint(containers(t, all.get(t, "Deployment", "controller"))[0].(map[string]any)["env"]); strings.Contains(text, "K_CE_OVERRIDES") {
+		t.Errorf("the SinkBinding and the Deployment both set the attributes: %s", text)
+	}
+}
+
+func TestNamespacesScopeBindsInThemOnly(t *testing.T) {
+	all := with(t, "controller: {rbac: {scope: Namespaces}, driverLogs: true}\neventing: {enable: true}\nspark: {jobNamespaces: [team-a, team-b]}").
+		without(func(o *object) bool { return o.GetAnnotations()["helm.sh/hook"] != "" })
+	var inCluster []string
+	for _, o := range all.kind("ClusterRoleBinding") {
+		inCluster = append(inCluster, o.GetName())
+	}
+	if fmt.Sprint(inCluster) != "[firesteel-controller-watch]" {
+		t.Errorf("bound in the cluster: %v", inCluster)
+	}
+	for _, namespace := range []string{"team-a", "team-b"} {
+		for _, role := range []string{
+			"firesteel-controller", "firesteel-driver-logs", "firesteel-handler-restart", "firesteel-handler-schedule", "firesteel-handler-ttl",
+		} {
+			binding := all["RoleBinding.rbac.authorization.k8s.io "+namespace+"/"+role]
+			if binding == nil {
+				t.Fatalf("%s is not bound in %s", role, namespace)
+			}
+			expect(t, binding, "roleRef: {kind: ClusterRole, name: "+role+"}")
+		}
+	}
+}
+
+func TestNamespacesOfApplicationsHaveServiceAccounts(t *testing.T) {
+	all := with(t, "spark: {jobNamespaces: ['', team-a, team-b], serviceAccount: {name: driver, annotations: {role: arn}}}")
+	accounts := all.kind("ServiceAccount").without(func(o *object) bool { return o.GetNamespace() == systemNamespace })
+	if got := fmt.Sprint(slices.Sorted(maps.Keys(accounts))); got != "[ServiceAccount team-a/driver ServiceAccount team-b/driver]" {
+		t.Errorf("the accounts are %s", got)
+	}
+	expect(t, accounts["ServiceAccount team-a/driver"], "metadata: {annotations: {role: arn, "+resourcePolicy+": keep}}")
+	expect(t, all["RoleBinding.rbac.authorization.k8s.io team-b/spark-driver-accounts"],
+		"{roleRef: {name: spark-driver}, subjects: [{kind: ServiceAccount, name: driver, namespace: team-b}]}")
+}
+
+func TestInstallationsShareNothingButTheCluster(t *testing.T) {
+	first := with(t, "eventing: {enable: true}")
+	second, _, err := release{"team-b", "firesteel-team-b", "eventing: {enable: true}\nspark: {jobNamespaces: [team-b]}"}.render(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range second {
+		if first[name] != nil {
+			t.Errorf("both installations have %s", name)
+		}
+		text, err := json.Marshal(o.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), systemNamespace) {
+			t.Errorf("%s names the namespace of the other installation: %s", name, text)
+		}
+	}
+	expect(t, second.get(t, "ClusterRoleBinding", "team-b-firesteel-controller"), "roleRef: {name: team-b-firesteel-controller}")
+	expect(t, second.get(t, "RoleBinding", "spark-driver-accounts"), "roleRef: {name: team-b-firesteel-spark-driver}")
+}
+
+func TestObjectsThatValuesSwitch(t *testing.T) {
+	for _, test := range []struct{ values, kind, name, want string }{
+		{"controller: {podDisruptionBudget: {minAvailable: 1}}", "PodDisruptionBudget", "controller", "spec: {minAvailable: 1}"},
+		{
+			"networkPolicy: {metricsIngress: [{podSelector: {}}]}", "NetworkPolicy", "controller-metrics",
+			"spec: {ingress: [{from: [{podSelector: {}}], ports: [{protocol: TCP, port: metrics}]}]}",
+		},
+		{
+			"prometheus: {podMonitor: {create: true, labels: {a: b}, jobLabel: app, podMetricsEndpoint: {interval: 5s}}}", "PodMonitor", "controller",
+			"{metadata: {labels: {a: b}}, spec: {jobLabel: app, podMetricsEndpoints: [{port: metrics, interval: 5s}]}}",
+		},
+		{
+			"prometheus: {service: {create: true}, serviceMonitor: {create: true}}", "ServiceMonitor", "controller",
+			"{spec: {endpoints: [{port: metrics}], selector: {matchLabels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}}}",
+		},
+		{
+			"prometheus: {service: {create: true}}", "Service", "controller-metrics",
+			"{metadata: {labels: {app.kubernetes.io/name: controller, app.kubernetes.io/instance: firesteel}}, spec: {ports: [{name: metrics, port: 9090, targetPort: metrics}]}}",
+		},
+		{"crds: {takeOver: true}", "Job", "firesteel-setup", "metadata: {annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}}"},
+	} {
+		values := test.values
+		if strings.HasPrefix(values, "prometheus") {
+			values += "\nsettings: {config-observability: {metrics-protocol: prometheus}}"
+		}
+		expect(t, with(t, values).get(t, test.kind, test.name), test.want)
+	}
+	for values, gone := range map[string]string{
+		"controller: {podDisruptionBudget: {enable: false}}": "PodDisruptionBudget",
+		"networkPolicy: {enable: false}":                     "NetworkPolicy",
+		"crds: {install: false}":                             "Job",
+	} {
+		if all := with(t, values).kind(gone); len(all) > 0 {
+			t.Errorf("%s: there is still %v", values, slices.Sorted(maps.Keys(all)))
+		}
+	}
+	none := with(t, "crds: {install: false}\ncontroller: {rbac: {create: false}, serviceAccount: {create: false}}\n"+
+		"spark: {rbac: {create: false}, serviceAccount: {create: false}}")
+	for _, kind := range []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ServiceAccount"} {
+		if all := none.kind(kind); len(all) > 0 {
+			t.Errorf("without roles and accounts there is still %v", slices.Sorted(maps.Keys(all)))
+		}
+	}
+	takeOver := containers(t, with(t, "crds: {takeOver: true}").get(t, "Job", "firesteel-setup"))[0].(map[string]any)["args"]
+	if got := fmt.Sprint(takeOver); got != "[crds -take-over spark.apache.org sparkoperator.k8s.io]" {
+		t.Errorf("the hook runs %s", got)
+	}
+}
+
+func TestNotesSayWhatFollows(t *testing.T) {
+	for values, want := range map[string]string{
+		"":                                 "ko resolve -f -",
+		"controller: {replicas: 3}":        "settings.config-leader-election.buckets=6",
+		"spark: {jobNamespaces: [team-a]}": "Drivers have service accounts in: team-a",
+	} {
+		if _, notes, err := (release{"firesteel", systemNamespace, values}).render(t); err != nil || !strings.Contains(notes, want) {
+			t.Errorf("%s: the notes are %q (%v), want %q in them", values, notes, err, want)
+		}
+	}
+}
+
+func TestConvertedDefaultsOfOtherChartsAreInstalled(t *testing.T) {
+	for _, chart := range move.Charts {
+		file, err := os.ReadFile(filepath.Join(root, "hack/chart/move/testdata", chart.Name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, _, err := chart.Convert(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := move.Text(values, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := with(t, string(text))
+		expect(t, all.get(t, "ConfigMap", "config-observability"), "data: {metrics-protocol: prometheus}")
+	}
+}
