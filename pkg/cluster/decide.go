@@ -11,11 +11,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// releaseCheck is how often it is looked whether what was deleted is gone, should its watch not tell.
+// releaseCheck is how often it is checked whether deleted objects are gone, in case a watch event is missing.
 const releaseCheck = 30 * time.Second
 
-// Decide takes a cluster as far as what is observed allows. It never changes the record it is given; nil stands for a
-// cluster that was never looked at. The record returned is never nil.
+// Decide advances a cluster as far as the observation allows. It never changes the given record, which is nil for a
+// cluster that was never reconciled. The returned record is never nil.
 func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
 	m := machine{policy: policy, seen: seen, now: now}
 	if record == nil {
@@ -28,7 +28,7 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		}
 		outbox.Repair(m.record)
 	}
-	m.noteSpec()
+	m.recordSpec()
 	for m.advance() {
 		m.decision = Decision{}
 	}
@@ -40,22 +40,22 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 	return m.record, m.decision
 }
 
-// Understands reports whether this version of Firesteel can tell how a cluster with a record stands. If it cannot, a newer
-// version wrote the record, or somebody edited it: what runs is left alone until the cluster is deleted.
+// Understands reports whether this version of Firesteel can work with a record. If it cannot, a newer version wrote
+// the record, or a user edited it. Then the running cluster is left alone until it is deleted.
 func Understands(record *v1alpha1.Record) bool {
 	state := Current(record)
 	return !record.Foreign() && (state == "" || slices.Contains(States, state))
 }
 
-// Current is the state of a record; empty where there is none.
+// Current returns the state of a record; empty if there is no record.
 func Current(record *v1alpha1.Record) State { return State(outbox.Current(record).State) }
 
-// AtRest says that a cluster is over: nothing follows but its deletion, unless somebody edits its spec.
+// AtRest reports whether a cluster has ended: only its deletion follows, unless a user edits its spec.
 func AtRest(record *v1alpha1.Record, policy Policy) bool {
 	return Current(record) == ResourceReleased && !edited(record, policy)
 }
 
-// machine is one run of Decide.
+// machine holds the state of one call of Decide.
 type machine struct {
 	record *v1alpha1.Record
 	policy Policy
@@ -67,7 +67,7 @@ type machine struct {
 	decision    Decision
 }
 
-// advance takes one step and says whether there may be another.
+// advance takes one step and reports whether another may follow.
 func (m *machine) advance() bool {
 	switch state := Current(m.record); {
 	case !m.seen.Deleted.IsZero() && state != ResourceReleased:
@@ -79,9 +79,9 @@ func (m *machine) advance() bool {
 	case state.AttemptEnded():
 		return m.conclude()
 	case state == ResourceReleased:
-		return m.anew()
+		return m.restart()
 	default:
-		return m.enter(Submitted, "The status was not understood: the cluster is looked at anew.")
+		return m.enter(Submitted, "The status was not understood: the cluster is examined again.")
 	}
 }
 
@@ -89,7 +89,7 @@ func (m *machine) examine(state State) health {
 	return examine(state, m.seen, m.policy.NeededWorkers, m.now)
 }
 
-// start has the cluster created, and waits for its master and workers.
+// start creates the cluster and waits for its master and workers.
 func (m *machine) start() bool {
 	switch {
 	case m.policy.Refused != nil:
@@ -105,31 +105,31 @@ func (m *machine) start() bool {
 		m.ensure()
 		return false
 	}
-	m.decision.Ask = askOften
-	if m.examine(Submitted).well {
+	m.decision.PollInterval = pollFast
+	if m.examine(Submitted).healthy {
 		return m.enter(RunningHealthy, "Cluster has reached ready state.")
 	}
 	if slow := m.startedAt().Add(ordinaryStart); m.now.Before(slow) {
-		m.lookAgain(slow)
+		m.requeueAt(slow)
 	}
 	return m.timeOut()
 }
 
-// run looks after a cluster that has come to run. It never ends by itself: a master that is lost comes back, and an edit
-// that is refused leaves what there is.
+// run keeps a running cluster as its spec says. A running cluster never ends by itself: a lost master returns, and a
+// refused edit leaves the objects unchanged.
 func (m *machine) run(state State) bool {
 	h := m.examine(state)
 	switch {
 	case h.reason != "" && state == RunningHealthy && outbox.HasRoomForProgress(m.record):
 		return m.enter(Degraded, h.message)
-	case h.well && state == Degraded && outbox.HasRoomForProgress(m.record):
+	case h.healthy && state == Degraded && outbox.HasRoomForProgress(m.record):
 		return m.enter(RunningHealthy, "Cluster has recovered.")
 	case !h.due.IsZero():
-		m.lookAgain(h.due)
+		m.requeueAt(h.due)
 	}
-	m.decision.Ask = askOften
-	if h.well {
-		m.decision.Ask = askSeldom
+	m.decision.PollInterval = pollFast
+	if h.healthy {
+		m.decision.PollInterval = pollSlow
 	}
 	switch {
 	case m.policy.Refused != nil:
@@ -143,16 +143,16 @@ func (m *machine) run(state State) bool {
 	return false
 }
 
-// ensure has the objects made, once what is awaited may be gone.
+// ensure creates or changes the objects, but first waits for the instant at which a blocked name may be free.
 func (m *machine) ensure() {
-	if m.seen.Awaited != nil && m.now.Before(m.seen.TryAgain) {
-		m.lookAgain(m.seen.TryAgain)
+	if m.seen.Awaited != nil && m.now.Before(m.seen.RetryAt) {
+		m.requeueAt(m.seen.RetryAt)
 		return
 	}
 	m.decision.Effect = Ensure
 }
 
-// conclude releases what is left of a cluster that has ended.
+// conclude releases the objects of a cluster that has ended.
 func (m *machine) conclude() bool {
 	if !m.released() {
 		return false
@@ -160,14 +160,14 @@ func (m *machine) conclude() bool {
 	return m.terminate("Spark cluster resources are released after its failure.", v1alpha1.OutcomeFailed)
 }
 
-// shutDown releases a cluster that the user deleted, whatever state it is in.
+// shutDown releases a cluster that the user deleted, in any state.
 func (m *machine) shutDown() bool {
 	message := "Spark cluster has been shutdown as requested."
 	if !m.released() {
-		if !m.leaves() {
+		if !m.deletionTimedOut() {
 			return false
 		}
-		message = fmt.Sprintf("%s What does not go is left terminating: %s.", message, named(m.seen.Left))
+		message = fmt.Sprintf("%s These objects are left terminating: %s.", message, named(m.seen.Left))
 	}
 	outcome := v1alpha1.OutcomeDeleted
 	if Current(m.record).AttemptEnded() {
@@ -176,20 +176,20 @@ func (m *machine) shutDown() bool {
 	return m.terminate(message, outcome)
 }
 
-// leaves reports whether a deletion waits no more for what does not go, such as a Pod whose node is lost.
-func (m *machine) leaves() bool {
+// deletionTimedOut reports whether the deletion stops waiting for objects that stay, such as a Pod on a lost node.
+func (m *machine) deletionTimedOut() bool {
 	if m.decision.Effect != NoEffect || m.policy.DeletionGrace <= 0 {
 		return false
 	}
 	due := m.seen.Deleted.Add(m.policy.DeletionGrace)
 	if m.now.Before(due) {
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
 	}
 	return true
 }
 
-// released says that nothing of the cluster is left; where it is, it sets the effect that gets there.
+// released reports whether no object of the cluster is left. If one is, it sets the effect that deletes it.
 func (m *machine) released() bool {
 	switch {
 	case m.seen.Released:
@@ -198,13 +198,13 @@ func (m *machine) released() bool {
 		m.decision.Effect = Release
 	default:
 		m.decision.Held = HeldReleasing
-		m.lookAgain(m.now.Add(releaseCheck))
+		m.requeueAt(m.now.Add(releaseCheck))
 	}
 	return false
 }
 
-// anew begins again with a cluster that has ended, once its spec is edited.
-func (m *machine) anew() bool {
+// restart begins another attempt after a cluster has ended and its spec was edited.
+func (m *machine) restart() bool {
 	if !m.seen.Deleted.IsZero() || !edited(m.record, m.policy) {
 		return false
 	}
@@ -214,13 +214,13 @@ func (m *machine) anew() bool {
 	}
 	previous := m.record.Attempt
 	m.record.Previous = &previous
-	m.seen = Observation{} // was of the attempt before
+	m.seen = Observation{} // it was about the previous attempt
 	next := v1alpha1.Attempt{ID: previous.ID + 1}
 	next.TakeUnknown(previous)
-	return m.begin(next, "The spec was edited: the cluster is created anew.")
+	return m.begin(next, "The spec was edited: the cluster is created again.")
 }
 
-// begin begins an attempt.
+// begin starts an attempt.
 func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
 	attempt.Since = outbox.RecordTime(m.now)
 	m.record.Attempt = attempt
@@ -228,14 +228,14 @@ func (m *machine) begin(attempt v1alpha1.Attempt, message string) bool {
 	return m.enter(Submitted, message)
 }
 
-// edited says that the spec is another than that of the last attempt.
+// edited reports whether the spec differs from that of the last attempt.
 func edited(record *v1alpha1.Record, policy Policy) bool {
 	return policy.Spec.Since(record) == spec.Edited
 }
 
-// noteSpec records which spec the attempt is of. While it waits for its start an edit gives it time anew; once it has
-// ended an edit is what the next one begins with.
-func (m *machine) noteSpec() {
+// recordSpec records the spec of the attempt. While the attempt is starting, an edit restarts its timeout. After the
+// attempt has ended, an edit belongs to the next one.
+func (m *machine) recordSpec() {
 	state, change := Current(m.record), m.policy.Spec.Since(m.record)
 	if m.policy.Spec.Hash == nil || !m.seen.Deleted.IsZero() || change == spec.Edited && (state.AttemptEnded() || state == ResourceReleased) {
 		return
@@ -248,9 +248,9 @@ func (m *machine) noteSpec() {
 	m.policy.Spec.Note(m.record)
 }
 
-func (m *machine) lookAgain(at time.Time) {
-	if m.decision.LookAgain.IsZero() || at.Before(m.decision.LookAgain) {
-		m.decision.LookAgain = at
+func (m *machine) requeueAt(at time.Time) {
+	if m.decision.RequeueAt.IsZero() || at.Before(m.decision.RequeueAt) {
+		m.decision.RequeueAt = at
 	}
 }
 

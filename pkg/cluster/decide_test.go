@@ -17,10 +17,10 @@ import (
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
-// plain asks for two workers, and gives the master five minutes.
+// plain needs two workers, and gives the master five minutes.
 var plain = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, Spec: hashed("one")}
 
-// bounded is plain with a bound of the deletion.
+// bounded is plain with a bound on the deletion.
 var bounded = Policy{NeededWorkers: 2, MasterStartTimeout: 5 * time.Minute, DeletionGrace: time.Minute, Spec: hashed("one")}
 
 var (
@@ -38,12 +38,12 @@ func silentSince(since time.Time) *Master {
 // hashed is a spec with a hash.
 func hashed(hash string) spec.Spec { return spec.Spec{Hash: func(int64) string { return hash }} }
 
-// noted is what a record says of such a spec.
+// noted is the record's entry for such a spec.
 func noted(hash string) *v1alpha1.AttemptSpec {
 	return &v1alpha1.AttemptSpec{Hash: hash, HashVersion: spec.HashVersion}
 }
 
-// in is a record that came into these states, the last of them at the start.
+// in is a record that went through these states, with the last one entered at the start.
 func in(states ...State) *v1alpha1.Record {
 	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(start), Spec: noted("one")}}
 	for _, state := range states {
@@ -60,7 +60,7 @@ func running() *v1alpha1.Record  { return in(Submitted, RunningHealthy) }
 func degraded() *v1alpha1.Record { return in(Submitted, RunningHealthy, Degraded) }
 func released() *v1alpha1.Record { return in(Submitted, Failed, ResourceReleased) }
 
-// with is a policy but for a change.
+// with is the plain policy with a change.
 func with(change func(*Policy)) Policy {
 	policy := plain
 	change(&policy)
@@ -90,10 +90,10 @@ func TestDecide(t *testing.T) {
 		p.Refused = &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: "Invalid", Message: "min above max."}
 	})
 	toldReady := func(seen Observation) Observation {
-		seen.Told = Readiness{Ready: true, Reason: "RunningHealthy"}
+		seen.Reported = Readiness{Ready: true, Reason: "RunningHealthy"}
 		return seen
 	}
-	going := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: "Something is on its way out."}
+	going := &lifecycle.Cause{Class: lifecycle.ClassScheduling, Reason: "NameNotFree", Message: "An object is terminating."}
 	patient := with(func(p *Policy) { p.MasterStartTimeout = 0 })
 	for name, test := range map[string]struct {
 		record *v1alpha1.Record
@@ -112,23 +112,23 @@ func TestDecide(t *testing.T) {
 		"a new cluster is created": {
 			entered: []State{Submitted}, effect: Ensure, reason: "Submitted",
 		},
-		"a suspended one is not": {
+		"a suspended cluster is not created": {
 			policy:  suspended,
 			entered: []State{Submitted}, held: lifecycle.HeldSuspended, reason: "Suspended",
 		},
-		"what is suspended after it was created goes on": {
+		"a cluster that is suspended after its creation goes on": {
 			record: in(Submitted), policy: suspended, seen: Observation{Created: start},
 			effect: Ensure, reason: "Submitted",
 		},
-		"one that can never run fails": {
+		"a cluster whose spec is refused fails": {
 			policy:  never,
 			entered: []State{Submitted, Failed}, effect: Release, reason: "Invalid",
 		},
-		"one that is refused fails": {
+		"a cluster with a refused object fails": {
 			record: in(Submitted), seen: Observation{Ensured: true, Refused: refused},
 			entered: []State{SchedulingFailure}, effect: Release, reason: "Forbidden",
 		},
-		"a created one asks its master": {
+		"a created cluster polls its master": {
 			record: in(Submitted), seen: made,
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "Submitted",
 		},
@@ -136,7 +136,7 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: withMaster(silentSince(start)), now: at(time.Second),
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "Submitted",
 		},
-		"after a while it is told": {
+		"after a while the missing answer is reported": {
 			record: in(Submitted), seen: withMaster(silentSince(start)), now: at(30 * time.Second),
 			ask: 2 * time.Second, again: at(5 * time.Minute), reason: ReasonMasterNotAnswering,
 		},
@@ -144,19 +144,19 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: withMaster(silentSince(start)), now: at(5 * time.Minute),
 			entered: []State{Failed}, effect: Release, reason: "MasterStartTimedOut",
 		},
-		"a master may be given for ever": {
+		"without a start timeout the master is waited for": {
 			record: in(Submitted), policy: patient, seen: withMaster(silentSince(start)), now: at(time.Hour),
 			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
-		"a master that stopped to answer has its time again": {
+		"a master that stopped answering gets its start timeout again": {
 			record: in(Submitted), seen: withMaster(silentSince(at(4 * time.Minute))), now: at(5 * time.Minute),
 			ask: 2 * time.Second, again: at(9 * time.Minute), reason: ReasonMasterNotAnswering,
 		},
-		"a new leader asks before it fails a cluster": {
+		"a new leader polls the master before it fails a cluster": {
 			record: in(Submitted), seen: made, now: at(time.Hour),
 			ask: 2 * time.Second, reason: "Submitted",
 		},
-		"a master without workers fails nothing": {
+		"a master without workers does not fail the cluster": {
 			record: in(Submitted), seen: withMaster(tooFew), now: at(time.Hour),
 			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
 		},
@@ -168,72 +168,72 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted), seen: withMaster(well),
 			entered: []State{RunningHealthy}, ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"what a master does not tell its workers' Pods tell": {
+		"if the master does not show its workers, their ready Pods count": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 2},
 			entered: []State{RunningHealthy}, ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"and tell of too few": {
+		"too few ready Pods count as too few workers": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 1}, now: at(time.Minute),
 			ask: 2 * time.Second, reason: ReasonTooFewWorkers,
 		},
-		"what has an object's name is waited for": {
-			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)},
+		"a terminating object that blocks a name is waited for": {
+			record: in(Submitted), seen: Observation{Awaited: going, RetryAt: at(time.Second)},
 			again: at(time.Second), reason: "NameNotFree",
 		},
-		"and tried again": {
-			record: in(Submitted), seen: Observation{Awaited: going, TryAgain: at(time.Second)}, now: at(time.Second),
+		"a blocked name is tried again": {
+			record: in(Submitted), seen: Observation{Awaited: going, RetryAt: at(time.Second)}, now: at(time.Second),
 			effect: Ensure, reason: "NameNotFree",
 		},
-		"what keeps a Pod from starting is told at once": {
+		"what keeps a Pod from starting is reported at once": {
 			record: in(Submitted), seen: Observation{Ensured: true, Created: start, Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed"}},
 			ask: 2 * time.Second, again: at(30 * time.Second), reason: "ImagePullFailed",
 		},
 		"a status that is not understood is left alone": {record: in("Bewildered"), held: lifecycle.HeldNotUnderstood},
-		"a record without a state begins anew": {
+		"a record without a state begins again": {
 			record: in(), entered: []State{Submitted}, effect: Ensure, reason: "Submitted",
 		},
 
-		"a cluster that runs is kept as its spec says": {
+		"the objects of a running cluster are kept as its spec says": {
 			record: running(), seen: Observation{Created: start, Master: well},
 			effect: Ensure, ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"a new leader knows of a cluster what was told": {
+		"a new leader uses the reported readiness": {
 			record: running(), seen: toldReady(made),
 			ask: 2 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"what is taken over is not ready before its master was asked": {
+		"an adopted cluster is not ready before its master was polled": {
 			record: running(), seen: made,
 			ask: 2 * time.Second, reason: ReasonMasterNotAsked,
 		},
-		"nor while its master has never answered": {
+		"an adopted cluster is not ready while its master has never answered": {
 			record: running(), seen: withMaster(silentSince(start)), now: at(time.Second),
 			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
-		"what is taken over is ready when its master says so": {
+		"an adopted cluster is ready when its master says so": {
 			record: running(), seen: withMaster(well),
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"a short silence is nothing": {
+		"a short time without an answer changes nothing": {
 			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(19 * time.Second),
 			ask: 2 * time.Second, again: at(20 * time.Second), ready: true, reason: "RunningHealthy",
 		},
-		"a long one is a degradation": {
+		"a long time without an answer degrades the cluster": {
 			record: running(), seen: toldReady(withMaster(silentSince(start))), now: at(20 * time.Second),
 			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
-		"as are too few workers": {
+		"too few workers degrade the cluster": {
 			record: running(), seen: withMaster(tooFew),
 			entered: []State{Degraded}, ask: 2 * time.Second, reason: ReasonTooFewWorkers,
 		},
-		"a degraded cluster stays so": {
+		"a degraded cluster stays degraded": {
 			record: degraded(), seen: withMaster(silentSince(start)), now: at(24 * time.Hour),
 			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
-		"of a degraded cluster any silence is told": {
+		"in a degraded cluster any missing answer is reported": {
 			record: degraded(), seen: withMaster(silentSince(start)),
 			ask: 2 * time.Second, reason: ReasonMasterNotAnswering,
 		},
-		"a degraded cluster of which nothing is known stays so": {
+		"a degraded cluster with unknown health stays degraded": {
 			record: degraded(), seen: made,
 			ask: 2 * time.Second, reason: "Degraded",
 		},
@@ -249,8 +249,8 @@ func TestDecide(t *testing.T) {
 			record: running(), policy: never, seen: Observation{Created: start, Master: well},
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
-		"as does one that waits for an object to go": {
-			record: running(), seen: Observation{Created: start, Master: well, Awaited: going, TryAgain: at(time.Second)},
+		"an edit that waits for a terminating object leaves the cluster": {
+			record: running(), seen: Observation{Created: start, Master: well, Awaited: going, RetryAt: at(time.Second)},
 			ask: 10 * time.Second, again: at(time.Second), ready: true, reason: "RunningHealthy",
 		},
 		"a suspension leaves the cluster": {
@@ -258,16 +258,16 @@ func TestDecide(t *testing.T) {
 			ask: 10 * time.Second, ready: true, reason: "RunningHealthy",
 		},
 
-		"what was deleted is waited for": {
+		"deleted objects are waited for": {
 			record: in(Submitted, Failed), seen: Observation{ReleaseAccepted: true},
 			held: HeldReleasing, again: at(30 * time.Second), reason: "Forbidden",
 		},
-		"a failed cluster is over when nothing is left": {
+		"a failed cluster ends when no object is left": {
 			record: in(Submitted, Failed), seen: Observation{Released: true},
 			entered: []State{ResourceReleased}, reason: "Forbidden",
 		},
-		"a released cluster stays so": {record: released(), seen: Observation{Created: start, Master: well}, reason: "Forbidden"},
-		"until its spec is edited": {
+		"a released cluster stays released": {record: released(), seen: Observation{Created: start, Master: well}, reason: "Forbidden"},
+		"a released cluster starts again when its spec is edited": {
 			record: released(), policy: edited,
 			entered: []State{Submitted}, effect: Ensure, reason: "Submitted",
 		},
@@ -275,7 +275,7 @@ func TestDecide(t *testing.T) {
 			record: in(Submitted, Failed), policy: edited, seen: Observation{ReleaseAccepted: true},
 			held: HeldReleasing, again: at(30 * time.Second), reason: "Forbidden",
 		},
-		"and then begins anew": {
+		"a released failed cluster starts again after the edit": {
 			record: in(Submitted, Failed), policy: edited, seen: Observation{Released: true, Ensured: true, Refused: refused},
 			entered: []State{ResourceReleased, Submitted}, effect: Ensure, reason: "Submitted",
 		},
@@ -284,31 +284,31 @@ func TestDecide(t *testing.T) {
 			record: running(), seen: toldReady(Observation{Deleted: start, Created: start, Master: well}),
 			effect: Release, ready: true, reason: "RunningHealthy",
 		},
-		"and says so while anything is left": {
+		"a deleted cluster names the objects that are left": {
 			record: running(), seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
 			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
 		},
-		"within the bound that there is": {
+		"the deletion waits within its bound": {
 			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
 			now: at(time.Minute - 1), held: HeldReleasing, again: at(time.Minute), reason: ReasonDeleting,
 		},
-		"after which what does not go is left": {
+		"after the bound the objects are left terminating": {
 			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0"}}),
 			now: at(time.Minute), entered: []State{ResourceReleased}, reason: "ResourceReleased",
 		},
-		"though not before its deletion is asked for": {
+		"the deletion of the objects is requested even after the bound": {
 			record: running(), policy: bounded, seen: toldReady(Observation{Deleted: start, Created: start, Master: well}),
 			now: at(time.Hour), effect: Release, ready: true, reason: "RunningHealthy",
 		},
-		"as does one that is deleted while it starts": {
+		"a cluster that is deleted while it starts is released": {
 			record: in(Submitted), seen: Observation{Deleted: start, ReleaseAccepted: true},
 			held: HeldReleasing, again: at(30 * time.Second), reason: ReasonDeleting,
 		},
-		"and is over when nothing is left": {
+		"a deleted cluster ends when no object is left": {
 			record: running(), seen: Observation{Deleted: start, Released: true},
 			entered: []State{ResourceReleased}, reason: "ResourceReleased",
 		},
-		"what is deleted does not begin anew": {record: released(), policy: edited, seen: Observation{Deleted: start}, reason: "Forbidden"},
+		"a deleted cluster does not start again": {record: released(), policy: edited, seen: Observation{Deleted: start}, reason: "Forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			policy, now := test.policy, test.now
@@ -333,11 +333,11 @@ func TestDecide(t *testing.T) {
 			if decision.Changed != (len(test.entered) > 0 || spec.Noted(test.record) != spec.Noted(got)) {
 				t.Errorf("changed is %t", decision.Changed)
 			}
-			if decision.Effect != test.effect || decision.Ask != test.ask || decision.Held != test.held {
-				t.Errorf("effect %q, ask %s, held %q", decision.Effect, decision.Ask, decision.Held)
+			if decision.Effect != test.effect || decision.PollInterval != test.ask || decision.Held != test.held {
+				t.Errorf("effect %q, ask %s, held %q", decision.Effect, decision.PollInterval, decision.Held)
 			}
-			if !decision.LookAgain.Equal(test.again) {
-				t.Errorf("looks again at %s, want %s", decision.LookAgain, test.again)
+			if !decision.RequeueAt.Equal(test.again) {
+				t.Errorf("requeued for %s, want %s", decision.RequeueAt, test.again)
 			}
 			if decision.Ready.Ready != test.ready || decision.Ready.Reason != test.reason {
 				t.Errorf("ready is %+v, want %t and %s", decision.Ready, test.ready, test.reason)
@@ -346,7 +346,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestTheEndSaysWhy(t *testing.T) {
+func TestTheEndHasItsCause(t *testing.T) {
 	got, _ := Decide(in(Submitted), plain, Observation{Ensured: true, Created: start, Master: silentSince(start),
 		Obstacle: &lifecycle.Cause{Reason: "ImagePullFailed", Message: "Image x cannot be pulled."}}, at(time.Hour))
 	want := &v1alpha1.AttemptEnd{Outcome: v1alpha1.OutcomeFailed, Class: lifecycle.ClassTimeout, Reason: "ImagePullFailed",
@@ -355,13 +355,13 @@ func TestTheEndSaysWhy(t *testing.T) {
 		t.Error(diff)
 	}
 	got, _ = Decide(in(Submitted), plain, Observation{Ensured: true, Refused: refused}, start)
-	const told = "Failed to request Spark cluster from scheduler backend. StatefulSet pi-master: exceeded quota."
-	if end := outbox.LastEnd(got); end.Message != told || end.End.Class != lifecycle.ClassScheduling {
+	const message = "Failed to request Spark cluster from scheduler backend. StatefulSet pi-master: exceeded quota."
+	if end := outbox.LastEnd(got); end.Message != message || end.End.Class != lifecycle.ClassScheduling {
 		t.Errorf("the end is %+v", end)
 	}
 }
 
-func TestTheTrueEndHasItsOutcome(t *testing.T) {
+func TestTheEndHasItsOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		record  *v1alpha1.Record
 		deleted time.Time
@@ -378,7 +378,7 @@ func TestTheTrueEndHasItsOutcome(t *testing.T) {
 				t.Errorf("the end is %+v", end)
 			}
 			if !AtRest(got, plain) {
-				t.Error("nothing follows, and it is not at rest")
+				t.Error("a finished cluster is not at rest")
 			}
 		})
 	}
@@ -387,7 +387,7 @@ func TestTheTrueEndHasItsOutcome(t *testing.T) {
 func TestAnEditBeginsAnotherAttempt(t *testing.T) {
 	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	if AtRest(released(), edited) {
-		t.Error("what begins anew is at rest")
+		t.Error("a cluster that starts again is at rest")
 	}
 	got, _ := Decide(released(), edited, Observation{}, at(time.Minute))
 	if got.Attempt.ID != 1 || got.Attempt.Spec.Hash != "two" || !got.Attempt.Since.Time.Equal(at(time.Minute)) {
@@ -402,8 +402,9 @@ func TestAnEditBeginsAnotherAttempt(t *testing.T) {
 	}
 }
 
-// Of a spec of another generation, whose hash this version cannot make, nobody can tell whether it was edited.
-func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
+// If the spec has another generation and this version cannot make its hash, it is unknown whether the spec was
+// edited.
+func TestASpecWithAnUnknownHashIsAdopted(t *testing.T) {
 	now := with(func(p *Policy) {
 		p.Spec = spec.Spec{Generation: 2, Observed: 1, Hash: func(version int64) string {
 			return map[int64]string{spec.HashVersion: "now", spec.HashVersionJSON: "json"}[version]
@@ -432,15 +433,15 @@ func TestASpecThatNobodyCanTellIsAdopted(t *testing.T) {
 	}
 }
 
-func TestAnEditGivesAMasterThatDoesNotAnswerItsTimeAgain(t *testing.T) {
+func TestAnEditRestartsTheStartTimeoutOfTheMaster(t *testing.T) {
 	edited := with(func(p *Policy) { p.Spec = hashed("two") })
 	got, decision := Decide(in(Submitted), edited, Observation{Ensured: true, Created: start, Master: silentSince(start)}, at(10*time.Minute))
-	if Current(got) != Submitted || !decision.LookAgain.Equal(at(10*time.Minute+30*time.Second)) {
-		t.Errorf("%s, looks again at %s", Current(got), decision.LookAgain)
+	if Current(got) != Submitted || !decision.RequeueAt.Equal(at(10*time.Minute+30*time.Second)) {
+		t.Errorf("%s, requeued for %s", Current(got), decision.RequeueAt)
 	}
 }
 
-func TestACrowdedRecordBeginsNothing(t *testing.T) {
+func TestAFullRecordBeginsNoAttempt(t *testing.T) {
 	record := released()
 	for range 40 {
 		outbox.Append(record, v1alpha1.Transition{State: string(ResourceReleased), Message: strings.Repeat("x", 1000)}, start)
@@ -459,27 +460,27 @@ func TestReadinessDoesNotWaitForTheSink(t *testing.T) {
 	}
 	record, decision := Decide(record, plain, Observation{Ensured: true, Created: start, Master: tooFew}, start)
 	if Current(record) != RunningHealthy || decision.Ready.Ready {
-		t.Errorf("%s after %d transitions that nobody took, ready %+v", Current(record), record.Sequence, decision.Ready)
+		t.Errorf("%s after %d transitions without an acknowledgement, ready %+v", Current(record), record.Sequence, decision.Ready)
 	}
 }
 
-func TestWhatADeletedClusterWaitsForIsToldOnce(t *testing.T) {
+func TestTheObjectsLeftOfADeletedClusterAreReportedOnce(t *testing.T) {
 	seen := Observation{Deleted: start, ReleaseAccepted: true, Left: []string{"Pod c-worker-0", "Service c-master-svc"}}
 	_, decision := Decide(running(), plain, seen, start)
-	if want := "goes when all of this is gone: Pod c-worker-0, Service c-master-svc."; !strings.HasSuffix(decision.Ready.Message, want) {
-		t.Errorf("it is told %q", decision.Ready.Message)
+	if want := "It is removed when these objects are gone: Pod c-worker-0, Service c-master-svc."; !strings.HasSuffix(decision.Ready.Message, want) {
+		t.Errorf("readiness is %q", decision.Ready.Message)
 	}
-	seen.Told, seen.Left = decision.Ready, seen.Left[:1]
+	seen.Reported, seen.Left = decision.Ready, seen.Left[:1]
 	if _, again := Decide(running(), plain, seen, at(time.Minute)); again.Ready != decision.Ready {
-		t.Errorf("then it is told %+v", again.Ready)
+		t.Errorf("then readiness is %+v", again.Ready)
 	}
-	seen.Told, seen.Left = Readiness{}, make([]string, 13)
+	seen.Reported, seen.Left = Readiness{}, make([]string, 13)
 	if _, many := Decide(running(), plain, seen, start); !strings.HasSuffix(many.Ready.Message, "and 3 more.") {
-		t.Errorf("of many it is told %q", many.Ready.Message)
+		t.Errorf("with many objects readiness is %q", many.Ready.Message)
 	}
 }
 
-func TestALackIsToldWithWhatIsKnownOfIt(t *testing.T) {
+func TestMissingWorkersAreReportedWithTheirObstacle(t *testing.T) {
 	seen := Observation{Ensured: true, Created: start, Master: tooFew, Obstacle: refused}
 	_, decision := Decide(degraded(), plain, seen, start)
 	if !strings.HasSuffix(decision.Ready.Message, "needed are 2. "+refused.Message) || decision.Obstacle != refused {
@@ -491,7 +492,7 @@ func TestALackIsToldWithWhatIsKnownOfIt(t *testing.T) {
 	}
 }
 
-func TestWarnsWhereTheMasterDoesNotTell(t *testing.T) {
+func TestWarnsIfTheMasterDoesNotShowItsWorkers(t *testing.T) {
 	_, decision := Decide(running(), plain, Observation{Ensured: true, Created: start, Master: closed, ReadyWorkers: 2}, start)
 	if len(decision.Warnings) != 1 || !strings.Contains(decision.Warnings[0], "it answers 403") {
 		t.Errorf("warnings are %q", decision.Warnings)

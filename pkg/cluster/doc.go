@@ -1,10 +1,12 @@
 // Package cluster is the state machine of a standalone Spark cluster.
 //
-// It is pure, as that of applications is: the record of what happened, the policy that the spec sets, what is observed
-// and the time go in; the next record, one effect, how often to ask the master, and the instant at which to look again
-// come out.
+// It is pure, like that of applications. Input: the record of what happened, the policy from the spec, the
+// observation,
+// and the time. Output: the next record, one effect, how often to poll the master, and the instant of the next
+// reconcile.
 //
-//	(record, policy, observation, now) --Decide--> (record', effect, ask, look again, readiness)
+//	(record, policy, observation, now) --Decide--> (record', effect, poll interval, requeue time, readiness)
 //
-// The caller persists the record before it carries out the effect, observes what came of it, and asks again.
+// The caller persists the record before it carries out the effect. Then it observes the result and calls Decide
+// again.
 package cluster

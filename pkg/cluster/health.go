@@ -11,80 +11,81 @@ import (
 )
 
 const (
-	// askOften is for a cluster that is awaited, and askSeldom for one that is well.
-	askOften, askSeldom = 2 * time.Second, 10 * time.Second
-	// patience is how long a master that answered may be silent before that is told: it may pause, and its Pod may
-	// move on.
+	// pollFast is the interval for a cluster that is starting or degraded, pollSlow for a healthy one.
+	pollFast, pollSlow = 2 * time.Second, 10 * time.Second
+	// patience is how long a ready cluster's master may fail to answer before that is reported: it may pause, and its
+	// Pod may be replaced.
 	patience = 20 * time.Second
-	// ordinaryStart is how long a start takes at which nothing is amiss. What is lacking until then is not worth telling.
+	// ordinaryStart is how long a normal start takes. Until then, missing workers are not reported.
 	ordinaryStart = 30 * time.Second
 )
 
-// The reasons why a cluster is not ready, beside its states and what keeps its Pods from starting.
+// The reasons why a cluster is not ready. Its states and the obstacles of its Pods are reasons, too.
 const (
-	// ReasonMasterNotAsked is of a cluster that is said to run, and that nobody has called ready yet: it was taken over.
+	// ReasonMasterNotAsked: the cluster was adopted as running, and no controller has read its master's page yet.
 	ReasonMasterNotAsked     = "MasterNotAsked"
 	ReasonMasterNotAnswering = "MasterNotAnswering"
 	ReasonMasterNotAlive     = "MasterNotAlive"
 	ReasonTooFewWorkers      = "TooFewWorkers"
-	// ReasonDeleting is of a cluster that the user deleted, while something is left of it.
+	// ReasonDeleting: the user deleted the cluster, and some of its objects are left.
 	ReasonDeleting = "Deleting"
 )
 
-// namedLeft is how many objects are named that are left of a deleted cluster.
+// namedLeft bounds the number of objects that are named in the message of a deleted cluster.
 const namedLeft = 10
 
-// health is what the master tells: whether it answers and has the workers that are needed.
+// health is the result of the master's page: whether it answers and has the needed workers.
 type health struct {
-	well bool
-	// reason and message say what is amiss. Where it is not well and there is no reason, it is not known.
+	healthy bool
+	// reason and message say what is wrong. If the cluster is neither healthy nor has a reason, its health is
+	// unknown.
 	reason, message string
-	// due is when a silence becomes one to be told; zero where there is none.
+	// due is when a master that does not answer is reported; zero if it answers.
 	due time.Time
 }
 
-func (h health) known() bool { return h.well || h.reason != "" }
+func (h health) known() bool { return h.healthy || h.reason != "" }
 
-// examine reads the health of a cluster that is in a state off an observation.
+// examine derives the health of a cluster in a state from an observation.
 func examine(state State, seen Observation, needed int32, now time.Time) health {
 	master := seen.Master
 	switch {
 	case master == nil:
 		return health{}
 	case !master.FailingSince.IsZero():
-		if due := master.FailingSince.Add(patience); state == RunningHealthy && seen.Told.Ready && now.Before(due) {
+		if due := master.FailingSince.Add(patience); state == RunningHealthy && seen.Reported.Ready && now.Before(due) {
 			return health{due: due}
 		}
 		return health{reason: ReasonMasterNotAnswering, message: "The master does not answer on its page: " + master.Problem + "."}
 	case master.Closed:
-		return staffed(seen.ReadyWorkers, needed)
+		return workerHealth(seen.ReadyWorkers, needed)
 	case !master.Alive:
-		return health{reason: ReasonMasterNotAlive, message: "The master answers and does not lead: it stands by or recovers."}
+		return health{reason: ReasonMasterNotAlive, message: "The master answers and does not lead: it is in standby or recovers."}
 	default:
-		return staffed(master.Workers, needed)
+		return workerHealth(master.Workers, needed)
 	}
 }
 
-func staffed(workers, needed int32) health {
+func workerHealth(workers, needed int32) health {
 	if workers < needed {
 		return health{reason: ReasonTooFewWorkers, message: fmt.Sprintf("Too few workers are registered with the master; needed are %d.", needed)}
 	}
-	return health{well: true}
+	return health{healthy: true}
 }
 
-// warnings say what is not as one would expect who reads the cluster's status.
+// warnings returns sentences about what readers of the cluster's status would not expect.
 func warnings(state State, master *Master) []string {
 	if master == nil || !master.Closed || state.AttemptEnded() || state == ResourceReleased {
 		return nil
 	}
 	return []string{fmt.Sprintf(
-		"The master's page does not tell which workers are registered: %s. Those whose Pods are ready are counted instead.", master.Problem)}
+		"The master's page does not show which workers are registered: %s. Workers whose Pods are ready are counted instead.", master.Problem)}
 }
 
-// startedAt is when what runs now was begun with.
+// startedAt returns when the start of the current attempt began.
 func (m *machine) startedAt() time.Time { return later(m.seen.Created, m.record.Attempt.Since.Time) }
 
-// timeOut fails a cluster whose master does not come to answer.
+// timeOut fails a cluster whose master never answers.
 func (m *machine) timeOut() bool {
 	limit, master := m.policy.MasterStartTimeout, m.seen.Master
 	if limit <= 0 || master != nil && master.FailingSince.IsZero() {
@@ -97,9 +98,9 @@ func (m *machine) timeOut() bool {
 	due := since.Add(limit)
 	switch {
 	case m.now.Before(due):
-		m.lookAgain(due)
+		m.requeueAt(due)
 		return false
-	case master == nil: // who looks after the cluster only now asks first
+	case master == nil: // a new leader polls the master first
 		return false
 	}
 	cause := lifecycle.Cause{
@@ -119,18 +120,18 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// readiness says whether jobs can be submitted. What is not known now is as it was last told.
+// readiness reports whether jobs can be submitted. If the health is unknown, the last reported readiness stays.
 func (m *machine) readiness(h health) Readiness {
 	current, state := outbox.Current(m.record), Current(m.record)
 	end := outbox.LastEnd(m.record)
 	switch {
 	case !m.seen.Deleted.IsZero() && (state == Submitted || state.Running()):
-		return m.leaving()
+		return m.deleting()
 	case state == Submitted:
 		return m.starting(h)
-	case state == RunningHealthy && !h.known() && !m.seen.Told.Ready:
+	case state == RunningHealthy && !h.known() && !m.seen.Reported.Ready:
 		return Readiness{Reason: ReasonMasterNotAsked, Message: "The master has not been asked yet which workers are registered with it."}
-	case h.well && state.Running(), state == RunningHealthy && !h.known():
+	case h.healthy && state.Running(), state == RunningHealthy && !h.known():
 		return Readiness{Ready: true, Reason: string(RunningHealthy), Message: fmt.Sprintf(
 			"The master answers, and enough workers are registered with it; needed are %d.", m.policy.NeededWorkers)}
 	case h.known() && state.Running():
@@ -142,17 +143,17 @@ func (m *machine) readiness(h health) Readiness {
 	}
 }
 
-// leaving says what a deleted cluster still waits for. It is said once, when the deletion of all that there is is accepted, in
-// words that stay true while that goes.
-func (m *machine) leaving() Readiness {
-	told, left := m.seen.Told, m.seen.Left
-	if told.Reason == ReasonDeleting || told.Reason != "" && m.decision.Held != HeldReleasing {
-		return told
+// deleting returns what a deleted cluster still waits for. It is written once, when the deletion of all objects is
+// accepted, and stays true while they disappear.
+func (m *machine) deleting() Readiness {
+	reported, left := m.seen.Reported, m.seen.Left
+	if reported.Reason == ReasonDeleting || reported.Reason != "" && m.decision.Held != HeldReleasing {
+		return reported
 	}
-	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted, and goes when all of this is gone: %s.", named(left))}
+	return Readiness{Reason: ReasonDeleting, Message: fmt.Sprintf("The cluster is being deleted. It is removed when these objects are gone: %s.", named(left))}
 }
 
-// named are the names of what is left, as many as people read.
+// named returns the names of the first objects that are left.
 func named(left []string) string {
 	names := strings.Join(left[:min(len(left), namedLeft)], ", ")
 	if more := len(left) - namedLeft; more > 0 {
@@ -161,10 +162,10 @@ func named(left []string) string {
 	return names
 }
 
-// obstacle is what keeps objects from being made or Pods from starting, as far as it is known and may pass.
+// obstacle returns what currently keeps objects from being created or Pods from starting.
 func (m *machine) obstacle() *lifecycle.Cause { return cmp.Or(m.seen.Awaited, m.seen.Obstacle) }
 
-// because says what may be the reason of a lack.
+// because returns the likely reason for missing workers.
 func (m *machine) because() string {
 	if obstacle := m.obstacle(); obstacle != nil {
 		return " " + obstacle.Message
@@ -172,12 +173,12 @@ func (m *machine) because() string {
 	return ""
 }
 
-// starting says what a cluster still lacks that is not ready for the first time.
+// starting returns what is missing in a cluster that was never ready.
 func (m *machine) starting(h health) Readiness {
 	slow := m.startedAt().Add(ordinaryStart)
 	switch obstacle := m.obstacle(); {
 	case m.decision.Held == lifecycle.HeldSuspended:
-		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "The creation is held by spec.suspend."}
+		return Readiness{Reason: string(lifecycle.HeldSuspended), Message: "spec.suspend holds the creation."}
 	case obstacle != nil:
 		return Readiness{Reason: obstacle.Reason, Message: obstacle.Message}
 	case h.known() && !m.now.Before(slow):

@@ -6,94 +6,97 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Observation is what was seen of the world. All of it is about the record's attempt.
+// Observation is what was observed. All of it is about the record's attempt.
 type Observation struct {
-	// Ensured says that the effect Ensure was carried out on this spec: the objects are as the spec has them, but for
-	// what was Refused.
+	// Ensured reports whether the effect Ensure was carried out for this spec: the objects match it, except what was
+	// Refused.
 	Ensured bool
-	// Refused says why an object can never be had; nil where none was refused.
+	// Refused is why an object can never be created; nil if none was refused.
 	Refused *lifecycle.Cause
-	// Awaited says what has the name of an object and is on its way out, so that Ensure could not be carried out; nil where
-	// nothing is. It is to be tried again at an instant.
-	Awaited  *lifecycle.Cause
-	TryAgain time.Time
+	// Awaited is the terminating object that blocks the name of a wanted one, so that Ensure could not finish; nil if
+	// there is none. RetryAt is when to try again.
+	Awaited *lifecycle.Cause
+	RetryAt time.Time
 	// Created is when the master's StatefulSet was created; zero while there is none.
 	Created time.Time
-	// Master is what the master tells; nil where it has not been asked yet.
+	// Master is the last answer of the master; nil if it was not asked yet.
 	Master *Master
-	// ReadyWorkers is the number of workers whose Pods are ready. It is asked only where the master does not tell.
+	// ReadyWorkers is the number of workers whose Pods are ready. It is used only if the master does not show its
+	// workers.
 	ReadyWorkers int32
-	// Obstacle says what keeps Pods from starting; nil where nothing is known to.
+	// Obstacle is what keeps Pods from starting; nil if nothing is known.
 	Obstacle *lifecycle.Cause
-	// Told is what the status says of the readiness so far; zero where it says nothing.
-	Told Readiness
-	// ReleaseAccepted says that the API server accepted the deletion of all that there was.
+	// Reported is the readiness in the current status; zero if the status has none.
+	Reported Readiness
+	// ReleaseAccepted reports whether the API server accepted the deletion of all objects.
 	ReleaseAccepted bool
-	// Released says that nothing of the cluster is left.
+	// Released reports whether no object of the cluster is left.
 	Released bool
-	// Left names what is left of a cluster that the user deleted.
+	// Left names the objects that are left of a deleted cluster.
 	Left []string
-	// Deleted is when the user deleted the cluster; zero where nobody did.
+	// Deleted is when the user deleted the cluster; zero if it is not deleted.
 	Deleted time.Time
 }
 
-// Master is what the master's page tells, or why it does not.
+// Master is what the master's page shows, or why it does not.
 type Master struct {
-	// FailingSince is since when the master does not answer; zero where it answered last time.
+	// FailingSince is since when the master does not answer; zero if its last answer was good.
 	FailingSince time.Time
-	// Problem says why it does not answer, or does not tell, in words that do not change while that lasts.
+	// Problem says why the master does not answer or does not show its page. The text stays the same while the
+	// problem lasts.
 	Problem string
-	// Closed says that it answers, and does not tell: a filter before its page keeps Firesteel out.
+	// Closed reports whether the master answers without showing its page: it requires authentication.
 	Closed bool
-	// Alive says that it leads: it does not stand by, nor recover.
+	// Alive reports whether the master leads: it is neither in standby nor recovering.
 	Alive bool
-	// Workers is the number of workers that are registered and alive.
+	// Workers is the number of registered workers that are alive.
 	Workers int32
 }
 
-// Effect is what is to be done once the record is persisted.
+// Effect is what to do once the record is persisted.
 type Effect string
 
 // The effects.
 const (
-	// NoEffect waits: for a change or for the instant to look again.
+	// NoEffect waits for a change, or for the requeue time.
 	NoEffect Effect = ""
-	// Ensure creates what there is not and has what there is as the spec says.
+	// Ensure creates missing objects and updates those that differ from the spec.
 	Ensure Effect = "Ensure"
-	// Release deletes all that there is.
+	// Release deletes all objects.
 	Release Effect = "Release"
 )
 
-// Decision is what Decide makes of it all.
+// Decision is the result of Decide.
 type Decision struct {
-	// Changed says that the record has news, to be persisted before the effect.
+	// Changed reports whether the record must be persisted before the effect.
 	Changed bool
 	Effect  Effect
-	// Ask is how often the master's page is to be asked; zero says not to.
-	Ask time.Duration
-	// LookAgain is the instant of the next deadline; zero where there is none.
-	LookAgain time.Time
-	// Held says what the cluster waits for that it cannot bring about itself; empty otherwise.
+	// PollInterval is how often to poll the master's page; zero means never.
+	PollInterval time.Duration
+	// RequeueAt is the instant of the next deadline; zero if there is none.
+	RequeueAt time.Time
+	// Held is what the cluster waits for and cannot bring about itself; empty otherwise.
 	Held lifecycle.Held
-	// Ready says whether jobs can be submitted.
+	// Ready reports whether jobs can be submitted.
 	Ready Readiness
-	// Refused says why a cluster that runs does not become what its spec says now; nil where it does.
+	// Refused is why a running cluster cannot be changed to its spec; nil if it can.
 	Refused *lifecycle.Cause
-	// Obstacle says what keeps a cluster that runs from being as its spec says now, and may pass; nil where nothing is known to.
+	// Obstacle is what currently keeps a running cluster from matching its spec; nil if nothing is known.
 	Obstacle *lifecycle.Cause
-	// Warnings are sentences about what is not as the spec, or its reader, would have it.
+	// Warnings are sentences about what differs from the spec or from what readers expect.
 	Warnings []string
-	// SpecAdopted says that nobody can tell whether the spec was edited, since another version of Firesteel noted it.
+	// SpecAdopted reports whether it is unknown if the spec was edited, because another version of Firesteel recorded
+	// it.
 	SpecAdopted bool
 }
 
-// HeldReleasing waits for objects to go whose deletion was accepted. Beside it clusters know HeldSuspended and
+// HeldReleasing waits for objects to disappear whose deletion was accepted. Clusters also use HeldSuspended and
 // HeldEventsUndelivered of applications.
 const HeldReleasing lifecycle.Held = "Releasing"
 
-// Readiness says whether jobs can be submitted to a cluster, and why not.
+// Readiness reports whether jobs can be submitted to a cluster, and why not.
 type Readiness struct {
 	Ready bool
-	// Reason is a word in CamelCase, and Message says it for people. Neither changes while the cause lasts.
+	// Reason is a word in CamelCase, and Message a sentence. Neither changes while the cause lasts.
 	Reason, Message string
 }

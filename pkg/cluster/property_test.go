@@ -15,8 +15,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox/unknowntest"
 )
 
-// TestRandomSimulation drives clusters through simulations in which anything may be observed at any time. In each of them the
-// history is legal, a cluster that waits is requeued, and the record stays small. Each comes to rest once the simulation does.
+// TestRandomSimulation runs clusters through simulations in which anything may be observed at any time. In each of
+// them the history is legal, a cluster that waits is requeued, and the record stays small. Each settles once the
+// simulation does.
 func TestRandomSimulation(t *testing.T) {
 	first, simulations := time.Now().UnixNano(), int64(400)
 	if testing.Short() {
@@ -44,7 +45,7 @@ func TestRandomSimulation(t *testing.T) {
 	}
 	for _, state := range States {
 		if met[state] == 0 {
-			t.Errorf("no simulation came across %s", state)
+			t.Errorf("no simulation ran into %s", state)
 		}
 		for _, from := range append([]State{""}, States...) {
 			// Few simulations delete a cluster early, so that the steps to the release are not counted.
@@ -68,11 +69,11 @@ type simulation struct {
 	steps  map[[2]State]int
 	edits  int
 	deaf   bool
-	// newer is a simulation in which a newer version of Firesteel writes the record, too, with fields of its own.
+	// newer makes a newer version of Firesteel write the record as well, with fields of its own.
 	newer bool
-	// stuck is a simulation in which deleted objects stay.
+	// stuck makes deleted objects stay.
 	stuck bool
-	// answered says that the master has answered at any time.
+	// answered reports whether the master has ever answered.
 	answered bool
 }
 
@@ -84,10 +85,10 @@ func (w *simulation) cause() *lifecycle.Cause {
 
 func (w *simulation) text() string { return strings.Repeat("<火\x01", w.rng.Intn(300)) }
 
-// happen changes what there is to see, and what is asked for.
+// happen changes the observation and the spec.
 func (w *simulation) happen() {
 	w.now = w.now.Add(time.Duration(w.rng.Int63n(int64(40 * time.Second))))
-	if due := w.last.LookAgain; due.After(w.now) && w.one(3) {
+	if due := w.last.RequeueAt; due.After(w.now) && w.one(3) {
 		w.now = due
 	}
 	switch w.rng.Intn(12) {
@@ -139,7 +140,7 @@ func (w *simulation) master() *Master {
 	}
 }
 
-// decide decides and acts until there is nothing to do.
+// decide decides and acts until nothing is left to do.
 func (w *simulation) decide() {
 	w.Helper()
 	for range 8 {
@@ -148,7 +149,7 @@ func (w *simulation) decide() {
 			unknowntest.Fill(before)
 		}
 		w.record, w.last = Decide(before, w.policy, w.seen, w.now)
-		w.seen.Told = w.last.Ready
+		w.seen.Reported = w.last.Ready
 		w.check(before)
 		if w.last.Effect == NoEffect {
 			return
@@ -164,7 +165,7 @@ func (w *simulation) act() {
 		w.seen.Awaited, w.seen.Ensured = nil, true
 		switch awaited, refused := w.one(8), w.one(8); {
 		case awaited:
-			w.seen.Awaited, w.seen.TryAgain, w.seen.Ensured = w.cause(), w.now.Add(time.Second), false
+			w.seen.Awaited, w.seen.RetryAt, w.seen.Ensured = w.cause(), w.now.Add(time.Second), false
 		case refused:
 			w.seen.Refused = w.cause()
 		case w.seen.Created.IsZero():
@@ -178,7 +179,7 @@ func (w *simulation) act() {
 	}
 }
 
-// check holds what must be so after each decision.
+// check asserts what must hold after each decision.
 func (w *simulation) check(before *v1alpha1.Record) {
 	w.Helper()
 	var last v1alpha1.Transition
@@ -216,20 +217,20 @@ func (w *simulation) check(before *v1alpha1.Record) {
 	}
 }
 
-// checkWait holds that whatever waits is looked at again.
+// checkWait asserts that a cluster that waits is requeued.
 func (w *simulation) checkWait() {
 	w.Helper()
 	waitsForUser := w.last.Held == lifecycle.HeldSuspended || AtRest(w.record, w.policy) || !w.seen.Deleted.IsZero() && Current(w.record) == ResourceReleased
-	waits := w.last.Effect == NoEffect && w.last.Ask == 0 && w.last.LookAgain.IsZero()
+	waits := w.last.Effect == NoEffect && w.last.PollInterval == 0 && w.last.RequeueAt.IsZero()
 	if waits && !waitsForUser && w.last.Held != lifecycle.HeldEventsUndelivered {
 		w.fail("%s waits for nothing", Current(w.record))
 	}
-	if due := w.last.LookAgain; !due.IsZero() && !due.After(w.now) {
-		w.fail("%s looks again in the past", Current(w.record))
+	if due := w.last.RequeueAt; !due.IsZero() && !due.After(w.now) {
+		w.fail("%s is requeued for the past", Current(w.record))
 	}
 }
 
-// checkEffect holds that nothing is made of what ended, and nothing taken of what runs.
+// checkEffect asserts that nothing is created for an ended cluster, and nothing deleted of a running one.
 func (w *simulation) checkEffect() {
 	w.Helper()
 	state := Current(w.record)
@@ -243,7 +244,7 @@ func (w *simulation) checkEffect() {
 	}
 }
 
-// rest lets everything be well, and holds that the cluster comes to run, or to its end.
+// rest makes everything work, and asserts that the cluster becomes ready or ends.
 func (w *simulation) rest() {
 	w.Helper()
 	w.policy.Suspend, w.policy.Refused = false, nil
@@ -261,7 +262,7 @@ func (w *simulation) rest() {
 			return
 		}
 	}
-	w.fail("it comes to no rest")
+	w.fail("it does not settle")
 }
 
 func (w *simulation) fail(format string, values ...any) {

@@ -2,7 +2,7 @@ package cluster
 
 import "slices"
 
-// steps are the states that may follow each, within an attempt or by beginning another.
+// steps are the states that may follow each state, within an attempt or with the next one.
 var steps = map[State][]State{
 	"":                {Submitted},
 	Submitted:         {RunningHealthy, Failed, SchedulingFailure, ResourceReleased},
@@ -13,5 +13,5 @@ var steps = map[State][]State{
 	ResourceReleased:  {Submitted},
 }
 
-// Follows reports whether a state may follow another; the first state follows the empty one.
+// Follows reports whether a state may follow another. The first state follows the empty one.
 func Follows(from, to State) bool { return slices.Contains(steps[from], to) }

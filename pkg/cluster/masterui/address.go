@@ -11,23 +11,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// PortName is the name of a master's port for its page, in its Service.
+// PortName is the name of the port of the master's page in its Service.
 const PortName = "web"
 
-// Master is where a master is to be found.
+// Master is the address of a master.
 type Master struct {
 	Namespace string
-	// Service is the headless Service that the master is behind.
+	// Service is the master's headless Service.
 	Service string
-	// Port is the one that the master listens on: a headless Service translates none.
+	// Port is the port that the master listens on: a headless Service does not map ports.
 	Port int32
 }
 
-// connectTimeout bounds the time that a master which does not answer keeps others waiting.
+// connectTimeout bounds how long a master that does not answer delays others.
 const connectTimeout = 2 * time.Second
 
-// Direct makes a reader that asks the masters themselves, as is possible within the Kubernetes cluster. It carries no
-// credentials and heeds no proxy of the process.
+// Direct returns a reader that connects to the masters, as is possible inside the Kubernetes cluster. It sends no
+// credentials and ignores the proxy settings of the process.
 func Direct() Reader {
 	return Reader{
 		Transport: &http.Transport{
@@ -43,8 +43,8 @@ func Direct() Reader {
 	}
 }
 
-// ThroughAPIServer makes a reader that has the API server ask the masters, as whoever is outside of the Kubernetes
-// cluster must. The credentials are for the API server, which passes none on.
+// ThroughAPIServer returns a reader that uses the API server's proxy, as is necessary outside the Kubernetes cluster.
+// The credentials are for the API server, which does not forward them.
 func ThroughAPIServer(config *rest.Config) (Reader, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {

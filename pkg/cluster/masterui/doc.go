@@ -1,3 +1,3 @@
-// Package masterui asks the masters of standalone clusters which workers are registered with them. A master tells that
-// on the page that it serves for people, as JSON.
+// Package masterui asks the masters of standalone clusters which workers are registered. A master serves this as JSON
+// beside its web page.
 package masterui

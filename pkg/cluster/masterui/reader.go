@@ -16,42 +16,43 @@ import (
 )
 
 const (
-	// patience is how long one answer may take.
-	patience = 5 * time.Second
-	// pageLimit bounds a page. One of ten thousand workers has less.
+	// readTimeout bounds one answer.
+	readTimeout = 5 * time.Second
+	// pageLimit bounds a page. The page of a master with ten thousand workers is smaller.
 	pageLimit = 4 << 20
 )
 
-// Page is what a master tells of itself.
+// Page is what a master reports.
 type Page struct {
-	// Status is ALIVE where the master leads.
+	// Status is ALIVE if the master leads.
 	Status string
 	// AliveWorkers is the number of workers that are registered and alive.
 	AliveWorkers int32
 }
 
-// statuses are those that Spark knows, so that nothing else finds its way into a status of ours.
+// statuses are Spark's, so that no other text gets into the status of a cluster.
 var statuses = []string{"STANDBY", alive, "RECOVERING", "COMPLETING_RECOVERY"}
 
 const alive = "ALIVE"
 
-// Closed says that a master answers, and keeps its page from whom it does not know.
+// Closed is the error of a master that answers, but requires authentication for its page.
 type Closed struct{ Answer string }
 
 func (c *Closed) Error() string { return c.Answer }
 
-// Reader reads the pages of masters. It follows no redirect: where it asks is decided here, and by no master.
+// Reader reads the pages of masters. It follows no redirect: a master must not choose what the controller connects
+// to.
 type Reader struct {
 	// Transport carries the requests to an Address.
 	Transport http.RoundTripper
-	// Address says where the page of a master is asked for.
+	// Address returns the URL of a master's page.
 	Address func(Master) *url.URL
 }
 
-// Read reads a master's page. Its errors say why there is none in words that are the same each time; they are *Closed where
-// the master answers all the same.
+// Read reads a master's page. The same problem always has the same error text. The error is a *Closed if the master
+// answers but does not show its page.
 func (r Reader) Read(ctx context.Context, master Master) (Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Address(master).String(), http.NoBody)
 	if err != nil {
@@ -60,7 +61,7 @@ func (r Reader) Read(ctx context.Context, master Master) (Page, error) {
 	request.Header.Set("Accept", "application/json")
 	response, err := r.Transport.RoundTrip(request)
 	if err != nil {
-		return Page{}, plainly(err)
+		return Page{}, stableError(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, pageLimit+1))
@@ -68,7 +69,7 @@ func (r Reader) Read(ctx context.Context, master Master) (Page, error) {
 	case response.StatusCode != http.StatusOK:
 		return Page{}, refusal(response.StatusCode, body)
 	case err != nil:
-		return Page{}, plainly(err)
+		return Page{}, stableError(err)
 	case len(body) > pageLimit:
 		return Page{}, fmt.Errorf("its page is larger than %d MiB", pageLimit>>20)
 	}
@@ -87,11 +88,11 @@ func parse(body []byte) (Page, error) {
 	return Page{Status: page.Status, AliveWorkers: *page.AliveWorkers}, nil
 }
 
-// refusal is what an answer without a page means. The API server's own answers say nothing of a master.
+// refusal returns the error for an answer without a page. The API server's own answers say nothing about a master.
 func refusal(status int, body []byte) error {
 	var answer metav1.Status
 	if json.Unmarshal(body, &answer) == nil && answer.Kind == "Status" && answer.APIVersion == "v1" {
-		return fmt.Errorf("the API server, asked for it, answers %d %s", status, http.StatusText(status))
+		return fmt.Errorf("the API server, as its proxy, answers %d %s", status, http.StatusText(status))
 	}
 	text := fmt.Sprintf("it answers %d %s", status, http.StatusText(status))
 	if redirects := status >= 300 && status < 400; redirects || status == http.StatusUnauthorized || status == http.StatusForbidden {
@@ -100,8 +101,8 @@ func refusal(status int, body []byte) error {
 	return errors.New(text)
 }
 
-// plainly says why there is no answer, without addresses and ports: those differ from one time to the next.
-func plainly(err error) error {
+// stableError says why there is no answer, without addresses and ports, which change from one try to the next.
+func stableError(err error) error {
 	var timeout net.Error
 	var lookup *net.DNSError
 	var operation *net.OpError

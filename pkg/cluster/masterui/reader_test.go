@@ -22,11 +22,11 @@ import (
 
 var pi = Master{Namespace: "team-a", Service: "pi-master-svc", Port: 8090}
 
-// page is a master's, of Spark 4.1, but for what is long.
+// page is the page of a master of Spark 4.1, shortened.
 const page = `{"url":"spark://pi-master-0:7077","workers":[{"id":"worker-1","host":"10.1.2.3","state":"ALIVE"},` +
 	`{"id":"worker-2","host":"10.1.2.4","state":"DEAD"}],"aliveworkers":1,"cores":2,"activeapps":[],"status":"ALIVE"}`
 
-func TestAReaderAsksWhereTheMasterIs(t *testing.T) {
+func TestReaderAddresses(t *testing.T) {
 	through, err := ThroughAPIServer(&rest.Config{Host: "https://api.example.com:6443/clusters/c1"})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestAReaderAsksWhereTheMasterIs(t *testing.T) {
 	}
 }
 
-// answering serves one answer to all.
+// answering answers every request in the same way.
 func answering(t *testing.T, answer http.HandlerFunc) Reader {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -49,7 +49,7 @@ func answering(t *testing.T, answer http.HandlerFunc) Reader {
 	return at(t, server.URL)
 }
 
-// at is a reader that asks the masters themselves, wherever they are, at an address of the test's.
+// at is a reader that connects to one address for all masters.
 func at(t *testing.T, address string) Reader {
 	t.Helper()
 	parsed, err := url.Parse(address)
@@ -81,7 +81,7 @@ func TestAPageIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPageIsSaidPlainly(t *testing.T) {
+func TestErrorsOfAnswersWithoutAPage(t *testing.T) {
 	const none = "what answers is not the page of a master"
 	for name, test := range map[string]struct {
 		status     int
@@ -102,11 +102,11 @@ func TestWhatIsNoPageIsSaidPlainly(t *testing.T) {
 		"a password":            {status: 401, want: "it answers 401 Unauthorized", closed: true},
 		"not the master": {
 			status: 503, body: `{"kind":"Status","apiVersion":"v1","message":"dial tcp 10.1.2.3:8080","code":503}`,
-			want: "the API server, asked for it, answers 503 Service Unavailable",
+			want: "the API server, as its proxy, answers 503 Service Unavailable",
 		},
-		"who may not ask": {
+		"no access to the proxy": {
 			status: 403, body: `{"kind":"Status","apiVersion":"v1","reason":"Forbidden","code":403}`,
-			want: "the API server, asked for it, answers 403 Forbidden",
+			want: "the API server, as its proxy, answers 403 Forbidden",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestWhatIsNoPageIsSaidPlainly(t *testing.T) {
 	}
 }
 
-// Whoever may create a cluster must not have the controller ask whom he likes.
+// A user who may create a cluster must not be able to make the controller send requests to other servers.
 func TestARedirectIsNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the redirect was followed")
@@ -140,7 +140,7 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAProxyOfTheProcessIsNotAsked(t *testing.T) {
+func TestTheProxySettingsOfTheProcessAreIgnored(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	reader := answering(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
 	if _, err := reader.Read(t.Context(), pi); err != nil {
@@ -148,7 +148,7 @@ func TestAProxyOfTheProcessIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAMasterThatIsNotThereIsSaidPlainly(t *testing.T) {
+func TestErrorsWithoutAnAnswerAreStable(t *testing.T) {
 	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 	for want, err := range map[string]error{
 		"its name is not known":        dial(&net.DNSError{Err: "no such host", Name: "pi-master-svc", IsNotFound: true}),
@@ -170,7 +170,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestAMasterHasNotForEver(t *testing.T) {
+func TestAnAnswerHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := Direct()
 		reader.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {

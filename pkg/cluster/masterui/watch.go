@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// atOnce is the number of masters that are asked at the same time, and atOncePerNamespace those of one namespace: a master is
-	// its tenant's, and may keep whoever asks it waiting.
-	atOnce             = 1024
-	atOncePerNamespace = 64
-	// seldom is how often a master is asked at least that does not answer for long.
-	seldom = 30 * time.Second
+	// maxRequests bounds the requests at the same time, and maxRequestsPerNamespace those of one namespace: a
+	// tenant's master may answer slowly on purpose.
+	maxRequests             = 1024
+	maxRequestsPerNamespace = 64
+	// maxPause bounds the time between two requests to a master that does not answer.
+	maxPause = 30 * time.Second
 )
 
-// Read reads a master's page; Reader has one.
+// Read reads a master's page, as Reader.Read does.
 type Read func(context.Context, Master) (Page, error)
 
-// Watch asks masters over and over, so that what they last told is there without waiting.
+// Watch polls masters, so that their last answer is available without waiting.
 type Watch struct {
 	ctx  context.Context
 	read Read
-	// news is told of each cluster whose master tells something else than before.
-	news func(types.NamespacedName)
-	// owned reports whether a cluster is still this process's to follow.
+	// onChange is called with each cluster whose master's answer changed.
+	onChange func(types.NamespacedName)
+	// owned reports whether this process still leads a cluster.
 	owned func(key types.NamespacedName, uid types.UID) bool
 	slots *fairshare.Limiter
 
@@ -38,28 +38,28 @@ type Watch struct {
 	followed map[types.UID]*followed
 }
 
-// followed is a cluster whose master is asked. Watch.mutex guards what changes.
+// followed is a cluster whose master is polled. Watch.mutex guards the fields that change.
 type followed struct {
 	key    types.NamespacedName
 	master Master
 	cancel context.CancelFunc
-	// hasten has the master asked before its time.
+	// hasten triggers the next request early.
 	hasten chan struct{}
 
 	every time.Duration
 	seen  *cluster.Master
 }
 
-// NewWatch makes a watch that asks until the context ends. It follows the clusters that are owned: owned reports whether this
-// process leads a cluster that still exists, and whoever ends that calls Forget or ForgetWhere after it.
+// NewWatch returns a watch that polls until the context ends. It follows only clusters for which owned returns true:
+// this process leads them and they exist. When that ends, the caller must call Forget or ForgetWhere.
 func NewWatch(
-	ctx context.Context, read Read, owned func(key types.NamespacedName, uid types.UID) bool, news func(types.NamespacedName),
+	ctx context.Context, read Read, owned func(key types.NamespacedName, uid types.UID) bool, onChange func(types.NamespacedName),
 ) *Watch {
-	return &Watch{ctx: ctx, read: read, owned: owned, news: news, slots: fairshare.New(atOnce, atOncePerNamespace), followed: map[types.UID]*followed{}}
+	return &Watch{ctx: ctx, read: read, owned: owned, onChange: onChange, slots: fairshare.New(maxRequests, maxRequestsPerNamespace), followed: map[types.UID]*followed{}}
 }
 
-// Follow has the master of a cluster asked in an interval; zero has it asked no more. A master that does not answer is
-// asked less often, the longer that lasts.
+// Follow polls the master of a cluster in an interval; zero stops polling. A master that does not answer is polled
+// less and less often.
 func (w *Watch) Follow(uid types.UID, key types.NamespacedName, master Master, every time.Duration) {
 	if every == 0 {
 		w.Forget(uid)
@@ -88,7 +88,7 @@ func (w *Watch) Follow(uid types.UID, key types.NamespacedName, master Master, e
 	go w.follow(ctx, f)
 }
 
-// Hasten has the master of a cluster asked now, since something of the cluster has changed.
+// Hasten polls the master of a cluster now, because the cluster has changed.
 func (w *Watch) Hasten(uid types.UID) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -104,7 +104,7 @@ func (f *followed) wake() {
 	}
 }
 
-// Seen is what the master of a cluster last told; nil where it has not been asked.
+// Seen returns the last answer of a cluster's master; nil if it was not asked yet.
 func (w *Watch) Seen(uid types.UID) *cluster.Master {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -116,7 +116,7 @@ func (w *Watch) Seen(uid types.UID) *cluster.Master {
 	return &seen
 }
 
-// Forget has the master of a cluster asked no more.
+// Forget stops polling the master of a cluster.
 func (w *Watch) Forget(uid types.UID) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -126,7 +126,7 @@ func (w *Watch) Forget(uid types.UID) {
 	}
 }
 
-// ForgetWhere has the masters of some clusters asked no more.
+// ForgetWhere stops polling the masters of all matching clusters.
 func (w *Watch) ForgetWhere(gone func(types.NamespacedName) bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -138,15 +138,15 @@ func (w *Watch) ForgetWhere(gone func(types.NamespacedName) bool) {
 	}
 }
 
-// follow asks a master until the cluster is forgotten.
+// follow polls a master until the cluster is forgotten.
 func (w *Watch) follow(ctx context.Context, f *followed) {
 	for ctx.Err() == nil {
 		page, err := w.ask(ctx, f.key.Namespace, f.master)
 		if ctx.Err() != nil {
 			return
 		}
-		if w.note(f, sighting(page, err)) {
-			w.news(f.key)
+		if w.store(f, observed(page, err)) {
+			w.onChange(f.key)
 		}
 		pause := time.NewTimer(w.pause(f))
 		select {
@@ -167,8 +167,8 @@ func (w *Watch) ask(ctx context.Context, namespace string, master Master) (Page,
 	return w.read(ctx, master)
 }
 
-// sighting is what an answer says, or that there is none since now.
-func sighting(page Page, err error) cluster.Master {
+// observed converts an answer, or an error since now.
+func observed(page Page, err error) cluster.Master {
 	var closed *Closed
 	switch {
 	case err == nil:
@@ -180,8 +180,8 @@ func sighting(page Page, err error) cluster.Master {
 	}
 }
 
-// note keeps what was seen, and says whether it is another thing than before.
-func (w *Watch) note(f *followed, seen cluster.Master) bool {
+// store stores an answer and reports whether it changed.
+func (w *Watch) store(f *followed, seen cluster.Master) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if before := f.seen; before != nil && !before.FailingSince.IsZero() && !seen.FailingSince.IsZero() {
@@ -192,12 +192,13 @@ func (w *Watch) note(f *followed, seen cluster.Master) bool {
 	return changed
 }
 
-// pause is the time until a master is asked again: of one that does not answer, a tenth of the time that it has not.
+// pause returns the time until the next request. If a master does not answer, it is a tenth of the time since the
+// first failure.
 func (w *Watch) pause(f *followed) time.Duration {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if since := f.seen.FailingSince; !since.IsZero() {
-		return max(f.every, min(time.Since(since)/10, seldom))
+		return max(f.every, min(time.Since(since)/10, maxPause))
 	}
 	return f.every
 }

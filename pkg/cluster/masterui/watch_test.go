@@ -20,15 +20,15 @@ const uid = types.UID("5f0a7c9e")
 
 var key = types.NamespacedName{Namespace: "team-a", Name: "pi"}
 
-// masters answer as a test has them, and count.
+// masters answer as a test sets them, and count the requests.
 type masters struct {
-	mutex  sync.Mutex
-	page   Page
-	err    error
-	asked  []Master
-	told   []types.NamespacedName
-	answer func(context.Context)
-	// lost says that no cluster is this process's any more.
+	mutex   sync.Mutex
+	page    Page
+	err     error
+	asked   []Master
+	changed []types.NamespacedName
+	answer  func(context.Context)
+	// lost makes this process lead no cluster any more.
 	lost bool
 }
 
@@ -50,27 +50,27 @@ func (m *masters) read(ctx context.Context, master Master) (Page, error) {
 func (m *masters) news(key types.NamespacedName) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.told = append(m.told, key)
+	m.changed = append(m.changed, key)
 }
 
-// say has the masters answer otherwise from now on.
+// say sets the masters' answer from now on.
 func (m *masters) say(page Page, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.page, m.err = page, err
 }
 
-// counts are how often they were asked, and how often there was news, since the last time.
-func (m *masters) counts() (asked, told int) {
+// counts returns the numbers of requests and of changes since the last call.
+func (m *masters) counts() (asked, changed int) {
 	synctest.Wait()
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	asked, told = len(m.asked), len(m.told)
-	m.asked, m.told = nil, nil
-	return asked, told
+	asked, changed = len(m.asked), len(m.changed)
+	m.asked, m.changed = nil, nil
+	return asked, changed
 }
 
-// watching runs a test with a watch over masters, on a clock of its own.
+// watching runs a test with a watch over masters and its own clock.
 func watching(t *testing.T, test func(t *testing.T, w *Watch, m *masters)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,17 +81,17 @@ func watching(t *testing.T, test func(t *testing.T, w *Watch, m *masters)) {
 	})
 }
 
-func (m *masters) expect(t *testing.T, what string, asked, told int) {
+func (m *masters) expect(t *testing.T, what string, asked, changed int) {
 	t.Helper()
-	if gotAsked, gotTold := m.counts(); gotAsked != asked || gotTold != told {
-		t.Errorf("%s: asked %d times with %d news, want %d and %d", what, gotAsked, gotTold, asked, told)
+	if gotAsked, gotChanged := m.counts(); gotAsked != asked || gotChanged != changed {
+		t.Errorf("%s: asked %d times with %d changes, want %d and %d", what, gotAsked, gotChanged, asked, changed)
 	}
 }
 
-func TestAMasterIsAskedInItsIntervalAndNewsIsTold(t *testing.T) {
+func TestAMasterIsPolledInItsIntervalAndChangesAreReported(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		if w.Seen(uid) != nil {
-			t.Error("a master was seen that nobody asked")
+			t.Error("a master has an answer before it was polled")
 		}
 		w.Follow(uid, key, pi, 10*time.Second)
 		m.expect(t, "at once", 1, 1)
@@ -118,7 +118,7 @@ func TestAMasterIsAskedInItsIntervalAndNewsIsTold(t *testing.T) {
 	})
 }
 
-func TestASilentMasterIsAskedEverLessOften(t *testing.T) {
+func TestAMasterThatDoesNotAnswerIsPolledLessAndLessOften(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		began := time.Now()
 		m.say(Page{}, errors.New("connection refused"))
@@ -143,7 +143,7 @@ func TestASilentMasterIsAskedEverLessOften(t *testing.T) {
 	})
 }
 
-func TestWhatIsAskedMoreOftenOrHastenedIsAskedAtOnce(t *testing.T) {
+func TestAShorterIntervalAndHastenPollAtOnce(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		w.Follow(uid, key, pi, 10*time.Second)
 		m.counts()
@@ -159,7 +159,7 @@ func TestWhatIsAskedMoreOftenOrHastenedIsAskedAtOnce(t *testing.T) {
 	})
 }
 
-func TestAClusterThatIsForgottenIsNotAsked(t *testing.T) {
+func TestAForgottenClusterIsNotPolled(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		w.Follow(uid, key, pi, 2*time.Second)
 		m.counts()
@@ -167,13 +167,13 @@ func TestAClusterThatIsForgottenIsNotAsked(t *testing.T) {
 		time.Sleep(time.Hour)
 		m.expect(t, "not followed", 0, 0)
 		if w.Seen(uid) != nil {
-			t.Error("what was forgotten is seen")
+			t.Error("a forgotten cluster has an answer")
 		}
 		w.Forget(uid)
 	})
 }
 
-func TestWhatWasForgottenInTheMiddleTellsNothing(t *testing.T) {
+func TestAClusterForgottenDuringARequestReportsNoChange(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		m.answer = func(ctx context.Context) { <-ctx.Done() }
 		w.Follow(uid, key, pi, 2*time.Second)
@@ -183,7 +183,7 @@ func TestWhatWasForgottenInTheMiddleTellsNothing(t *testing.T) {
 	})
 }
 
-func TestAMasterThatMovedIsAskedWhereItIs(t *testing.T) {
+func TestAMovedMasterIsPolledAtItsNewAddress(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		w.Follow(uid, key, pi, 10*time.Second)
 		m.counts()
@@ -193,7 +193,7 @@ func TestAMasterThatMovedIsAskedWhereItIs(t *testing.T) {
 		w.Follow(uid, key, moved, 10*time.Second)
 		synctest.Wait()
 		if w.Seen(uid) != nil {
-			t.Error("what was told at the old place is taken for the new one's")
+			t.Error("the answer from the old address is used for the new one")
 		}
 		if m.asked[0] != moved {
 			t.Errorf("asked %+v", m.asked)
@@ -201,8 +201,8 @@ func TestAMasterThatMovedIsAskedWhereItIs(t *testing.T) {
 	})
 }
 
-// A reconcile may be in flight when another replica becomes the leader, or when its cluster is deleted.
-func TestMastersOfWhatIsNotOwnedAreNotAsked(t *testing.T) {
+// A reconcile may be running when another replica becomes the leader, or when its cluster is deleted.
+func TestMastersOfOtherReplicasAreNotPolled(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		w.Follow(uid, key, pi, 10*time.Second)
 		w.Follow("other", types.NamespacedName{Namespace: "other", Name: "c"}, pi, 10*time.Second)
@@ -218,8 +218,8 @@ func TestMastersOfWhatIsNotOwnedAreNotAsked(t *testing.T) {
 	})
 }
 
-// A master is its tenant's, and may keep whoever asks it waiting.
-func TestMastersOfOneNamespaceKeepNoOtherWaiting(t *testing.T) {
+// A tenant's master may answer slowly on purpose.
+func TestMastersOfOneNamespaceDoNotDelayOthers(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		m.answer = func(ctx context.Context) { <-ctx.Done() }
 		for i := range 1000 {
@@ -232,8 +232,8 @@ func TestMastersOfOneNamespaceKeepNoOtherWaiting(t *testing.T) {
 	})
 }
 
-// Masters that do not answer keep no other waiting for long.
-func TestMastersAreAskedAFewAtATime(t *testing.T) {
+// Masters that do not answer do not delay others for long.
+func TestConcurrentRequestsPerNamespaceAreBounded(t *testing.T) {
 	watching(t, func(t *testing.T, w *Watch, m *masters) {
 		m.answer = func(ctx context.Context) {
 			select {

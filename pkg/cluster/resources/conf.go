@@ -25,12 +25,12 @@ const (
 	restKey         = "spark.master.rest.port"
 )
 
-// properties are the Spark properties of master and workers.
+// properties returns the Spark properties of master and workers.
 func properties(cluster *sparkv1.SparkCluster) map[string]string {
 	conf := map[string]string{
 		"spark.shuffle.service.enabled": "true",
-		// The master tells the name that it calls itself, which is worth nothing where its Service is not headless, or
-		// where another operator made its StatefulSet. The Service's is always good.
+		// The master reports its own host name. Workers cannot reach that name if the Service is not headless, or if
+		// another operator made the StatefulSet. The Service's name always works.
 		"spark.worker.preferConfiguredMasterAddress": "true",
 	}
 	maps.Copy(conf, cluster.Spec.SparkConf)
@@ -48,8 +48,8 @@ func imageOf(setting, version string) string {
 	return submission.WithVersion(setting, version)
 }
 
-// options are properties as options of a JVM, in one text, as Spark's launcher takes it apart: that reads quotes and
-// backslashes as a shell does, and nothing else.
+// options formats properties as JVM options in one text. Spark's launcher splits it like a shell: it reads quotes and
+// backslashes, and nothing else.
 func options(conf map[string]string) string {
 	var text []string
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
@@ -69,16 +69,16 @@ var (
 
 func quoted(text string) string { return `"` + quote.Replace(text) + `"` }
 
-// literal keeps the kubelet from taking parts of a variable's value for references to others.
+// literal escapes a value, so that the kubelet expands no references in it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// on says that a property is switched on.
+// on reports whether a property is true.
 func (b *builder) on(key string) bool {
 	return strings.EqualFold(strings.TrimSpace(b.conf[key]), "true")
 }
 
-// port is a port that a property may move, or else a variable of a container's template. What Spark could not use stays
-// where it is: Spark says so itself.
+// port returns a port: from a property, else from a variable of the template's container, else the default. Values
+// that Spark could not use are ignored: Spark reports them itself.
 func (b *builder) port(key string, container *corev1.Container, name string, otherwise int32) int32 {
 	if given := variable(container, name); given != nil {
 		otherwise = portOf(given.Value, otherwise)

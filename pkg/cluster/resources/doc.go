@@ -1,3 +1,3 @@
-// Package resources builds the objects of a standalone Spark cluster: spec in, StatefulSets, Services and what belongs to
-// them out. It talks to no server.
+// Package resources builds the objects of a standalone Spark cluster from its spec: StatefulSets, Services and so on.
+// It talks to no server.
 package resources

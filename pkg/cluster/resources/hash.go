@@ -13,16 +13,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// HashAnnotation holds a hash of an object as it was built. An object that has the hash of the one that would be built
-// now needs no write.
+// HashAnnotation holds a hash of an object as it was built. If it equals the hash of the object that would be built
+// now, no write is needed.
 const HashAnnotation = "firesteel.dev/spec-hash"
 
-// MadeOfAnnotation is on a StatefulSet. It names what of the cluster and the settings the StatefulSet was built from: the hash of
-// that, the number of Pods, and the HashAnnotation that it goes with. Another version of Firesteel may build another StatefulSet
-// from the same; what runs is not rolled out anew for that.
+// MadeOfAnnotation is on a StatefulSet. It holds the hash of the spec and settings from which the StatefulSet was
+// built, the number of Pods, and the matching HashAnnotation. Another version of Firesteel may build a different
+// StatefulSet from the same spec; then the running Pods are not replaced.
 const MadeOfAnnotation = "firesteel.dev/made-of"
 
-// TakenOverAnnotation is on a StatefulSet that another operator made, until it is written as it would be built.
+// TakenOverAnnotation is on a StatefulSet that another operator made, until Firesteel writes it.
 const TakenOverAnnotation = "firesteel.dev/taken-over"
 
 // sign adds the hash to an object.
@@ -35,7 +35,8 @@ func sign(object metav1.Object) error {
 	return nil
 }
 
-// nameSources adds to a signed StatefulSet what it was built from: of the spec as it was given, since building changes its copy.
+// nameSources adds to a signed StatefulSet from what it was built. It takes the original spec, since building changes
+// the copy.
 func (b *builder) nameSources(set *appsv1.StatefulSet, metadata *metav1.ObjectMeta, template *appsv1.StatefulSetSpec) error {
 	hash, err := spec.Hash(struct {
 		Metadata *metav1.ObjectMeta
@@ -64,7 +65,7 @@ func annotate(object metav1.Object, name, value string) {
 	object.SetAnnotations(annotations)
 }
 
-// Same reports whether an object that exists was built as the wanted one, or from the same.
+// Same reports whether an existing object was built like the wanted one, or from the same spec.
 func Same(existing, wanted metav1.Object) bool {
 	sources, pods := sourcesOf(existing)
 	wantedSources, wantedPods := sourcesOf(wanted)
@@ -72,15 +73,16 @@ func Same(existing, wanted metav1.Object) bool {
 		sources != "" && sources == wantedSources && pods == wantedPods
 }
 
-// SameButPods reports whether a StatefulSet that exists was built from what the wanted one is, but for the number of Pods.
+// SameButPods reports whether an existing StatefulSet was built from the same spec as the wanted one, except for the
+// number of Pods.
 func SameButPods(existing, wanted metav1.Object) bool {
 	sources, _ := sourcesOf(existing)
 	wantedSources, _ := sourcesOf(wanted)
 	return sources != "" && sources == wantedSources
 }
 
-// sourcesOf is what a StatefulSet was built from, and its number of Pods. Both are empty if that is not known: an earlier version
-// that does not write the annotation has written the StatefulSet since.
+// sourcesOf returns from what a StatefulSet was built, and its number of Pods. Both are empty if unknown: an earlier
+// version, which does not write the annotation, wrote the StatefulSet last.
 func sourcesOf(object metav1.Object) (sources, pods string) {
 	parts := strings.Split(object.GetAnnotations()[MadeOfAnnotation], "-")
 	if len(parts) != 4 || parts[3] != cmp.Or(object.GetAnnotations()[HashAnnotation], "-") {

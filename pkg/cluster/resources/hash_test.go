@@ -17,8 +17,8 @@ masterSpec: {statefulSetSpec: {template: {metadata: {labels: {a: b}}, spec: {con
 workerSpec: {statefulSetSpec: {template: {spec: {volumes: [{name: v, emptyDir: {}}], containers: [{name: worker, env: [{name: A, value: b}]}]}}}}
 `
 
-// TestGoldenHashes fails if what is built from a cluster, or from what it is built, is encoded in another way: then an upgrade would
-// write the StatefulSets of each cluster, and roll out its Pods.
+// TestGoldenHashes fails if the encoding of the built objects or of their sources changes. An upgrade would then
+// write the StatefulSets of every cluster, and replace its Pods.
 func TestGoldenHashes(t *testing.T) {
 	want := map[string][2]string{
 		"plain c-master": {"b729b8cb47ce9a98", "2-fc9fbb6f4667e4df-1-b729b8cb47ce9a98"},
@@ -34,11 +34,11 @@ func TestGoldenHashes(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("as they are built, and from what (-want +got):\n%s", diff)
+		t.Errorf("hash and sources (-want +got):\n%s", diff)
 	}
 }
 
-// builtOtherwise is a StatefulSet as another version of Firesteel builds it from the same.
+// builtOtherwise is a StatefulSet as another version of Firesteel builds it from the same spec.
 func builtOtherwise(set *appsv1.StatefulSet) *appsv1.StatefulSet {
 	other := set.DeepCopy()
 	other.Spec.Template.Spec.EnableServiceLinks = ptr.To(true)
@@ -80,7 +80,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// What another part of the spec says of a cluster rolls no Pods out.
+// Changes in other parts of a cluster's spec replace no Pods.
 func TestSourcesAreOfTheirStatefulSetOnly(t *testing.T) {
 	plain := build(t, "")
 	for spec, want := range map[string][2]bool{

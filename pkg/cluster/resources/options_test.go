@@ -11,8 +11,8 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
-// TestAnyPropertyReachesTheDaemons holds that whatever a property's name and value are, the JVM gets them as they are,
-// and nothing besides.
+// TestAnyPropertyReachesTheDaemons asserts that the JVM gets every property unchanged, whatever its name and value,
+// and nothing else.
 func TestAnyPropertyReachesTheDaemons(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
@@ -59,7 +59,7 @@ func reaches(t *testing.T, conf map[string]string) bool {
 			t.Errorf("%q is an option of the JVM", option)
 			return false
 		}
-		// A name has no equals sign in it, or the JVM takes it for a shorter one: then there is no way to give it.
+		// A name cannot contain an equals sign: the JVM would read a shorter name.
 		key := name
 		for known := range want {
 			if value, is := strings.CutPrefix(name, known+"="); is && value == want[known] {
@@ -85,7 +85,7 @@ func anyText(rng *rand.Rand) string {
 	return string(text)
 }
 
-// kubeletExpands does what the kubelet does to the value of a variable, where each name is known.
+// kubeletExpands expands a variable's value as the kubelet does if every name is known.
 func kubeletExpands(value string) string {
 	var out strings.Builder
 	for i := 0; i < len(value); i++ {
@@ -103,7 +103,7 @@ func kubeletExpands(value string) string {
 	return out.String()
 }
 
-// launcherReads takes a text apart as Spark's launcher does: by the rules of a shell for quotes and backslashes.
+// launcherReads splits a text as Spark's launcher does: by a shell's rules for quotes and backslashes.
 func launcherReads(text string) []string {
 	var options []string
 	var option strings.Builder

@@ -16,8 +16,8 @@ const (
 	workerWebVariable  = "SPARK_WORKER_WEBUI_PORT"
 )
 
-// OverruledOf finds what of a cluster's templates is overruled: where a daemon listens is up to the properties, since its
-// Service has to find it.
+// OverruledOf returns the settings of a cluster's templates that have no effect. Spark properties decide on which port a
+// daemon listens, since its Service has to find it.
 func OverruledOf(cluster *sparkv1.SparkCluster) finding.List {
 	b := newBuilder(cluster, Defaults{})
 	var all finding.List
@@ -35,7 +35,7 @@ func OverruledOf(cluster *sparkv1.SparkCluster) finding.List {
 	return all
 }
 
-// templated is the container of a daemon in a template; nil where it has none.
+// templated returns the daemon's container in a template; nil if it has none.
 func templated(template *appsv1.StatefulSetSpec, role string) *corev1.Container {
 	if template == nil {
 		return nil
@@ -48,33 +48,33 @@ func templated(template *appsv1.StatefulSetSpec, role string) *corev1.Container 
 	return &containers[at]
 }
 
-// ports are the variables and the named ports of a container that are not what its daemon listens on.
+// ports returns the variables and named ports of a container that differ from the ports that its daemon uses.
 func ports(role string, container *corev1.Container, variables, named map[string]int32) finding.List {
 	var all finding.List
 	for _, given := range container.Env {
-		if port, is := variables[given.Name]; is && given.Value != fmt.Sprint(port) {
-			all.Add(overruled(role, "env "+given.Name, nil, fmt.Sprintf("is %d all the same", port), "leave it out"))
+		if port, ok := variables[given.Name]; ok && given.Value != fmt.Sprint(port) {
+			all.Add(overruled(role, "env "+given.Name, nil, fmt.Sprintf("is set to %d", port), "leave it out"))
 		}
 	}
 	for _, given := range container.Ports {
-		if port, is := named[given.Name]; is && given.ContainerPort != port {
+		if port, ok := named[given.Name]; ok && given.ContainerPort != port {
 			all.Add(overruled(role, "ports "+given.Name, given.ContainerPort,
-				fmt.Sprintf("is not where the daemon listens, which is %d, and yet where its Service leads", port), "leave it out"))
+				fmt.Sprintf("is the target of the Service, but the daemon listens on %d", port), "leave it out"))
 		}
 	}
 	return all
 }
 
-// unreadable are options whose value is not in the template, so that properties cannot be added to it.
+// unreadable returns a variable whose value is not in the template, so that properties cannot be appended to it.
 func unreadable(role string, container *corev1.Container, options string) finding.List {
 	if given := variable(container, options); given == nil || given.ValueFrom == nil {
 		return nil
 	}
 	return finding.List{overruled(role, "env "+options+" with valueFrom", nil, "has no effect",
-		"call it SPARK_DAEMON_JAVA_OPTS, which the daemon reads too")}
+		"use SPARK_DAEMON_JAVA_OPTS, which the daemon also reads")}
 }
 
-// overruled warns of a part of a daemon's container.
+// overruled warns of a setting of a daemon's container.
 func overruled(role, part string, value any, message, remedy string) finding.Finding {
 	return finding.Finding{
 		Severity: finding.Warning, Field: "spec." + role + "Spec.statefulSetSpec", Key: "container " + role + ": " + part,

@@ -10,8 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// autoscaler is nil unless the cluster leaves room for it. How many workers it may ask for is said in the tolerations,
-// whatever its template says.
+// autoscaler returns nil unless minWorkers is below maxWorkers. These two set its range, whatever its template says.
 func (b *builder) autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	if !Autoscaled(b.cluster) {
 		return nil
@@ -27,7 +26,7 @@ func (b *builder) autoscaler() *autoscalingv2.HorizontalPodAutoscaler {
 	spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{
 		APIVersion: "apps/v1", Kind: "StatefulSet", Name: WorkerName(b.cluster.Name),
 	}
-	spec.MinReplicas, spec.MaxReplicas = ptr.To(kept(instances)), instances.MaxWorkers
+	spec.MinReplicas, spec.MaxReplicas = ptr.To(autoscalerMinimum(instances)), instances.MaxWorkers
 	if len(spec.Metrics) == 0 {
 		spec.Metrics = []autoscalingv2.MetricSpec{busyWorkers()}
 	}
@@ -47,14 +46,14 @@ func busyWorkers() autoscalingv2.MetricSpec {
 	}
 }
 
-// oneIn adds or takes one worker in a time of so many seconds.
+// oneIn allows adding or removing one worker within a number of seconds.
 func oneIn(seconds int32) *autoscalingv2.HPAScalingRules {
 	return &autoscalingv2.HPAScalingRules{
 		Policies: []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PodsScalingPolicy, Value: 1, PeriodSeconds: seconds}},
 	}
 }
 
-// budget keeps a drain from taking all workers at once.
+// budget prevents a drain from evicting all workers at once.
 func (b *builder) budget() *policyv1.PodDisruptionBudget {
 	if b.cluster.Spec.ClusterTolerations.InstanceConfig.MinWorkers < 1 {
 		return nil
@@ -69,7 +68,7 @@ func (b *builder) budget() *policyv1.PodDisruptionBudget {
 	}
 }
 
-// networkPolicy lets what belongs to the cluster reach the workers, and the drivers of applications that run on it.
+// networkPolicy allows Pods of the cluster, and drivers of applications that run on it, to reach the workers.
 func (b *builder) networkPolicy() *networkingv1.NetworkPolicy {
 	from := func(labels map[string]string) networkingv1.NetworkPolicyPeer {
 		return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: labels}}

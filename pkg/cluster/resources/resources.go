@@ -15,7 +15,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 )
 
-// The labels that the Apache operator puts on what belongs to a cluster.
+// The labels that the Apache operator sets on the objects of a cluster.
 const (
 	LabelOperator = "spark.operator/name"
 	LabelCluster  = "spark.operator/spark-cluster-name"
@@ -26,37 +26,37 @@ const (
 // operatorName is the value of LabelOperator, the Apache operator's default.
 const operatorName = "spark-kubernetes-operator"
 
-// The roles, which are the names of the containers as well.
+// The roles. They are also the names of the containers.
 const (
 	Master = "master"
 	Worker = "worker"
 )
 
-// Defaults are the operator's settings for what clusters leave out.
+// Defaults are the operator's settings for fields that clusters leave out.
 type Defaults struct {
-	// Image is used by clusters that name none; {{SPARK_VERSION}} stands for the cluster's. Empty for
+	// Image is the image of clusters that name none. {{SPARK_VERSION}} stands for the cluster's version. Empty means
 	// apache/spark:<sparkVersion>.
 	Image string
 }
 
-// Object is one of a cluster's.
+// Object is an object of a cluster.
 type Object interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Objects are those of a cluster.
+// Objects are all objects of a cluster.
 type Objects struct {
 	MasterService, WorkerService *corev1.Service
 	Master, Worker               *appsv1.StatefulSet
 	NetworkPolicy                *networkingv1.NetworkPolicy
-	// Autoscaler is nil where none decides about the workers.
+	// Autoscaler is nil if no autoscaler sets the number of workers.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
-	// Budget is nil where there need not be a worker.
+	// Budget is nil if no worker is required.
 	Budget *policyv1.PodDisruptionBudget
 }
 
-// Build builds the objects of a cluster. Each is signed, see HashAnnotation.
+// Build builds the objects of a cluster, each with its HashAnnotation.
 func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 	b := newBuilder(cluster, defaults)
 	objects := &Objects{
@@ -65,7 +65,7 @@ func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 		NetworkPolicy: b.networkPolicy(), Autoscaler: b.autoscaler(), Budget: b.budget(),
 	}
 	if objects.Autoscaler != nil {
-		// How many there are to begin with is no part of what is kept so.
+		// The initial number of workers is not part of the hash: the autoscaler changes it.
 		defer func(initially *int32) { objects.Worker.Spec.Replicas = initially }(objects.Worker.Spec.Replicas)
 		objects.Worker.Spec.Replicas = nil
 	}
@@ -81,7 +81,7 @@ func Build(cluster *sparkv1.SparkCluster, defaults Defaults) (*Objects, error) {
 	return objects, b.nameSources(objects.Worker, worker.StatefulSetMetadata, worker.StatefulSetSpec)
 }
 
-// All are the objects in the order in which they are created: what Pods need is there before them.
+// All returns the objects in the order of their creation: first those that Pods need.
 func (o *Objects) All() []Object {
 	all := []Object{o.MasterService, o.WorkerService, o.NetworkPolicy, o.Master, o.Worker}
 	if o.Autoscaler != nil {
@@ -111,8 +111,8 @@ func AutoscalerName(cluster string) string { return cluster + "-worker-hpa" }
 // BudgetName names the workers' PodDisruptionBudget.
 func BudgetName(cluster string) string { return cluster + "-worker-pdb" }
 
-// PagePort is the port at which a master's page is asked for by the name of its Service. A headless Service has the
-// ports of its Pods.
+// PagePort returns the port of the master's page at the name of its Service. A headless Service has the ports of its
+// Pods.
 func PagePort(service *corev1.Service, master *appsv1.StatefulSet) int32 {
 	if service.Spec.ClusterIP == corev1.ClusterIPNone {
 		for _, container := range master.Spec.Template.Spec.Containers {
@@ -131,26 +131,28 @@ func PagePort(service *corev1.Service, master *appsv1.StatefulSet) int32 {
 	return MasterWebPort
 }
 
-// Autoscaled says that an autoscaler decides how many workers there are.
+// Autoscaled reports whether an autoscaler sets the number of workers.
 func Autoscaled(cluster *sparkv1.SparkCluster) bool {
 	instances := cluster.Spec.ClusterTolerations.InstanceConfig
 	return instances.MinWorkers < instances.MaxWorkers
 }
 
-// InitialWorkers is the number of workers to begin with: initWorkers, and with an autoscaler no fewer than that keeps. It
-// would leave a StatefulSet of no Pods alone for ever.
+// InitialWorkers returns the initial number of workers: initWorkers, or the autoscaler's minimum if that is larger.
+// An autoscaler never scales up a StatefulSet with zero Pods.
 func InitialWorkers(cluster *sparkv1.SparkCluster) int32 {
 	instances := cluster.Spec.ClusterTolerations.InstanceConfig
 	if Autoscaled(cluster) {
-		return max(instances.InitWorkers, kept(instances))
+		return max(instances.InitWorkers, autoscalerMinimum(instances))
 	}
 	return instances.InitWorkers
 }
 
-// kept is the number of workers that an autoscaler keeps: it can keep no fewer than one.
-func kept(instances sparkv1.WorkerInstanceConfig) int32 { return max(instances.MinWorkers, 1) }
+// autoscalerMinimum returns the autoscaler's minimum, which must be at least one.
+func autoscalerMinimum(instances sparkv1.WorkerInstanceConfig) int32 {
+	return max(instances.MinWorkers, 1)
+}
 
-// Selector selects the Pods of a role.
+// Selector returns the labels that select the Pods of a role.
 func Selector(cluster, role string) map[string]string {
 	return map[string]string{LabelRole: role, LabelCluster: cluster}
 }
@@ -161,7 +163,7 @@ type builder struct {
 	master  sparkv1.MasterSpec
 	worker  sparkv1.WorkerSpec
 	conf    map[string]string
-	// image is that of containers whose template names none; named says that the properties name it.
+	// image is the image of containers whose template names none. named reports whether the Spark properties name it.
 	image string
 	named bool
 }
@@ -181,7 +183,7 @@ func newBuilder(cluster *sparkv1.SparkCluster, defaults Defaults) *builder {
 	return b
 }
 
-// metadata are the labels and annotations of a template with what is the operator's.
+// metadata returns the metadata of a template with the operator's labels, name and owner.
 func (b *builder) metadata(template *metav1.ObjectMeta, name string) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{Name: name, Namespace: b.cluster.Namespace, Labels: map[string]string{}}
 	if template != nil {

@@ -21,7 +21,7 @@ import (
 	. "github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
-// cluster is one of two workers in the namespace spark, with what a test says of its spec.
+// cluster has two workers in the namespace spark, and a spec in YAML.
 func cluster(t *testing.T, spec string) *sparkv1.SparkCluster {
 	t.Helper()
 	c := &sparkv1.SparkCluster{
@@ -295,8 +295,8 @@ workerSpec: {statefulSetSpec: {template: {spec: {containers: [{env: [{name: SPAR
 	}
 }
 
-// Else whoever may create a cluster could have the controller ask anybody for the master's page.
-func TestAServiceIsNoNameForSomebodyElses(t *testing.T) {
+// Otherwise a user who may create a cluster could make the controller connect to any host.
+func TestAServiceIsNeverAnExternalName(t *testing.T) {
 	service := build(t, `masterSpec: {serviceSpec: {type: ExternalName, externalName: example.com}}`).MasterService.Spec
 	if service.Type != "" || service.ExternalName != "" || service.ClusterIP != corev1.ClusterIPNone {
 		t.Errorf("the Service is %+v", service)
@@ -333,10 +333,10 @@ workerSpec: {statefulSetSpec: {template: {spec: {dnsConfig: {searches: [mine]}}}
 	}
 }
 
-// A Service that leads elsewhere than to its daemon breaks the cluster, without a word.
+// A Service that does not lead to its daemon breaks the cluster silently.
 func TestDaemonsListenWhereTheirServicesLead(t *testing.T) {
 	for name, test := range map[string]struct{ container, want string }{
-		"nothing said":            {`{name: worker}`, ""},
+		"nothing set":             {`{name: worker}`, ""},
 		"a port":                  {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: "9081"}]}`, "9081"},
 		"no port":                 {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, value: $(PORT)}]}`, "8081"},
 		"a port from elsewhere":   {`{name: worker, env: [{name: SPARK_WORKER_WEBUI_PORT, valueFrom: {fieldRef: {fieldPath: a}}}]}`, "8081"},
@@ -362,22 +362,22 @@ func TestBuildLeavesTheClusterAlone(t *testing.T) {
 	}
 }
 
-func TestWorkersOfferWhatTheyAreLimitedTo(t *testing.T) {
+func TestWorkersOfferTheirLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		worker        string
 		cores, memory string
 	}{
-		"nothing said":       {worker: `{}`},
+		"nothing set":        {worker: `{}`},
 		"limits":             {worker: `{resources: {limits: {cpu: "3", memory: 3Gi}}}`, cores: "3", memory: "2048m"},
 		"a part of a core":   {worker: `{resources: {limits: {cpu: 500m}}}`, cores: "1"},
 		"little memory":      {worker: `{resources: {limits: {memory: 1536Mi}}}`, memory: "1024m"},
 		"very little memory": {worker: `{resources: {limits: {memory: 512Mi}}}`, memory: "512m"},
 		"hardly any memory":  {worker: `{resources: {limits: {memory: "10"}}}`},
 		"requests":           {worker: `{resources: {requests: {cpu: "3", memory: 3Gi}}}`},
-		"said by the user": {
+		"set by the user": {
 			worker: `{env: [{name: SPARK_WORKER_CORES, value: "8"}], resources: {limits: {cpu: "3", memory: 3Gi}}}`, cores: "8", memory: "2048m",
 		},
-		"perhaps said by the user": {worker: `{envFrom: [{configMapRef: {name: a}}], resources: {limits: {cpu: "3", memory: 3Gi}}}`},
+		"perhaps set by the user": {worker: `{envFrom: [{configMapRef: {name: a}}], resources: {limits: {cpu: "3", memory: 3Gi}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			worker := strings.Replace(test.worker, "{", "{name: worker, ", 1)
@@ -389,11 +389,11 @@ func TestWorkersOfferWhatTheyAreLimitedTo(t *testing.T) {
 	}
 }
 
-func TestWorkersLeaveByDecommission(t *testing.T) {
+func TestWorkersDecommissionThemselves(t *testing.T) {
 	const asked = `sparkConf: {spark.decommission.enabled: "TRUE"}`
 	worker := build(t, asked).Worker.Spec.Template.Spec
 	if worker.Containers[0].Lifecycle == nil || *worker.TerminationGracePeriodSeconds < 60 {
-		t.Fatalf("a worker leaves by %+v within %d s", worker.Containers[0].Lifecycle, *worker.TerminationGracePeriodSeconds)
+		t.Fatalf("a worker decommissions by %+v within %d s", worker.Containers[0].Lifecycle, *worker.TerminationGracePeriodSeconds)
 	}
 	command := worker.Containers[0].Lifecycle.PreStop.Exec.Command
 	script := command[len(command)-1]
@@ -408,15 +408,15 @@ func TestWorkersLeaveByDecommission(t *testing.T) {
 		t.Errorf("%q does not find %q", patterns, daemon)
 	}
 	if other := build(t, "").Worker.Spec.Template.Spec; other.Containers[0].Lifecycle != nil {
-		t.Error("a worker leaves by decommission unasked")
+		t.Error("a worker decommissions without the property")
 	}
 	if master := build(t, asked).Master.Spec.Template.Spec; master.Containers[0].Lifecycle != nil || *master.TerminationGracePeriodSeconds != 0 {
-		t.Error("the master leaves like a worker")
+		t.Error("the master decommissions like a worker")
 	}
 	own := build(t, asked+`
 workerSpec: {statefulSetSpec: {template: {spec: {terminationGracePeriodSeconds: 9, containers: [{name: worker, lifecycle: {preStop: {sleep: {seconds: 1}}}}]}}}}`).Worker.Spec.Template.Spec
 	if own.Containers[0].Lifecycle.PreStop.Exec != nil || *own.TerminationGracePeriodSeconds != 9 {
-		t.Errorf("the template's way to leave became %+v", own)
+		t.Errorf("the template's preStop hook became %+v", own)
 	}
 }
 
@@ -443,7 +443,7 @@ workerSpec: {horizontalPodAutoscalerSpec: {minReplicas: 7, maxReplicas: 9, scale
 	}
 }
 
-func TestWhoReachesWorkers(t *testing.T) {
+func TestNetworkPolicy(t *testing.T) {
 	policy := build(t, `workerSpec: {networkPolicy: {metricsPort: 9404, metricsIngress: [{namespaceSelector: {matchLabels: {a: b}}}]}}`).NetworkPolicy.Spec
 	peer := func(key, value string) networkingv1.NetworkPolicyPeer {
 		return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}}
@@ -472,7 +472,7 @@ func hashes(objects *Objects) map[string]string {
 	return all
 }
 
-// changed are the objects whose hashes differ.
+// changed returns the objects whose hashes differ.
 func changed(before, after *Objects) []string {
 	var names []string
 	was := hashes(before)
@@ -485,7 +485,7 @@ func changed(before, after *Objects) []string {
 	return names
 }
 
-func TestHashesTellWhatIsToBeWritten(t *testing.T) {
+func TestHashesOfChangedObjectsDiffer(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after string
 		want          []string
@@ -506,8 +506,8 @@ func TestHashesTellWhatIsToBeWritten(t *testing.T) {
 	}
 }
 
-// An autoscaler never changes a StatefulSet of no Pods.
-func TestAnAutoscalerBeginsWithWorkersThatItKeeps(t *testing.T) {
+// An autoscaler never scales a StatefulSet with zero Pods.
+func TestAnAutoscaledClusterBeginsWithAtLeastTheMinimum(t *testing.T) {
 	for spec, want := range map[string]int32{
 		workers(2, 1, 3): 2, workers(5, 1, 3): 5, workers(0, 0, 3): 1, workers(0, 2, 3): 2, workers(1, 2, 3): 2,
 		workers(0, 0, 0): 0, workers(0, 2, 2): 0,
@@ -518,7 +518,7 @@ func TestAnAutoscalerBeginsWithWorkersThatItKeeps(t *testing.T) {
 	}
 }
 
-func TestObjectsAreTheSameEveryTime(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	conf := map[string]string{}
 	for i := range 50 {
 		conf[fmt.Sprintf("spark.key%d", i)] = fmt.Sprint(i)
@@ -539,7 +539,7 @@ func TestObjectsAreTheSameEveryTime(t *testing.T) {
 			first = string(text)
 		}
 		if string(text) != first {
-			t.Fatal("the same cluster gives other objects")
+			t.Fatal("the same cluster gives different objects")
 		}
 	}
 }

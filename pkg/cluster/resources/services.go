@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The ports of the Services, and of the Pods where no property moves them.
+// The ports of the Services. Pods use the same, unless a property changes them.
 const (
 	MasterWebPort int32 = 8080
 	MasterPort    int32 = 7077
@@ -38,8 +38,9 @@ func servicePort(name string, port int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Protocol: corev1.ProtocolTCP, Port: port, TargetPort: intstr.FromString(name)}
 }
 
-// service is a template with the ports and the selector of a role. It is headless unless its template has an address of
-// its own, and never a name for somebody else's: Firesteel asks the master there.
+// service builds a Service from a template, with the ports and the selector of a role. It is headless unless the
+// template asks for a cluster IP. It is never of type ExternalName: Firesteel connects to the master through this
+// name.
 func (b *builder) service(
 	metadata *metav1.ObjectMeta, template *corev1.ServiceSpec, name, role string, ports ...corev1.ServicePort,
 ) *corev1.Service {

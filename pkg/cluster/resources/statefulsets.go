@@ -26,7 +26,7 @@ func (b *builder) masterSet() *appsv1.StatefulSet {
 	addPorts(container,
 		containerPort(PortWeb, web), containerPort(portSpark, MasterPort), containerPort(portRest, portOf(b.conf[restKey], RestPort)))
 	b.addOptions(container, masterOptions)
-	// Services of other names may bring along a variable of this name, which is no number.
+	// A Service with a matching name adds a variable of this name that is not a number.
 	setPort(container, masterPortVariable, MasterPort)
 	settlePort(container, masterWebVariable, web)
 	container.Command = append(container.Command, "bash", "-c", masterCommand)
@@ -59,7 +59,7 @@ func (b *builder) workerSet() *appsv1.StatefulSet {
 	return set
 }
 
-// statefulSet is a template with what both roles have.
+// statefulSet completes a template with what both roles have.
 func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.StatefulSetSpec, name, role string) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
@@ -84,8 +84,8 @@ func (b *builder) statefulSet(metadata *metav1.ObjectMeta, template *appsv1.Stat
 	return set
 }
 
-// container finds the container of a role in a template: the one of its name, else the first that has none. Where there
-// is neither, it is added, before the others since kubectl logs shows the first.
+// container returns the container of a role in a template: the one with its name, else the first without a name. If
+// there is neither, it is added as the first, which kubectl logs shows.
 func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container {
 	at := indexOf(pod.Containers, role)
 	if at < 0 {
@@ -100,7 +100,7 @@ func (b *builder) container(pod *corev1.PodSpec, role string) *corev1.Container 
 	return container
 }
 
-// indexOf is where the container of a role is; below 0 where there is none.
+// indexOf returns the index of a role's container; below 0 if there is none.
 func indexOf(containers []corev1.Container, role string) int {
 	if at := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == role }); at >= 0 {
 		return at
@@ -112,7 +112,7 @@ func containerPort(name string, port int32) corev1.ContainerPort {
 	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
 }
 
-// addPorts adds those that the template does not name.
+// addPorts adds the ports whose names the template does not use.
 func addPorts(container *corev1.Container, ports ...corev1.ContainerPort) {
 	for _, port := range ports {
 		if !slices.ContainsFunc(container.Ports, func(p corev1.ContainerPort) bool { return p.Name == port.Name }) {
@@ -129,14 +129,14 @@ func variable(container *corev1.Container, name string) *corev1.EnvVar {
 	return &container.Env[at]
 }
 
-// addVariable sets a variable that the template does not set.
+// addVariable sets a variable unless the template sets it.
 func addVariable(container *corev1.Container, name, value string) {
 	if variable(container, name) == nil {
 		container.Env = append(container.Env, corev1.EnvVar{Name: name, Value: value})
 	}
 }
 
-// setPort sets a variable, whatever the template sets it to: Services and probes rely on the port.
+// setPort sets a variable even if the template sets it: Services and probes use this port.
 func setPort(container *corev1.Container, name string, port int32) {
 	value := corev1.EnvVar{Name: name, Value: fmt.Sprint(port)}
 	if given := variable(container, name); given != nil {
@@ -146,15 +146,15 @@ func setPort(container *corev1.Container, name string, port int32) {
 	container.Env = append(container.Env, value)
 }
 
-// settlePort sets a variable where the template may set it to another port.
+// settlePort sets a variable if the template may set it to another port.
 func settlePort(container *corev1.Container, name string, port int32) {
 	if variable(container, name) != nil || len(container.EnvFrom) > 0 {
 		setPort(container, name, port)
 	}
 }
 
-// addOptions adds the properties to the options of a daemon that the template gives; of two the last counts, which is
-// the property.
+// addOptions appends the properties to the options that the template gives a daemon. The last of two equal options
+// counts: the property.
 func (b *builder) addOptions(container *corev1.Container, name string) {
 	value := literal(options(b.conf))
 	if given := variable(container, name); given != nil && given.Value != "" {

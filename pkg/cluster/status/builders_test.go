@@ -15,7 +15,7 @@ import (
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 123_456_000, time.UTC)
 
-// of is a cluster with two workers, and what a test says of its spec.
+// of is a cluster with two workers, and a spec in YAML.
 func of(t *testing.T, spec string) *sparkv1.SparkCluster {
 	t.Helper()
 	c := &sparkv1.SparkCluster{
@@ -41,7 +41,7 @@ func workers(initially, least, most int32) string {
 	return string(text)
 }
 
-// in is a record that came into these states, a second after each other.
+// in is a record that went through these states, one second apart.
 func in(states ...cluster.State) *v1alpha1.Record {
 	record := &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(start)}}
 	for i, state := range states {

@@ -14,14 +14,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// The condition types, beside those of applications that clusters have too: ResourcesReleased, EventsDelivered, Warning.
+// The condition types. Clusters also have these of applications: ResourcesReleased, EventsDelivered, Warning.
 const (
-	// ConditionReady is True while the master answers and the workers that are needed are registered with it.
+	// ConditionReady is True while the master answers and the needed workers are registered with it.
 	ConditionReady = "Ready"
-	// ConditionDegraded is True while a cluster that was ready is not.
+	// ConditionDegraded is True while a cluster that was ready is not ready.
 	ConditionDegraded = "Degraded"
-	// ConditionUpToDate is True where the objects are as the spec has them, no Pod is left of what they were, and nothing is
-	// known to keep one from running.
+	// ConditionUpToDate is True if the objects match the spec, no Pod of an earlier spec is left, and nothing is
+	// known to keep a Pod from running.
 	ConditionUpToDate = "UpToDate"
 )
 
@@ -41,7 +41,7 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	if state == cluster.Degraded {
 		set(ConditionDegraded, true, ready.Reason, ready.Message)
 	} else {
-		set(ConditionDegraded, false, string(state), "The cluster is not one that was ready and lost what it needs.")
+		set(ConditionDegraded, false, string(state), "The cluster has not lost what it needs.")
 	}
 	upToDate, reason, message := rollout(state, facts)
 	set(ConditionUpToDate, upToDate, reason, message)
@@ -50,7 +50,7 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	} else if state.AttemptEnded() {
 		set(dialect.ConditionResourcesReleased, false, string(state), "The objects of the cluster are being deleted.")
 	} else {
-		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster is not over.")
+		set(dialect.ConditionResourcesReleased, false, "InUse", "The cluster has not ended.")
 	}
 	delivered := dialect.EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, dialect.ConditionEventsDelivered))
 	delivered.ObservedGeneration, delivered.LastTransitionTime = observed, instant(facts.Now)
@@ -62,8 +62,8 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 	set(dialect.ConditionWarning, true, "SpecNotHonored", strings.Join(facts.Warnings, " "))
 }
 
-// Told is what the status of a cluster says of its readiness; zero where it says nothing.
-func Told(c *sparkv1.SparkCluster) cluster.Readiness {
+// ReportedReadiness returns the readiness in the status of a cluster; zero if it has none.
+func ReportedReadiness(c *sparkv1.SparkCluster) cluster.Readiness {
 	ready := meta.FindStatusCondition(c.Status.Conditions, ConditionReady)
 	if ready == nil {
 		return cluster.Readiness{}
@@ -75,13 +75,13 @@ func rollout(state cluster.State, facts Facts) (upToDate bool, reason, message s
 	refused, obstacle := facts.Decision.Refused, facts.Decision.Obstacle
 	switch {
 	case state.AttemptEnded() || state == cluster.ResourceReleased:
-		return false, string(state), "The cluster is over."
+		return false, string(state), "The cluster has ended."
 	case facts.Decision.Ready.Reason == cluster.ReasonDeleting:
 		return false, cluster.ReasonDeleting, "The cluster is being deleted."
 	case refused != nil:
-		return false, refused.Reason, fmt.Sprintf("What the spec asks for was refused, and what there was goes on. %s", refused.Message)
+		return false, refused.Reason, fmt.Sprintf("The edit of the spec was refused; the cluster runs on unchanged. %s", refused.Message)
 	case state == cluster.Submitted:
-		return false, string(state), "The cluster has not come to run yet."
+		return false, string(state), "The cluster has not been ready yet."
 	case obstacle != nil:
 		return false, obstacle.Reason, obstacle.Message
 	default:

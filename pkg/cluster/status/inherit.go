@@ -10,12 +10,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// keptHistory is how much is taken over of a history. The Apache operator lets that of a cluster that failed grow without
-// an end.
-const keptHistory = 16
+// maxInherited bounds the inherited history. The Apache operator lets the history of a failed cluster grow without
+// bound.
+const maxInherited = 16
 
-// Inherit makes a record of the status that the Apache operator left, all of it told. It is nil where that says nothing, or
-// nothing that can be understood: then the cluster is looked at anew, which does no harm to what exists.
+// Inherit makes a record from the status that the Apache operator left, with all transitions acknowledged. It returns
+// nil if the status is empty or cannot be understood. Then the cluster is examined again, which does not change
+// existing objects.
 func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	current := c.Status.CurrentState
 	if current == nil || !slices.Contains(cluster.States, cluster.State(current.CurrentStateSummary)) {
@@ -25,7 +26,7 @@ func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	if len(transitions) == 0 || transitions[len(transitions)-1].State != current.CurrentStateSummary {
 		return nil
 	}
-	record := &v1alpha1.Record{Transitions: transitions[max(0, len(transitions)-keptHistory):]}
+	record := &v1alpha1.Record{Transitions: transitions[max(0, len(transitions)-maxInherited):]}
 	if summary := c.Status.CurrentAttemptSummary; summary != nil && summary.AttemptInfo != nil {
 		record.Attempt.ID, record.Attempt.Restarts = max(summary.AttemptInfo.ID, 0), max(summary.AttemptInfo.RestartCounter, 0)
 	}
@@ -44,7 +45,7 @@ func Inherit(c *sparkv1.SparkCluster) *v1alpha1.Record {
 	return record
 }
 
-// transitionsOf are the states of a history that can be read, in order.
+// transitionsOf returns the readable states of a history, in order.
 func transitionsOf(status sparkv1.ClusterStatus) []v1alpha1.Transition {
 	var transitions []v1alpha1.Transition
 	for key, state := range status.StateTransitionHistory {

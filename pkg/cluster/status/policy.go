@@ -14,24 +14,24 @@ const (
 	Resource = "sparkclusters"
 	// Definition names the CustomResourceDefinition.
 	Definition = Resource + ".spark.apache.org"
-	// Manifest is where that is.
+	// Manifest is the file with the CustomResourceDefinition.
 	Manifest = "config/300-sparkcluster.yaml"
-	// Finalizer is the Apache operator's, so that whoever deletes an object that it left need not wait for it.
+	// Finalizer is the Apache operator's: an object that it left behind can be deleted without it.
 	Finalizer = Definition + "/finalizer"
 )
 
-// Policy is what a spec says about the lifecycle.
+// Policy returns what a spec asks of the lifecycle.
 func Policy(c *sparkv1.SparkCluster, masterStartTimeout, deletionGrace time.Duration) cluster.Policy {
 	return cluster.Policy{
 		NeededWorkers:      cluster.Needed(c.Spec.ClusterTolerations.InstanceConfig.MinWorkers, asked(c)),
 		MasterStartTimeout: masterStartTimeout,
-		DeletionGrace:      max(deletionGrace, 1), // zero would be for ever
+		DeletionGrace:      max(deletionGrace, 1), // zero would mean no bound
 		Suspend:            c.Spec.Suspend,
 		Spec:               SpecOf(c),
 	}
 }
 
-// asked is the largest number of workers that the spec asks for.
+// asked returns the largest number of workers that the spec asks for.
 func asked(c *sparkv1.SparkCluster) int32 {
 	instances := c.Spec.ClusterTolerations.InstanceConfig
 	if resources.Autoscaled(c) {
@@ -40,7 +40,7 @@ func asked(c *sparkv1.SparkCluster) int32 {
 	return instances.InitWorkers
 }
 
-// SpecOf is what a cluster asks for but for suspend, which changes nothing of one that exists.
+// SpecOf returns the spec without suspend, which does not affect an existing cluster.
 func SpecOf(c *sparkv1.SparkCluster) spec.Spec {
 	return spec.Of(c, c.Status.ObservedGeneration, func() any {
 		hashed := c.Spec

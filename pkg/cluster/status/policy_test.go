@@ -8,18 +8,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-func TestAsManyWorkersAreNeededAsAreAskedFor(t *testing.T) {
+func TestNeededWorkers(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec string
 		want int32
 	}{
-		"the minimum":                     {workers(3, 2, 2), 2},
-		"of a range":                      {workers(1, 2, 5), 2},
-		"one, where none is the minimum":  {workers(3, 0, 0), 1},
-		"none, where none are asked for":  {workers(0, 0, 0), 0},
-		"one, where none is of the range": {workers(0, 0, 3), 1},
-		"no more than there are":          {workers(2, 5, 1), 2},
-		"what it is scaled to":            {workers(1, 3, 3), 1},
+		"the minimum":                 {workers(3, 2, 2), 2},
+		"of a range":                  {workers(1, 2, 5), 2},
+		"one, with a minimum of zero": {workers(3, 0, 0), 1},
+		"none, if none are asked for": {workers(0, 0, 0), 0},
+		"one, with a range from zero": {workers(0, 0, 3), 1},
+		"no more than are asked for":  {workers(2, 5, 1), 2},
+		"scaled below the minimum":    {workers(1, 3, 3), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if policy := Policy(of(t, test.spec), time.Minute, time.Hour); policy.NeededWorkers != test.want {
@@ -43,7 +43,7 @@ func TestEditsAreRecognised(t *testing.T) {
 	} {
 		for other, known := range seen {
 			if known == hash(text) {
-				t.Errorf("%s is no edit of %s", text, other)
+				t.Errorf("%s has the same hash as %s", text, other)
 			}
 		}
 		seen[text] = hash(text)

@@ -9,15 +9,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
 )
 
-// Rollout says how far the Pods of StatefulSets are as those have them.
+// Rollout reports whether the Pods of StatefulSets match their templates.
 type Rollout struct {
 	UpToDate        bool
 	Reason, Message string
 }
 
-// RolloutOf tells of the first of the StatefulSets whose Pods are not as it has them; of none, where all are.
+// RolloutOf reports on the first StatefulSet whose Pods do not match its template. If all match, it is up to date.
 func RolloutOf(sets ...*appsv1.StatefulSet) Rollout {
-	done := Rollout{UpToDate: true, Reason: "UpToDate", Message: "All Pods are as the spec asks for."}
+	done := Rollout{UpToDate: true, Reason: "UpToDate", Message: "All Pods match the spec."}
 	for _, set := range sets {
 		rollout := rolloutOf(set)
 		if !rollout.UpToDate {
@@ -30,7 +30,7 @@ func RolloutOf(sets ...*appsv1.StatefulSet) Rollout {
 	return done
 }
 
-// rolloutOf counts Pods as kubectl rollout status does, but for those that are not ready yet: that is another condition.
+// rolloutOf counts Pods as kubectl rollout status does. Pods that are not ready count: that is another condition.
 func rolloutOf(set *appsv1.StatefulSet) Rollout {
 	status, strategy := set.Status, set.Spec.UpdateStrategy
 	var partition int32
@@ -41,19 +41,19 @@ func rolloutOf(set *appsv1.StatefulSet) Rollout {
 	switch {
 	case set.Annotations[resources.TakenOverAnnotation] != "":
 		return Rollout{Reason: "TakenOver", Message: fmt.Sprintf(
-			"StatefulSet %s is as it was taken over. It becomes what the spec asks for with the next edit of the spec.", set.Name)}
+			"StatefulSet %s is unchanged since it was taken over. The next edit of the spec updates it.", set.Name)}
 	case status.ObservedGeneration < set.Generation:
 		return rollingOut
 	case strategy.Type == appsv1.OnDeleteStatefulSetStrategyType && old > 0:
 		return Rollout{Reason: "AwaitsDeletionOfPods", Message: fmt.Sprintf(
-			"%d Pods of StatefulSet %s are as an earlier spec asked for until somebody deletes them, since its updateStrategy is OnDelete.", old, set.Name)}
+			"%d Pods of StatefulSet %s match an earlier spec: its updateStrategy is OnDelete. Delete these Pods to update them.", old, set.Name)}
 	case strategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
 		return Rollout{UpToDate: true}
 	case partition > 0 && status.UpdatedReplicas < ptr.Deref(set.Spec.Replicas, 1)-partition:
 		return rollingOut
 	case partition > 0 && old > 0:
 		return Rollout{UpToDate: true, Message: fmt.Sprintf(
-			"All Pods are as the spec asks for, but for %d of StatefulSet %s that the partition of its updateStrategy keeps.", old, set.Name)}
+			"All Pods match the spec, except %d of StatefulSet %s: the partition of its updateStrategy keeps them.", old, set.Name)}
 	case partition == 0 && status.CurrentRevision != status.UpdateRevision:
 		return rollingOut
 	default:
@@ -61,4 +61,4 @@ func rolloutOf(set *appsv1.StatefulSet) Rollout {
 	}
 }
 
-var rollingOut = Rollout{Reason: "RollingOut", Message: "Pods are being replaced by such as the spec asks for."}
+var rollingOut = Rollout{Reason: "RollingOut", Message: "Pods are being replaced by Pods that match the spec."}

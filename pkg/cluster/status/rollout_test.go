@@ -26,19 +26,19 @@ func TestRollout(t *testing.T) {
 		status     appsv1.StatefulSetStatus
 		annotation string
 
-		want    string // the reason; empty where it is up to date
+		want    string // the reason; empty if it is up to date
 		message string // part of it
 	}{
-		"nothing to do":                            {strategy: plain, status: status(3, "old"), message: "All Pods are as the spec asks for."},
-		"an edit that nobody has seen":             {strategy: plain, status: appsv1.StatefulSetStatus{ObservedGeneration: 1}, want: "RollingOut"},
-		"some are replaced":                        {strategy: plain, status: status(1, "new"), want: "RollingOut"},
-		"the last is not ready":                    {strategy: plain, status: status(3, "new"), want: "RollingOut"},
-		"Pods to be deleted by somebody":           {strategy: onDelete, status: status(1, "new"), want: "AwaitsDeletionOfPods", message: "2 Pods of StatefulSet c-worker"},
-		"all were deleted by somebody":             {strategy: onDelete, status: status(3, "new"), message: "All Pods are as the spec asks for."},
-		"those beyond the partition are not yet":   {strategy: partition, status: status(0, "new"), want: "RollingOut"},
-		"those beyond the partition are, that are": {strategy: partition, status: status(1, "new"), message: "but for 2 of StatefulSet c-worker that the partition"},
-		"all are, beyond the partition or not":     {strategy: partition, status: status(3, "new"), message: "All Pods are as the spec asks for."},
-		"taken over":                               {strategy: plain, status: status(3, "old"), annotation: "true", want: "TakenOver", message: "StatefulSet c-worker is as it was taken over"},
+		"nothing to do":                                {strategy: plain, status: status(3, "old"), message: "All Pods match the spec."},
+		"an edit that was not observed yet":            {strategy: plain, status: appsv1.StatefulSetStatus{ObservedGeneration: 1}, want: "RollingOut"},
+		"some are replaced":                            {strategy: plain, status: status(1, "new"), want: "RollingOut"},
+		"the last is not ready":                        {strategy: plain, status: status(3, "new"), want: "RollingOut"},
+		"Pods that a user has to delete":               {strategy: onDelete, status: status(1, "new"), want: "AwaitsDeletionOfPods", message: "2 Pods of StatefulSet c-worker"},
+		"a user deleted all Pods":                      {strategy: onDelete, status: status(3, "new"), message: "All Pods match the spec."},
+		"Pods above the partition are not updated yet": {strategy: partition, status: status(0, "new"), want: "RollingOut"},
+		"Pods above the partition are updated":         {strategy: partition, status: status(1, "new"), message: "except 2 of StatefulSet c-worker: the partition"},
+		"all Pods are updated, despite the partition":  {strategy: partition, status: status(3, "new"), message: "All Pods match the spec."},
+		"taken over":                                   {strategy: plain, status: status(3, "old"), annotation: "true", want: "TakenOver", message: "StatefulSet c-worker is unchanged since it was taken over"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			well := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "c-master"}}

@@ -15,20 +15,20 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Facts are what is said of a cluster beside its record.
+// Facts are what the status needs beside the record.
 type Facts struct {
 	Now      time.Time
 	Decision cluster.Decision
-	// Workers are the workers' Pods, and Registered those that the master calls alive.
+	// Workers is the number of workers' Pods, and Registered the number that the master reports alive.
 	Workers, Registered int32
-	// Exists says that there are objects of the cluster.
+	// Exists reports whether there are objects of the cluster.
 	Exists   bool
 	Rollout  Rollout
 	Warnings []string
 	dialect.Delivery
 }
 
-// Project writes a record and what is said beyond it into the status.
+// Project writes a record and the facts into the status.
 func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 	status := &c.Status
 	status.Firesteel = record
@@ -49,18 +49,18 @@ func Project(c *sparkv1.SparkCluster, record *v1alpha1.Record, facts Facts) {
 			Selector: labels.SelectorFromSet(resources.Selector(c.Name, resources.Worker)).String(),
 		}
 	}
-	if facts.Decision.Effect == cluster.Ensure && (status.ObservedGeneration != c.Generation || toldRollingOut(status.Conditions)) {
-		facts.Rollout = rollingOut // what an edit asks for is not even written yet
+	if facts.Decision.Effect == cluster.Ensure && (status.ObservedGeneration != c.Generation || reportedRollingOut(status.Conditions)) {
+		facts.Rollout = rollingOut // the edit is not written to the objects yet
 	}
-	if c.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+	if c.DeletionTimestamp == nil { // a deletion raises the generation without changing the spec
 		status.ObservedGeneration = c.Generation
 	}
 	conclude(&status.Conditions, status.ObservedGeneration, record, facts)
 }
 
-func toldRollingOut(conditions []metav1.Condition) bool {
-	told := meta.FindStatusCondition(conditions, ConditionUpToDate)
-	return told != nil && told.Reason == rollingOut.Reason
+func reportedRollingOut(conditions []metav1.Condition) bool {
+	reported := meta.FindStatusCondition(conditions, ConditionUpToDate)
+	return reported != nil && reported.Reason == rollingOut.Reason
 }
 
 func state(transition v1alpha1.Transition) sparkv1.ClusterState {
@@ -75,7 +75,7 @@ func info(attempt v1alpha1.Attempt) *sparkv1.ClusterAttemptInfo {
 	return &sparkv1.ClusterAttemptInfo{ID: attempt.ID, RestartCounter: attempt.Restarts}
 }
 
-// ShownState is the state that the status shows; empty where it shows none.
+// ShownState returns the state in the status; empty if there is none.
 func ShownState(c *sparkv1.SparkCluster) string {
 	if c.Status.CurrentState == nil {
 		return ""
@@ -83,7 +83,7 @@ func ShownState(c *sparkv1.SparkCluster) string {
 	return c.Status.CurrentState.CurrentStateSummary
 }
 
-// SameButWorkers says that two statuses differ in nothing but the numbers of workers, which change all the time while a
+// SameButWorkers reports whether two statuses differ only in the numbers of workers, which change often while a
 // cluster starts or is scaled.
 func SameButWorkers(a, b sparkv1.ClusterStatus) bool {
 	return sameStatus(withoutWorkers(a), withoutWorkers(b))
@@ -94,5 +94,5 @@ func withoutWorkers(status sparkv1.ClusterStatus) sparkv1.ClusterStatus {
 	return status
 }
 
-// instant keeps a condition's time as the API server keeps it.
+// instant returns a condition's time with the API server's precision.
 func instant(now time.Time) metav1.Time { return metav1.NewTime(now.UTC().Truncate(time.Second)) }

@@ -48,7 +48,7 @@ func TestStatusIsTheApacheOperators(t *testing.T) {
 	}
 }
 
-func TestAnotherAttemptKeepsTheHistoryOfTheOneBefore(t *testing.T) {
+func TestAnAttemptKeepsThePreviousHistory(t *testing.T) {
 	record := in(cluster.Submitted, cluster.Failed, cluster.ResourceReleased)
 	previous := record.Attempt
 	record.Previous, record.Attempt.ID = &previous, 1
@@ -63,7 +63,7 @@ func TestAnotherAttemptKeepsTheHistoryOfTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestWorkersAreCountedWhileThereAreAny(t *testing.T) {
+func TestWorkersAreShownWhileObjectsExist(t *testing.T) {
 	record := in(cluster.Submitted, cluster.RunningHealthy)
 	if got := project(t, record, Facts{}).Workers; got != nil {
 		t.Errorf("workers %+v of no cluster", got)
@@ -130,7 +130,7 @@ func TestConditions(t *testing.T) {
 				}
 				got += c.Type + "=" + string(c.Status) + "/" + c.Reason
 				if c.ObservedGeneration != 3 {
-					t.Errorf("%s speaks of generation %d", c.Type, c.ObservedGeneration)
+					t.Errorf("%s has observedGeneration %d", c.Type, c.ObservedGeneration)
 				}
 			}
 			if got != test.want {
@@ -140,34 +140,34 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestConditionsOfADeletedClusterSpeakOfItsSpec(t *testing.T) {
+func TestConditionsOfADeletedClusterHaveTheGenerationOfItsSpec(t *testing.T) {
 	c := of(t, "")
 	c.Status.ObservedGeneration = 2
 	c.DeletionTimestamp = &metav1.Time{Time: start}
 	Project(c, in(cluster.Submitted), Facts{Now: start})
 	if c.Status.ObservedGeneration != 2 || meta.FindStatusCondition(c.Status.Conditions, "Ready").ObservedGeneration != 2 {
-		t.Errorf("they speak of generation %d", c.Status.ObservedGeneration)
+		t.Errorf("observedGeneration is %d", c.Status.ObservedGeneration)
 	}
 }
 
-func TestOnlyNumbersOfWorkersMoved(t *testing.T) {
+func TestSameButWorkers(t *testing.T) {
 	record := in(cluster.Submitted, cluster.RunningHealthy)
 	facts := Facts{Exists: true, Workers: 1}
 	one := project(t, record, facts)
 	facts.Workers, facts.Registered = 2, 1
 	if two := project(t, record, facts); !SameButWorkers(one, two) {
-		t.Error("other numbers of workers are more than that")
+		t.Error("different numbers of workers count as a difference")
 	}
 	facts.Rollout = Rollout{Reason: "RollingOut"}
 	if other := project(t, record, facts); SameButWorkers(one, other) {
-		t.Error("a condition is nothing")
+		t.Error("a different condition does not count")
 	}
 }
 
-func TestInheritedHistoryGoesOn(t *testing.T) {
+func TestInheritContinuesTheHistory(t *testing.T) {
 	c := of(t, "")
 	if Inherit(c) != nil {
-		t.Error("a cluster that nobody looked after has a history")
+		t.Error("a new cluster has a history")
 	}
 	at := func(second int) string {
 		return start.Add(time.Duration(second) * time.Second).Format(time.RFC3339Nano)
@@ -181,7 +181,7 @@ func TestInheritedHistoryGoesOn(t *testing.T) {
 	if cluster.Current(record) != cluster.RunningHealthy || record.Sequence != 2 || record.Acknowledged != 2 || record.Attempt.Since.Time != start {
 		t.Errorf("the record is %+v", record)
 	}
-	for name, current := range map[string]string{"of no known state": "Bewildered", "that ends otherwise": "Failed"} {
+	for name, current := range map[string]string{"with an unknown state": "Bewildered", "that ends in another state": "Failed"} {
 		c.Status.CurrentState = &sparkv1.ClusterState{CurrentStateSummary: current}
 		if record := Inherit(c); record != nil {
 			t.Errorf("a history %s gives %+v", name, record)
@@ -189,8 +189,8 @@ func TestInheritedHistoryGoesOn(t *testing.T) {
 	}
 }
 
-// The Apache operator lets the history of a cluster that failed grow without an end.
-func TestAnEndlessHistoryIsCut(t *testing.T) {
+// The Apache operator lets the history of a failed cluster grow without bound.
+func TestALongHistoryIsCut(t *testing.T) {
 	c := of(t, "")
 	c.Status.CurrentState = &sparkv1.ClusterState{CurrentStateSummary: "Failed"}
 	c.Status.StateTransitionHistory = map[string]sparkv1.ClusterState{"x": {CurrentStateSummary: "Failed"}}

@@ -14,10 +14,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
 
-// longestName is how long a cluster's name may be for all its Pods to have a label that names their revision.
+// longestName is the longest name of a cluster with which all its Pods can have the label with their revision.
 const longestName = 45
 
-// Warnings returns what is not done as the spec asks.
+// Warnings returns what is done differently from the spec.
 func Warnings(c *sparkv1.SparkCluster) finding.List {
 	var w warnings
 	w.numbers(c)
@@ -36,16 +36,16 @@ func Warnings(c *sparkv1.SparkCluster) finding.List {
 	}
 	w.Add(resources.OverruledOf(c)...)
 	const namespaceKey = "spark.kubernetes.namespace"
-	if given, is := c.Spec.SparkConf[namespaceKey]; is && given != c.Namespace {
+	if given, ok := c.Spec.SparkConf[namespaceKey]; ok && given != c.Namespace {
 		w.WarnOfKey("spec.sparkConf", namespaceKey, given, fmt.Sprintf("has no effect, it is always %q", c.Namespace), "leave it out")
 	}
 	if len(c.Name) > longestName {
-		w.Warn("metadata.name", c.Name, fmt.Sprintf("has %d characters, and Kubernetes may not be able to make Pods of more than %d",
+		w.Warn("metadata.name", c.Name, fmt.Sprintf("has %d characters, and Kubernetes may not be able to create Pods of names with more than %d",
 			len(c.Name), longestName), "give the cluster a shorter name")
 	}
 	w.WarnOfUnknown(c.UnknownFields)
 	if c.Spec.Suspend && c.Status.Workers != nil {
-		w.Warn("spec.suspend", nil, "does nothing to a cluster that exists", "it holds the creation")
+		w.Warn("spec.suspend", nil, "does nothing to a cluster that exists", "it only holds the creation")
 	}
 	return w.List
 }
@@ -58,24 +58,24 @@ func (w *warnings) numbers(c *sparkv1.SparkCluster) {
 	autoscaled := resources.Autoscaled(c)
 	switch {
 	case n.MinWorkers > n.MaxWorkers:
-		w.Warn(field+"minWorkers", n.MinWorkers, fmt.Sprintf("is above maxWorkers %d, so that no autoscaler is made and there are the %d workers of initWorkers",
+		w.Warn(field+"minWorkers", n.MinWorkers, fmt.Sprintf("is above maxWorkers %d, so no autoscaler is created and there are the %d workers of initWorkers",
 			n.MaxWorkers, n.InitWorkers), "correct one of them")
 	case n.MinWorkers < 0:
-		w.Warn(field+"minWorkers", n.MinWorkers, "is below 0, which is taken for it", "write the number that is needed")
+		w.Warn(field+"minWorkers", n.MinWorkers, "is below 0 and counts as 0", "write the number that is needed")
 	case autoscaled && n.MinWorkers < 1:
-		w.Warn(field+"minWorkers", n.MinWorkers, "has the autoscaler keep 1 worker, since it can keep no fewer", "write 1")
+		w.Warn(field+"minWorkers", n.MinWorkers, "is too low, the autoscaler keeps at least 1 worker", "write 1")
 	}
 	switch first := resources.InitialWorkers(c); {
 	case first != n.InitWorkers:
-		w.Warn(field+"initWorkers", n.InitWorkers, fmt.Sprintf("is fewer than the autoscaler keeps, so that there are %d to begin with", first),
+		w.Warn(field+"initWorkers", n.InitWorkers, fmt.Sprintf("is below the autoscaler's minimum, so there are %d at first", first),
 			fmt.Sprintf("write a number from %d to %d", first, n.MaxWorkers))
 	case autoscaled && first > n.MaxWorkers:
-		w.Warn(field+"initWorkers", first, fmt.Sprintf("is above maxWorkers %d, so that the autoscaler reduces it at once", n.MaxWorkers),
-			"write a number that is not")
+		w.Warn(field+"initWorkers", first, fmt.Sprintf("is above maxWorkers %d, so the autoscaler reduces it at once", n.MaxWorkers),
+			"write a number that is not above it")
 	}
 }
 
-// statefulSet is about fields of a template that are always the operator's.
+// statefulSet warns about fields of a template that the operator always sets.
 func (w *warnings) statefulSet(field string, given *appsv1.StatefulSetSpec, instead string) {
 	if given == nil {
 		return

@@ -19,8 +19,8 @@ func logDecision(ctx context.Context, record *v1alpha1.Record, decision cluster.
 	if cause := cmp.Or(decision.Refused, decision.Obstacle); cause != nil {
 		keys = append(keys, "reason", cause.Reason)
 	}
-	if !decision.LookAgain.IsZero() {
-		keys = append(keys, "until", decision.LookAgain)
+	if !decision.RequeueAt.IsZero() {
+		keys = append(keys, "until", decision.RequeueAt)
 	}
 	logging.FromContext(ctx).Debugw("decided", keys...)
 }

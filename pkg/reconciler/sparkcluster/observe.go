@@ -23,13 +23,13 @@ import (
 
 // observe reads the state of a cluster from the caches. objects is nil if they cannot be built.
 func (r *Reconciler) observe(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) cluster.Observation {
-	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Told: status.Told(c)}
+	seen := cluster.Observation{Master: r.masters.Seen(c.UID), Reported: status.ReportedReadiness(c)}
 	if objects != nil {
 		switch last := r.lastRefusal(c, objects); {
 		case last.cause == nil:
 			seen.Ensured = r.allUpToDate(c, objects)
 		case last.temporary:
-			seen.Awaited, seen.TryAgain = last.cause, last.at.Add(base.RetryAfter)
+			seen.Awaited, seen.RetryAt = last.cause, last.at.Add(base.RetryAfter)
 		default:
 			seen.Ensured, seen.Refused = true, last.cause
 		}

@@ -137,7 +137,7 @@ func (r *Reconciler) advance(ctx context.Context, c *sparkv1.SparkCluster) (*spa
 			blocked.SpecAdopted(ctx, c, record)
 		}
 		r.relay.Publish(events.Snapshot{Object: objectOf(c), Record: c.Status.Firesteel, Span: trace.SpanContextFromContext(ctx)})
-		r.masters.Follow(c.UID, base.KeyOf(c), r.masterOf(c, objects), decision.Ask)
+		r.masters.Follow(c.UID, base.KeyOf(c), r.masterOf(c, objects), decision.PollInterval)
 		if decision.Effect == cluster.NoEffect {
 			r.requeue(ctx, c, decision)
 			return c, nil
@@ -210,7 +210,7 @@ func (r *Reconciler) withProgress(c *sparkv1.SparkCluster) *v1alpha1.Record {
 
 // requeue requeues a cluster for the time when the first of these is due: its deadline, its cursor, its numbers of workers.
 func (r *Reconciler) requeue(ctx context.Context, c *sparkv1.SparkCluster, decision cluster.Decision) {
-	due := decision.LookAgain
+	due := decision.RequeueAt
 	sooner := func(at time.Time) {
 		if due.IsZero() || !at.IsZero() && at.Before(due) {
 			due = at
