@@ -18,14 +18,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
-// clusterState is what this process knows about clusters that the caches do not have. If it is lost, a few requests are made again.
+// clusterState is what this process knows about clusters that the caches do not have. If it is lost, a few requests
+// are repeated.
 type clusterState struct {
 	written *writecache.Cache[*sparkv1.SparkCluster]
 	reports blocked.Reports
 	// pruned are the clusters whose record the API server did not store.
 	pruned blocked.Pruned
 	edits  *edits.Tracker
-	// restorations bounds how often a status is restored that another writer has changed.
+	// restorations bounds how often a status is restored that another writer changed.
 	restorations      delivery.Restorations
 	finalizerRemovals *base.FinalizerRemovals
 
@@ -43,7 +44,7 @@ type refusal struct {
 	objects string
 	cause   *lifecycle.Cause
 	at      time.Time
-	// temporary reports whether the cause ends by itself.
+	// temporary reports whether the cause can end without a change of the spec.
 	temporary bool
 }
 
@@ -82,8 +83,8 @@ func (m *clusterState) writtenAt(uid types.UID) time.Time {
 	return m.writeTimes[uid]
 }
 
-// setRefusal stores why objects were refused, so that not every reconcile asks again. A refusal without cause deletes the stored
-// one.
+// setRefusal stores why objects were refused, so that not every reconcile tries again. A refusal without a cause
+// deletes the stored one.
 func (m *clusterState) setRefusal(uid types.UID, what refusal) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -127,8 +128,8 @@ func (m *clusterState) forget(c *sparkv1.SparkCluster) {
 func (m *clusterState) lackingSince(uid types.UID, set string, now time.Time) missingPods {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	known, is := m.missing[uid][set]
-	if !is {
+	known, ok := m.missing[uid][set]
+	if !ok {
 		known.since = now
 		m.setMissingLocked(uid, set, known)
 	}
@@ -149,14 +150,14 @@ func (m *clusterState) setMissingLocked(uid types.UID, set string, known missing
 	m.missing[uid][set] = known
 }
 
-// podsFound knows that a StatefulSet has all its Pods.
+// podsFound records that a StatefulSet has all its Pods.
 func (m *clusterState) podsFound(uid types.UID, set string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.missing[uid], set)
 }
 
-// explainAt returns when to ask the API server why Pods are missing, zero if it was asked or no Pods are missing.
+// explainAt returns when to look for the reason of missing Pods; zero if that was done or no Pods are missing.
 func (m *clusterState) explainAt(uid types.UID) time.Time {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -30,7 +30,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// workers is the number of clusters that are reconciled at the same time. Those of one namespace hold at most three quarters of them.
+// workers is the number of clusters that are reconciled at the same time. One namespace may use at most three
+// quarters of them.
 const workers = 20
 
 // NewController returns the constructor of the controller. read reads the pages of masters.
@@ -101,17 +102,17 @@ func watchClusters(ctx context.Context, r *Reconciler, impl *controller.Impl, in
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
-			was, is := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
-			if r.state.written.RolledBack(was, is) {
-				r.forget(is.UID) // what was acknowledged of it is void, too
+			from, to := before.(*sparkv1.SparkCluster), after.(*sparkv1.SparkCluster)
+			if r.state.written.RolledBack(from, to) {
+				r.forget(to.UID) // its acknowledgements are void
 			}
-			if was.Generation != is.Generation {
-				r.state.edits.Observe(is.UID, status.SpecOf(was), status.SpecOf(is))
+			if from.Generation != to.Generation {
+				r.state.edits.Observe(to.UID, status.SpecOf(from), status.SpecOf(to))
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if c, is := base.LastKnown(object).(*sparkv1.SparkCluster); is {
+			if c, ok := base.LastKnown(object).(*sparkv1.SparkCluster); ok {
 				r.forget(c.UID)
 				r.state.forget(c)
 			}
@@ -129,7 +130,7 @@ func concernsMaster(changed object) bool {
 	}
 }
 
-// concerns reports whether a change of the settings concerns a cluster: the cluster comes into the scope or leaves it, or its
+// concerns reports whether a change of the settings affects a cluster: the cluster enters or leaves the scope, or its
 // settings change.
 func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *config.Config) bool {
 	served := after.Scope.Serves(c, process.NamespaceLabels)
@@ -140,8 +141,8 @@ func concerns(process *base.Process, c *sparkv1.SparkCluster, before, after *con
 // unfinished reports whether a new leader has to reconcile a cluster. A cluster that is released, with all events acknowledged, is
 // left out.
 func unfinished(object any) bool {
-	c, is := object.(*sparkv1.SparkCluster)
-	if !is || c.DeletionTimestamp != nil || c.Status.Firesteel == nil {
+	c, ok := object.(*sparkv1.SparkCluster)
+	if !ok || c.DeletionTimestamp != nil || c.Status.Firesteel == nil {
 		return true
 	}
 	record := c.Status.Firesteel
@@ -156,7 +157,7 @@ const stateNew = "New"
 func count(informer cache.SharedIndexInformer, serves func(*sparkv1.SparkCluster) bool) map[string]int64 {
 	counts := map[string]int64{}
 	for _, object := range informer.GetStore().List() {
-		if c, is := object.(*sparkv1.SparkCluster); is && serves(c) {
+		if c, ok := object.(*sparkv1.SparkCluster); ok && serves(c) {
 			counts[cmp.Or(status.ShownState(c), stateNew)]++
 		}
 	}

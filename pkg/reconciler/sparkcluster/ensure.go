@@ -26,7 +26,7 @@ import (
 type nameNotFreeError struct{ object string }
 
 func (e *nameNotFreeError) Error() string {
-	return fmt.Sprintf("%s is not there yet: what has its name is on its way out, and is awaited.", e.object)
+	return fmt.Sprintf("%s is not created yet: another object with its name is being deleted.", e.object)
 }
 
 func (e *nameNotFreeError) cause() *lifecycle.Cause {
@@ -36,7 +36,8 @@ func (e *nameNotFreeError) cause() *lifecycle.Cause {
 // refusalRetry is when Firesteel tries a refused edit of a running cluster again.
 const refusalRetry = time.Minute
 
-// refusedError reports that an object was refused for good: by the API server, or since another owner has the name.
+// refusedError reports that an object was refused and a retry cannot help: by the API server, or because another
+// owner has the name.
 type refusedError struct {
 	object, reason string
 	err            error
@@ -57,9 +58,9 @@ func (e *refusedError) cause() *lifecycle.Cause {
 // remedies say what to do about a refusal, if that is known.
 var remedies = map[string]string{
 	apierror.QuotaExceeded: "raise the quota, or have the cluster ask for less",
-	apierror.NameTaken:     "rename the cluster, or delete what has the name",
-	apierror.Invalid:       "mend what it comes from in spec.masterSpec, spec.workerSpec or spec.sparkConf",
-	reasonLabel:            "see that no admission webhook or policy changes it: by that label the object is found",
+	apierror.NameTaken:     "rename the cluster, or delete the object with the name",
+	apierror.Invalid:       "correct the field that causes it in spec.masterSpec, spec.workerSpec or spec.sparkConf",
+	reasonLabel:            "make sure that no admission webhook or policy changes this label: Firesteel finds the object by it",
 	reasonClaims:           "undo the edit, or delete the cluster and apply it again",
 }
 
@@ -98,9 +99,9 @@ func changedLabel(existing, wanted object) string {
 // rescaled reports whether another writer changed the replicas of a StatefulSet although the spec alone decides: there is no
 // autoscaler, and the StatefulSet was not adopted with other replicas.
 func rescaled(c *sparkv1.SparkCluster, existing, wanted object) bool {
-	before, is := existing.(*appsv1.StatefulSet)
-	after, too := wanted.(*appsv1.StatefulSet)
-	if !is || !too || takenOver(existing) || resources.Autoscaled(c) && wanted.GetName() == resources.WorkerName(c.Name) {
+	before, isSet := existing.(*appsv1.StatefulSet)
+	after, ok := wanted.(*appsv1.StatefulSet)
+	if !isSet || !ok || takenOver(existing) || resources.Autoscaled(c) && wanted.GetName() == resources.WorkerName(c.Name) {
 		return false
 	}
 	return ptr.Deref(before.Spec.Replicas, 1) != ptr.Deref(after.Spec.Replicas, 1)
@@ -121,8 +122,8 @@ func (r *Reconciler) obsolete(c *sparkv1.SparkCluster, objects *resources.Object
 	return surplus
 }
 
-// ensure creates or updates all objects. It returns the cause if one is refused for good. A running cluster gets the other objects
-// all the same.
+// ensure creates or updates all objects. It returns the cause if one is refused. In a running cluster it goes on with
+// the other objects.
 func (r *Reconciler) ensure(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects, starts bool) (*lifecycle.Cause, error) {
 	for _, needless := range r.obsolete(c, objects) {
 		if err := r.remove(ctx, needless); err != nil {
@@ -174,16 +175,16 @@ func (r *Reconciler) ensureObject(ctx context.Context, c *sparkv1.SparkCluster, 
 // the name is being deleted. The API server checks quotas and policies before names.
 func (r *Reconciler) adoptOrUpdate(ctx context.Context, c *sparkv1.SparkCluster, client objectclient.Client, wanted object, refused error) error {
 	existing, err := client.Get(ctx)
-	going := &nameNotFreeError{object: describe(wanted)}
+	notFree := &nameNotFreeError{object: describe(wanted)}
 	switch {
 	case apierror.IsTerminal(refused) && (apierrors.IsNotFound(err) || apierror.IsTerminal(err)):
 		return r.recordWrite(nil, wanted, refused)
 	case apierrors.IsNotFound(err):
-		return going // it went in between
+		return notFree // it was deleted in between
 	case err != nil:
-		return fmt.Errorf("look at existing %s: %w", describe(wanted), err)
+		return fmt.Errorf("get existing %s: %w", describe(wanted), err)
 	case existing.GetDeletionTimestamp() != nil, belongsToNamesake(c, existing):
-		return going
+		return notFree
 	case !owns(c.UID, existing) && !isOrphan(c, existing):
 		return &refusedError{
 			object: describe(wanted), reason: apierror.NameTaken, err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing)),
@@ -226,9 +227,9 @@ func (r *Reconciler) checkNotDeleted(ctx context.Context, c *sparkv1.SparkCluste
 	live, err := r.client.SparkV1().SparkClusters(c.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("look whether the cluster was deleted: %w", err)
+		return fmt.Errorf("check whether the cluster was deleted: %w", err)
 	case err != nil || live.UID != c.UID || live.DeletionTimestamp != nil:
-		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it was deleted meanwhile"))
+		return apierrors.NewConflict(sparkv1.Resource(status.Resource), c.Name, errors.New("it was deleted in the meantime"))
 	default:
 		return nil
 	}
@@ -245,7 +246,7 @@ func (r *Reconciler) isAutoscaled(c *sparkv1.SparkCluster) bool {
 func (r *Reconciler) recordWrite(written, wanted object, err error) error {
 	switch {
 	case err == nil && changedLabel(written, wanted) != "":
-		return &refusedError{object: describe(wanted), reason: reasonLabel, err: fmt.Errorf("its label %s was changed on its way, to %q",
+		return &refusedError{object: describe(wanted), reason: reasonLabel, err: fmt.Errorf("its label %s was changed by an admission webhook or policy, to %q",
 			changedLabel(written, wanted), written.GetLabels()[changedLabel(written, wanted)])}
 	case err == nil:
 		r.owned.written(written)
@@ -278,7 +279,7 @@ func ownerOf(o object) string {
 	if owners := o.GetOwnerReferences(); len(owners) > 0 {
 		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
 	}
-	return "somebody else: it has no owner"
+	return "another writer: it has no owner"
 }
 
 func describe(o object) string {

@@ -40,7 +40,7 @@ func overlay(base, top map[string]string) map[string]string {
 	return all
 }
 
-// owners are the existing ones with the wanted one as the controller.
+// owners returns the existing owners, with the wanted one as the controller.
 func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	others := slices.DeleteFunc(slices.Clone(existing), func(owner metav1.OwnerReference) bool {
 		return slices.ContainsFunc(wanted, func(w metav1.OwnerReference) bool { return w.UID == owner.UID })
@@ -48,27 +48,28 @@ func owners(existing, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	return append(others, wanted...)
 }
 
-// needsReplacement reports whether a Service gets another clusterIP, or one for the first time. That cannot be updated.
+// needsReplacement reports whether a Service changes between headless and a clusterIP, or to another clusterIP. Such
+// a change cannot be updated.
 func needsReplacement(existing, wanted object) bool {
-	before, is := existing.(*corev1.Service)
-	after, too := wanted.(*corev1.Service)
-	if !is || !too || before.Spec.ClusterIP == after.Spec.ClusterIP {
+	before, isService := existing.(*corev1.Service)
+	after, ok := wanted.(*corev1.Service)
+	if !isService || !ok || before.Spec.ClusterIP == after.Spec.ClusterIP {
 		return false
 	}
 	return after.Spec.ClusterIP != "" || before.Spec.ClusterIP == corev1.ClusterIPNone
 }
 
-// keepAddress keeps the address that a Service was given.
+// keepAddress keeps the assigned address of a Service.
 func keepAddress(existing, merged *corev1.Service) {
 	if merged.Spec.ClusterIP != existing.Spec.ClusterIP {
 		merged.Spec.ClusterIP, merged.Spec.ClusterIPs = existing.Spec.ClusterIP, existing.Spec.ClusterIPs
 	}
 }
 
-// keepIdentity keeps what is as it is for the life of a StatefulSet, and how many Pods it has where an autoscaler says so.
-// One that was built from the same stays as it is but for its Pods' number, whatever this version of Firesteel would build.
-// One that another operator made is not rolled out anew just since Firesteel has taken it over: it becomes what the spec
-// says with the next edit of that, and is marked until then.
+// keepIdentity keeps the immutable fields of a StatefulSet, and the number of Pods if an autoscaler sets it. If it
+// was built from the same spec, only the number of Pods changes, whatever this version of Firesteel would build. If
+// another operator made it, taking it over replaces no Pods: it stays unchanged, with an annotation, until the next
+// edit of the spec.
 func keepIdentity(existing, merged *appsv1.StatefulSet, scaled bool) {
 	if hashOf(existing) == "" || takenOver(existing) && resources.Same(existing, merged) {
 		merged.Spec = existing.Spec
@@ -94,9 +95,9 @@ func takenOver(o object) bool { return o.GetAnnotations()[resources.TakenOverAnn
 
 // claimsEdited reports whether the volumeClaimTemplates of a StatefulSet that Firesteel made are edited.
 func claimsEdited(existing, wanted object) bool {
-	before, is := existing.(*appsv1.StatefulSet)
-	after, too := wanted.(*appsv1.StatefulSet)
-	if !is || !too || hashOf(existing) == "" {
+	before, isSet := existing.(*appsv1.StatefulSet)
+	after, ok := wanted.(*appsv1.StatefulSet)
+	if !isSet || !ok || hashOf(existing) == "" {
 		return false
 	}
 	return !slices.EqualFunc(before.Spec.VolumeClaimTemplates, after.Spec.VolumeClaimTemplates, func(a, b corev1.PersistentVolumeClaim) bool {

@@ -18,7 +18,7 @@ var (
 	theirs = metav1.OwnerReference{Kind: "Team", Name: "a", UID: "other"}
 )
 
-func TestMergeKeepsWhatIsOtherPeoples(t *testing.T) {
+func TestMergeKeepsFieldsOfOtherWriters(t *testing.T) {
 	existing := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 		Name: "c-master-svc", UID: "1", ResourceVersion: "7", Finalizers: []string{"theirs"},
 		Labels: map[string]string{"mine": "too", "spark-version": "4.0.0"}, Annotations: map[string]string{"mine": "too"},
@@ -39,7 +39,7 @@ func TestMergeKeepsWhatIsOtherPeoples(t *testing.T) {
 	}
 }
 
-func TestMergeKeepsAnAddress(t *testing.T) {
+func TestMergeKeepsTheClusterIP(t *testing.T) {
 	existing := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.7", ClusterIPs: []string{"10.0.0.7"}}}
 	merged := merge(existing, &corev1.Service{}, false).(*corev1.Service)
 	if merged.Spec.ClusterIP != "10.0.0.7" || len(merged.Spec.ClusterIPs) != 1 {
@@ -47,7 +47,7 @@ func TestMergeKeepsAnAddress(t *testing.T) {
 	}
 }
 
-func TestAnotherAddressOfAServiceIsSeen(t *testing.T) {
+func TestAServiceWithAnotherClusterIPIsReplaced(t *testing.T) {
 	for _, test := range []struct {
 		before, after string
 		want          bool
@@ -96,18 +96,18 @@ func TestMergeLeavesTheNumberOfWorkersToAnAutoscaler(t *testing.T) {
 	}
 }
 
-func TestMergeRollsNothingOutThatIsTakenOver(t *testing.T) {
+func TestMergeReplacesNoPodsOfAnAdoptedStatefulSet(t *testing.T) {
 	existing := set("c-worker", 2, "old", "")
 	merged := merge(existing, set("c-worker", 3, "new", "2"), false).(*appsv1.StatefulSet)
 	if diff := cmp.Diff(existing.Spec, merged.Spec); diff != "" {
 		t.Error(diff)
 	}
 	if merged.Annotations[resources.HashAnnotation] != "2" || merged.Annotations[resources.TakenOverAnnotation] == "" {
-		t.Errorf("it would be taken over again, or taken for what the spec asks for: %v", merged.Annotations)
+		t.Errorf("it would be adopted again, or would count as up to date: %v", merged.Annotations)
 	}
 	again := merge(merged, set("c-worker", 3, "new", "2"), false).(*appsv1.StatefulSet)
 	if diff := cmp.Diff(merged, again); diff != "" {
-		t.Errorf("orphaned and taken over again:\n%s", diff)
+		t.Errorf("orphaned and adopted again:\n%s", diff)
 	}
 	edited := merge(merged, set("c-worker", 4, "newer", "3"), false).(*appsv1.StatefulSet)
 	if edited.Spec.Template.Spec.Containers[0].Image != "newer" || *edited.Spec.Replicas != 4 || takenOver(edited) {
@@ -115,7 +115,7 @@ func TestMergeRollsNothingOutThatIsTakenOver(t *testing.T) {
 	}
 }
 
-func TestEditsOfClaimsAreSeen(t *testing.T) {
+func TestClaimsEdited(t *testing.T) {
 	claims := func(hash string, sizes ...string) *appsv1.StatefulSet {
 		s := set("c-worker", 1, "a", hash)
 		for i, size := range sizes {
@@ -167,8 +167,9 @@ func TestEditsOfClaimsAreSeen(t *testing.T) {
 	}
 }
 
-// Another version of Firesteel built the StatefulSet otherwise from the same: it is scaled, and its Pods are not rolled out.
-func TestMergeRollsNothingOutThatIsMadeOfTheSame(t *testing.T) {
+// Another version of Firesteel built the StatefulSet differently from the same spec: it is scaled, and its Pods are
+// not replaced.
+func TestMergeReplacesNoPodsIfTheSourcesAreTheSame(t *testing.T) {
 	made := func(s *appsv1.StatefulSet, of string) *appsv1.StatefulSet {
 		s.Annotations[resources.MadeOfAnnotation] = of + "-" + s.Annotations[resources.HashAnnotation]
 		return s

@@ -18,23 +18,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// explainAfter is how long a StatefulSet may lack Pods before Firesteel asks why. Until then its controller may be creating them.
+// explainAfter is how long a StatefulSet may lack Pods before Firesteel looks for the reason. Until then its
+// controller may be creating them.
 const explainAfter = 20 * time.Second
 
-// failedCreate is the reason of the Kubernetes Events by which the StatefulSet controller reports that a Pod was refused. Nothing
-// else reports it.
+// failedCreate is the reason of the Kubernetes Events with which the StatefulSet controller reports that a Pod was
+// refused. It is reported nowhere else.
 const failedCreate = "FailedCreate"
 
 // missingPods is what is known about a StatefulSet that lacks Pods.
 type missingPods struct {
 	since time.Time
-	// askedAt is the resourceVersion of the StatefulSet when the API server was asked, empty if it was not. cause is the answer.
+	// askedAt is the resourceVersion of the StatefulSet when its Events were listed; empty if they were not. cause is
+	// the result.
 	askedAt string
 	cause   *lifecycle.Cause
 }
 
-// whyPodsAreMissing returns why Pods of a cluster are not created, nil if all are, or if the reason is unknown. It asks the API
-// server about a StatefulSet that has lacked Pods for long: once, and again when the StatefulSet has changed.
+// whyPodsAreMissing returns why Pods of a cluster are not created; nil if all are, or if the reason is unknown. If a
+// StatefulSet lacks Pods for long, it lists its Events: once, and again when the StatefulSet has changed.
 func (r *Reconciler) whyPodsAreMissing(ctx context.Context, c *sparkv1.SparkCluster) *lifecycle.Cause {
 	var cause *lifecycle.Cause
 	for _, set := range r.statefulSets(c) {
@@ -52,12 +54,13 @@ func (r *Reconciler) whyPodsAreMissing(ctx context.Context, c *sparkv1.SparkClus
 	return cause
 }
 
-// listFailedCreates asks the API server why Pods of a StatefulSet are missing. If that fails it is tried again later.
+// listFailedCreates reads from the API server why Pods of a StatefulSet are missing. If that fails, it is retried
+// later.
 func (r *Reconciler) listFailedCreates(ctx context.Context, set *appsv1.StatefulSet, known missingPods) missingPods {
 	selector := fields.Set{"involvedObject.uid": string(set.UID), "reason": failedCreate}.AsSelector().String()
 	events, err := r.kube.CoreV1().Events(set.Namespace).List(ctx, metav1.ListOptions{FieldSelector: selector, Limit: 50})
 	if err != nil {
-		logging.FromContext(ctx).Warnw("It is not known why Pods are missing", "statefulSet", set.Name, "error", err)
+		logging.FromContext(ctx).Warnw("cannot find out why Pods are missing", "statefulSet", set.Name, "error", err)
 		known.since = r.clock.Now()
 		return known
 	}

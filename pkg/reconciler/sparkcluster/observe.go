@@ -65,8 +65,8 @@ func (r *Reconciler) remaining(c *sparkv1.SparkCluster, pods []*corev1.Pod) []st
 	return names
 }
 
-// releaseProgress reports whether the deletion of all objects of a cluster is accepted, and whether none is left. Objects that are
-// to be orphaned do not count.
+// releaseProgress reports whether the deletion of all objects of a cluster is accepted, and whether none is left.
+// Objects that the deletion orphans do not count.
 func (r *Reconciler) releaseProgress(c *sparkv1.SparkCluster, pods []*corev1.Pod) (accepted, released bool) {
 	if c.DeletionTimestamp != nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, true
@@ -76,8 +76,8 @@ func (r *Reconciler) releaseProgress(c *sparkv1.SparkCluster, pods []*corev1.Pod
 	return !lasting, len(owned) == 0 && len(pods) == 0
 }
 
-// podsOf returns the Pods of a cluster's StatefulSets. Drivers may have the cluster's label too, and the Pods of an orphaned
-// StatefulSet are not the cluster's.
+// podsOf returns the Pods of a cluster's StatefulSets. Drivers may have the cluster's label as well, and the Pods of
+// an orphaned StatefulSet do not belong to the cluster.
 func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
 	return slices.DeleteFunc(r.owned.podsOf(c.Namespace, c.Name), func(pod *corev1.Pod) bool {
 		owner := metav1.GetControllerOf(pod)
@@ -91,8 +91,8 @@ func (r *Reconciler) podsOf(c *sparkv1.SparkCluster) []*corev1.Pod {
 }
 
 func (r *Reconciler) statefulSet(c *sparkv1.SparkCluster, name string) *appsv1.StatefulSet {
-	set, is := r.owned.get(c.UID, objectKey{kind: objectclient.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
-	if !is || !owns(c.UID, set) {
+	set, ok := r.owned.get(c.UID, objectKey{kind: objectclient.KindOf(&appsv1.StatefulSet{}), namespace: c.Namespace, name: name}).(*appsv1.StatefulSet)
+	if !ok || !owns(c.UID, set) {
 		return nil
 	}
 	return set
@@ -112,10 +112,10 @@ func (r *Reconciler) statefulSets(c *sparkv1.SparkCluster) []*appsv1.StatefulSet
 // masterOf returns the address of the master as the existing objects have it: an edit may have been refused.
 func (r *Reconciler) masterOf(c *sparkv1.SparkCluster, objects *resources.Objects) masterui.Master {
 	service, set := objects.MasterService, objects.Master
-	if found, is := r.owned.get(c.UID, objectKeyOf(service)).(*corev1.Service); is {
+	if found, ok := r.owned.get(c.UID, objectKeyOf(service)).(*corev1.Service); ok {
 		service = found
 	}
-	if found, is := r.owned.get(c.UID, objectKeyOf(set)).(*appsv1.StatefulSet); is {
+	if found, ok := r.owned.get(c.UID, objectKeyOf(set)).(*appsv1.StatefulSet); ok {
 		set = found
 	}
 	return masterui.Master{Namespace: service.Namespace, Service: service.Name, Port: resources.PagePort(service, set)}
@@ -137,15 +137,15 @@ func obstacle(pods []*corev1.Pod) *lifecycle.Cause {
 	return nil
 }
 
-// crashLoop returns the cause if a container is restarted again and again.
+// crashLoop returns the cause if a container restarts again and again.
 func crashLoop(status corev1.ContainerStatus) *lifecycle.Cause {
 	const crashes = "CrashLoopBackOff"
 	if status.State.Waiting == nil || status.State.Waiting.Reason != crashes {
 		return nil
 	}
-	message := fmt.Sprintf("Container %s ends over and over; its log says why.", status.Name)
+	message := fmt.Sprintf("Container %s restarts again and again; its log says why.", status.Name)
 	if last := status.LastTerminationState.Terminated; last != nil {
-		message = fmt.Sprintf("Container %s ends over and over, last with exit code %d (%s); its log says why.",
+		message = fmt.Sprintf("Container %s restarts again and again, last with exit code %d (%s); its log says why.",
 			status.Name, last.ExitCode, last.Reason)
 	}
 	return &lifecycle.Cause{Class: lifecycle.ClassApplication, Reason: crashes, Message: message}
@@ -173,11 +173,11 @@ func (r *Reconciler) statusFacts(c *sparkv1.SparkCluster, decision cluster.Decis
 // ready, it is the last known number.
 func (r *Reconciler) registeredWorkers(c *sparkv1.SparkCluster, worker *appsv1.StatefulSet, ready bool) int32 {
 	master := r.masters.Seen(c.UID)
-	silent := master == nil || !master.FailingSince.IsZero() && ready
+	noAnswer := master == nil || !master.FailingSince.IsZero() && ready
 	switch {
-	case silent && c.Status.Workers != nil:
+	case noAnswer && c.Status.Workers != nil:
 		return c.Status.Workers.Registered
-	case silent:
+	case noAnswer:
 		return 0
 	case master.Closed:
 		return worker.Status.ReadyReplicas

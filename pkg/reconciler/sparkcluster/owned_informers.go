@@ -31,7 +31,8 @@ const (
 	byCluster = "cluster"
 	// byOwner is the index of other objects by the uids of their owners.
 	byOwner = "owner"
-	// maxUncertain bounds the number of clusters with objects in doubt. What is forgotten is taken as the caches have it.
+	// maxUncertain bounds the number of clusters with uncertain objects. If one is forgotten, its objects are taken
+	// as the caches have them.
 	maxUncertain = 1024
 )
 
@@ -49,24 +50,24 @@ func newOwnedObjects(
 		objectclient.KindOf(&autoscalingv2.HorizontalPodAutoscaler{}): factory.Autoscaling().V2().HorizontalPodAutoscalers().Informer(),
 		objectclient.KindOf(&policyv1.PodDisruptionBudget{}):          factory.Policy().V1().PodDisruptionBudgets().Informer(),
 	}}
-	tell := func(found any) {
-		if o, is := base.LastKnown(found).(object); is {
+	notify := func(found any) {
+		if o, ok := base.LastKnown(found).(object); ok {
 			changed(clusterOf(o), o)
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{
-		AddFunc: tell,
+		AddFunc: notify,
 		DeleteFunc: func(found any) {
 			e.reportedDeleted(found)
-			tell(found)
+			notify(found)
 		},
 		UpdateFunc: func(before, after any) {
 			if !concernsCluster(before, after) {
 				return
 			}
-			tell(after)
-			if was, is := before.(object), after.(object); clusterOf(was) != clusterOf(is) {
-				tell(before)
+			notify(after)
+			if from, to := before.(object), after.(object); clusterOf(from) != clusterOf(to) {
+				notify(before)
 			}
 		},
 	}
@@ -83,8 +84,8 @@ func newOwnedObjects(
 
 // indexByCluster indexes an object by the cluster in its label.
 func indexByCluster(found any) ([]string, error) {
-	o, is := found.(metav1.Object)
-	if !is {
+	o, ok := found.(metav1.Object)
+	if !ok {
 		return nil, nil
 	}
 	return []string{o.GetNamespace() + "/" + o.GetLabels()[resources.LabelCluster]}, nil
@@ -92,8 +93,8 @@ func indexByCluster(found any) ([]string, error) {
 
 // indexByOwner indexes an object by its owners, since its labels may be changed.
 func indexByOwner(found any) (uids []string, _ error) {
-	o, is := found.(metav1.Object)
-	if !is {
+	o, ok := found.(metav1.Object)
+	if !ok {
 		return nil, nil
 	}
 	for _, owner := range o.GetOwnerReferences() {
@@ -118,9 +119,9 @@ func clusterOf(o object) types.NamespacedName {
 func concernsCluster(before, after any) bool {
 	switch after := after.(type) {
 	case *autoscalingv2.HorizontalPodAutoscaler, *policyv1.PodDisruptionBudget, *networkingv1.NetworkPolicy, *corev1.Service:
-		was, is := before.(object), after.(object)
-		return was.GetAnnotations()[resources.HashAnnotation] != is.GetAnnotations()[resources.HashAnnotation] ||
-			!maps.Equal(was.GetLabels(), is.GetLabels()) || !slices.EqualFunc(was.GetOwnerReferences(), is.GetOwnerReferences(), sameOwner) || (was.GetDeletionTimestamp() == nil) != (is.GetDeletionTimestamp() == nil)
+		from, to := before.(object), after.(object)
+		return from.GetAnnotations()[resources.HashAnnotation] != to.GetAnnotations()[resources.HashAnnotation] ||
+			!maps.Equal(from.GetLabels(), to.GetLabels()) || !slices.EqualFunc(from.GetOwnerReferences(), to.GetOwnerReferences(), sameOwner) || (from.GetDeletionTimestamp() == nil) != (to.GetDeletionTimestamp() == nil)
 	default:
 		return true
 	}
@@ -138,10 +139,10 @@ func (e *ownedObjects) synced() bool {
 
 func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
-// strip keeps what is read of an object: its metadata, hash and ports and, for StatefulSets and Pods, the status.
+// strip reduces an object to what is read: its metadata, hash and ports and, for StatefulSets and Pods, the status.
 func strip(found any) (any, error) {
-	o, is := found.(object)
-	if !is {
+	o, ok := found.(object)
+	if !ok {
 		return found, nil
 	}
 	meta := metav1.ObjectMeta{

@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
-// ownedObjects are the objects of all clusters: as the caches have them, and Firesteel's own writes that the caches do not have
-// yet.
+// ownedObjects are the objects of all clusters: those in the caches, and Firesteel's own writes that the caches do
+// not have yet.
 type ownedObjects struct {
 	// informers are the informers of the owned objects, by kind.
 	informers map[string]cache.SharedIndexInformer
@@ -25,11 +25,11 @@ type ownedObjects struct {
 	pending map[string]*writecache.Cache[object]
 
 	mutex sync.Mutex
-	// uncertain are, by the uid of the cluster, the objects that may exist although no cache has them.
+	// uncertain holds, by the uid of the cluster, the objects that may exist although no cache has them.
 	uncertain *lru.Cache
 }
 
-// object is one that a cluster owns.
+// object is an object that a cluster owns.
 type object = resources.Object
 
 // objectKey identifies an object.
@@ -50,7 +50,7 @@ func (e *ownedObjects) written(o object) {
 // deleted stores that the deletion of an object was accepted.
 func (e *ownedObjects) deleted(o object) { e.pending[objectclient.KindOf(o)].RememberDeletion(o) }
 
-// cached returns an object as a cache has it, nil if none has.
+// cached returns the cached object with a key; nil if there is none.
 func (e *ownedObjects) cached(at objectKey) object {
 	found, known, err := e.informers[at.kind].GetStore().GetByKey(at.namespace + "/" + at.name)
 	if err != nil || !known {
@@ -59,7 +59,7 @@ func (e *ownedObjects) cached(at objectKey) object {
 	return found.(object)
 }
 
-// get returns the object with a key as it is known, whether the cluster owns it or not. It is nil if there is none.
+// get returns the newest known object with a key, whether the cluster owns it or not. It is nil if there is none.
 func (e *ownedObjects) get(cluster types.UID, at objectKey) object {
 	known := e.cached(at)
 	e.mutex.Lock()
@@ -77,7 +77,7 @@ func (e *ownedObjects) ownedBy(cluster types.UID) []object {
 	for kind, informer := range e.informers {
 		found, err := informer.GetIndexer().ByIndex(byOwner, string(cluster))
 		if err != nil {
-			continue // there is such an index
+			continue // impossible: the index exists
 		}
 		for _, o := range found {
 			keys[objectKey{kind: kind, namespace: o.(object).GetNamespace(), name: o.(object).GetName()}] = true

@@ -42,14 +42,14 @@ func (w *env) wantBudget(what, hash string) {
 		w.Errorf("%s: there is %q, want %q", what, got, hash)
 	}
 	if owned := w.r.owned.ownedBy("uid"); len(owned) > 0 != (hash != "") {
-		w.Errorf("%s: it owns %v", what, owned)
+		w.Errorf("%s: the cluster owns %v", what, owned)
 	}
 	if owned := w.r.owned.ownedBy("another"); len(owned) > 0 {
-		w.Errorf("%s: another owns %v", what, owned)
+		w.Errorf("%s: another cluster owns %v", what, owned)
 	}
 }
 
-func TestOwnDeedsAreKnownBeforeTheCacheHasThem(t *testing.T) {
+func TestOwnWritesAreKnownBeforeTheCacheHasThem(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.wantBudget("at first", "")
 	w.r.owned.written(budgetOf("1", "5", "new"))
@@ -61,13 +61,13 @@ func TestOwnDeedsAreKnownBeforeTheCacheHasThem(t *testing.T) {
 	w.r.owned.deleted(budgetOf("1", "6", "newer"))
 	w.wantBudget("deleted", "")
 	w.cached(budgetOf("2", "7", "another"))
-	w.wantBudget("created by somebody else", "another")
+	w.wantBudget("created by another writer", "another")
 }
 
-// The watch reports also what lost its label as deleted.
-func TestWhatIsReportedAsDeletedIsReadOnce(t *testing.T) {
+// The watch also reports objects that lost their label as deleted.
+func TestAnObjectReportedAsDeletedIsReadOnce(t *testing.T) {
 	for name, test := range map[string]struct {
-		// ours has Firesteel itself have deleted the object.
+		// ours makes Firesteel itself delete the object.
 		ours      bool
 		finalizer string
 		reported  func(object) any
@@ -75,10 +75,10 @@ func TestWhatIsReportedAsDeletedIsReadOnce(t *testing.T) {
 		reads     int
 		want      string
 	}{
-		"deleted by somebody":           {reads: 1},
-		"deleted by Firesteel":          {ours: true},
-		"without its label":             {live: budgetOf("1", "6", "relabelled"), reads: 1, want: "relabelled"},
-		"another has come in its place": {live: foreign(budgetOf("2", "6", "another")), reads: 1},
+		"deleted by another writer": {reads: 1},
+		"deleted by Firesteel":      {ours: true},
+		"without its label":         {live: budgetOf("1", "6", "relabelled"), reads: 1, want: "relabelled"},
+		"replaced by another":       {live: foreign(budgetOf("2", "6", "another")), reads: 1},
 		"not listed any more": {
 			ours: false, reads: 1, reported: func(o object) any { return cache.DeletedFinalStateUnknown{Key: "spark/c-worker-pdb", Obj: o} },
 		},
@@ -133,7 +133,7 @@ func foreign(o *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
 	return o
 }
 
-func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {
+func TestOwnWritesExpire(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.r.owned.written(budgetOf("1", "5", "new"))
 	w.clock.SetTime(began.Add(base.EventDelay + time.Second))
@@ -144,7 +144,7 @@ func TestOwnDeedsAreForgottenAfterAWhile(t *testing.T) {
 	w.wantBudget("never gone", "old")
 }
 
-func TestOnlyWhatIsReadIsKept(t *testing.T) {
+func TestStrip(t *testing.T) {
 	replicas := int32(2)
 	kept, err := strip(&appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{
@@ -156,27 +156,27 @@ func TestOnlyWhatIsReadIsKept(t *testing.T) {
 	})
 	set := kept.(*appsv1.StatefulSet)
 	if err != nil || set.ManagedFields != nil || len(set.Annotations) != 1 || set.Spec.Template.Spec.NodeName != "" {
-		t.Errorf("%+v is kept: %v", set, err)
+		t.Errorf("%+v is cached: %v", set, err)
 	}
 	if set.Name != "a" || hashOf(set) != "h" || *set.Spec.Replicas != 2 || set.Status.Replicas != 1 {
-		t.Errorf("%+v is kept", set)
+		t.Errorf("%+v is cached", set)
 	}
 	pod, err := strip(&corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}})
 	if got := pod.(*corev1.Pod); err != nil || got.Spec.NodeName != "" || got.Status.PodIP != "" || got.Status.Phase != corev1.PodRunning {
-		t.Errorf("%+v is kept: %v", got, err)
+		t.Errorf("%+v is cached: %v", got, err)
 	}
 }
 
-func TestTheStatusOfWhatIsNotReadIsNoNews(t *testing.T) {
+func TestOnlyTheStatusOfPodsAndStatefulSetsConcernsTheCluster(t *testing.T) {
 	before, after := budgetOf("1", "5", "h"), budgetOf("1", "6", "h")
 	after.Status.CurrentHealthy = 2
 	if concernsCluster(before, after) {
-		t.Error("a budget's status is news")
+		t.Error("the status of a budget concerns the cluster")
 	}
 	if !concernsCluster(before, budgetOf("1", "6", "other")) {
-		t.Error("another budget is none")
+		t.Error("a changed budget does not concern the cluster")
 	}
 	if !concernsCluster(&appsv1.StatefulSet{}, &appsv1.StatefulSet{Status: appsv1.StatefulSetStatus{ReadyReplicas: 1}}) {
-		t.Error("a StatefulSet's status is none")
+		t.Error("the status of a StatefulSet does not concern the cluster")
 	}
 }

@@ -73,8 +73,8 @@ func (r *Reconciler) ReconcileKind(ctx context.Context, c *sparkv1.SparkCluster)
 	return r.redactors.Error(c, err)
 }
 
-// FinalizeKind deletes the objects of a deleted cluster and waits for the delivery of its events. It leaves the cluster
-// as it is then: its finalizer is patched next, with that resourceVersion.
+// FinalizeKind deletes the objects of a deleted cluster and waits for the delivery of its events. Then it must not
+// write the cluster: the patch that removes the finalizer has this resourceVersion.
 func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) reconciler.Event {
 	ctx, cancel := context.WithTimeout(ctx, reconciler.DefaultTimeout)
 	defer cancel()
@@ -92,7 +92,7 @@ func (r *Reconciler) FinalizeKind(ctx context.Context, c *sparkv1.SparkCluster) 
 		return nil
 	}
 	if record := c.Status.Firesteel; c.Undecodable == "" && record != nil && cluster.Current(record) != cluster.ResourceReleased {
-		return controller.NewRequeueAfter(delivery.CursorDelay) // what is left is watched
+		return controller.NewRequeueAfter(delivery.CursorDelay) // the objects that are left are watched
 	}
 	if wait := delivery.DeletionGrace(ctx, c, c.Status.Firesteel, r.relay.Progress(c.UID), r.clock.Now()); wait > 0 {
 		return controller.NewRequeueAfter(wait) // progress of the delivery is reported
@@ -178,19 +178,19 @@ func (r *Reconciler) act(
 // ensureObjects creates or updates all objects, and stores why if it could not.
 func (r *Reconciler) ensureObjects(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	cause, err := r.ensure(ctx, c, objects, !cluster.Current(c.Status.Firesteel).Running())
-	var going *nameNotFreeError
-	passing := errors.As(err, &going)
+	var notFree *nameNotFreeError
+	temporary := errors.As(err, &notFree)
 	switch {
-	case passing:
-		cause = going.cause()
+	case temporary:
+		cause = notFree.cause()
 	case err != nil:
 		return err
 	}
-	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: r.redactors.Cause(c, cause), at: r.clock.Now(), temporary: passing})
+	r.state.setRefusal(c.UID, refusal{objects: objectsHash(objects), cause: r.redactors.Cause(c, cause), at: r.clock.Now(), temporary: temporary})
 	return nil
 }
 
-// retryRefused tries again what was refused a while ago for a running cluster.
+// retryRefused retries, after a while, what was refused for a running cluster.
 func (r *Reconciler) retryRefused(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	last := r.lastRefusal(c, objects)
 	if last.cause == nil || last.temporary || r.clock.Since(last.at) < refusalRetry ||

@@ -32,7 +32,7 @@ var created = []string{
 	"create statefulsets c-master", "create statefulsets c-worker", "create poddisruptionbudgets c-worker-pdb",
 }
 
-func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
+func TestTheRecordIsWrittenBeforeTheObjectsAreCreated(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	var known bool
 	w.kube.PrependReactor("create", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -49,7 +49,7 @@ func TestAClusterIsRememberedBeforeItIsCreated(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenWhereNothingIsNew(t *testing.T) {
+func TestNothingIsWrittenWithoutAChange(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	for range 3 {
@@ -62,8 +62,8 @@ func TestNothingIsWrittenWhereNothingIsNew(t *testing.T) {
 	w.wantWrites("an hour later")
 }
 
-// The caches may not have yet what was created a moment ago.
-func TestWhatWasCreatedIsNotCreatedAgain(t *testing.T) {
+// The caches may not have the new objects yet.
+func TestNewObjectsAreNotCreatedAgain(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	w.forgetWrites()
@@ -71,7 +71,7 @@ func TestWhatWasCreatedIsNotCreatedAgain(t *testing.T) {
 	w.wantWrites("at once")
 }
 
-func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
+func TestNothingIsCreatedIfTheRecordIsPruned(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.spark.PrependReactor("update", "sparkclusters", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		c := action.(clienttesting.UpdateAction).GetObject().(*sparkv1.SparkCluster).DeepCopy()
@@ -84,7 +84,7 @@ func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
 	}
 	w.wantWrites("a pruned record", "update sparkclusters/status c")
 	if said := <-w.events.Events; !strings.Contains(said, "WrongCustomResourceDefinition") || !strings.Contains(said, "config/300-sparkcluster.yaml") {
-		t.Errorf("it is said %q", said)
+		t.Errorf("the Event is %q", said)
 	}
 	// The write changed the cluster, so it is reconciled again at once.
 	w.clock.SetTime(began.Add(10 * time.Second))
@@ -94,15 +94,15 @@ func TestNothingIsCreatedWhereTheRecordIsNotKept(t *testing.T) {
 	}
 	w.wantWrites("within a minute")
 	if len(w.events.Events) > 0 {
-		t.Errorf("it is said again: %q", <-w.events.Events)
+		t.Errorf("there is another Event: %q", <-w.events.Events)
 	}
-	// A minute later the CustomResourceDefinition may be another.
+	// A minute later the CustomResourceDefinition may have been replaced.
 	w.clock.SetTime(began.Add(time.Minute))
 	_ = w.r.ReconcileKind(w.ctx, w.now())
 	w.wantWrites("after a minute", "update sparkclusters/status c")
 }
 
-func TestADeletedClusterWhoseRecordIsNotKeptIsReleased(t *testing.T) {
+func TestADeletedClusterWithAPrunedRecordIsReleased(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.Status.Firesteel, c.DeletionTimestamp = nil, &metav1.Time{Time: began}
@@ -116,7 +116,7 @@ func TestADeletedClusterWhoseRecordIsNotKeptIsReleased(t *testing.T) {
 	}
 }
 
-func TestWhatMayPassIsTriedAgain(t *testing.T) {
+func TestATemporaryErrorIsRetried(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", errAway)
 	if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
@@ -131,7 +131,7 @@ func quotaExceeded() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "statefulsets"}, "c-worker", errors.New("exceeded quota: small"))
 }
 
-func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
+func TestATerminalRefusalEndsTheCluster(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.refuse("create", "statefulsets", quotaExceeded())
 	c := w.reconcile()
@@ -144,7 +144,7 @@ func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
 	}
 	ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, "StatefulSet spark/c-master was refused") || !strings.Contains(ready.Message, "raise the quota") {
-		t.Errorf("it is told %+v", ready)
+		t.Errorf("Ready is %+v", ready)
 	}
 	asked := strings.Join(w.writes(), ", ")
 	for _, gone := range []string{"delete services c-master-svc", "delete services c-worker-svc", "delete networkpolicies c-worker"} {
@@ -154,20 +154,21 @@ func TestWhatIsRefusedForGoodEndsTheCluster(t *testing.T) {
 	}
 }
 
-// The API server looks at quotas before names: it refuses what it has already, of a create whose answer was lost.
-func TestWhatIsRefusedSinceItIsThereIsTaken(t *testing.T) {
+// The API server checks quotas before names: if the response of a create was lost, the next create is refused
+// although the object exists.
+func TestARefusedCreateOfAnExistingObject(t *testing.T) {
 	owner := []metav1.OwnerReference{{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}}
 	for name, test := range map[string]struct {
 		existing metav1.ObjectMeta
-		answer   error // to whoever looks for it
-		again    bool  // an error says so
+		answer   error // to the GET
+		again    bool  // the reconcile returns an error
 		state    string
 		reason   string
 	}{
-		"where it is the cluster's":                 {existing: metav1.ObjectMeta{OwnerReferences: owner}, state: "Submitted", reason: "Submitted"},
-		"and awaited where that is going":           {existing: metav1.ObjectMeta{OwnerReferences: owner, DeletionTimestamp: &metav1.Time{Time: began}, Finalizers: []string{"f"}}, state: "Submitted", reason: "NameNotFree"},
-		"and not where it is somebody's":            {state: "ResourceReleased", reason: "NameTaken"},
-		"and looked for again where nobody answers": {answer: errAway, again: true, state: "Submitted", reason: "Submitted"},
+		"is ignored if the cluster owns it":    {existing: metav1.ObjectMeta{OwnerReferences: owner}, state: "Submitted", reason: "Submitted"},
+		"waits if the object is being deleted": {existing: metav1.ObjectMeta{OwnerReferences: owner, DeletionTimestamp: &metav1.Time{Time: began}, Finalizers: []string{"f"}}, state: "Submitted", reason: "NameNotFree"},
+		"fails if it has another owner":        {state: "ResourceReleased", reason: "NameTaken"},
+		"is retried if the GET fails":          {answer: errAway, again: true, state: "Submitted", reason: "Submitted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, plainCluster())
@@ -193,7 +194,7 @@ func TestWhatIsRefusedSinceItIsThereIsTaken(t *testing.T) {
 			c := w.now()
 			ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
 			if c.Status.CurrentState.CurrentStateSummary != test.state || ready.Reason != test.reason {
-				t.Errorf("it is %s, and told %+v", c.Status.CurrentState.CurrentStateSummary, ready)
+				t.Errorf("it is %s, and Ready is %+v", c.Status.CurrentState.CurrentStateSummary, ready)
 			}
 		})
 	}
@@ -207,7 +208,7 @@ func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	c := w.reconcile()
 	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
 	if condition.Reason != "Invalid" || c.Status.CurrentState.CurrentStateSummary != "RunningHealthy" {
-		t.Errorf("it is told %+v", condition)
+		t.Errorf("UpToDate is %+v", condition)
 	}
 	w.forgetWrites()
 	w.reconcile()
@@ -217,7 +218,7 @@ func TestAnEditThatIsRefusedIsTriedAgainAfterAWhile(t *testing.T) {
 	w.wantWrites("a minute later", "update statefulsets c-master", "update statefulsets c-worker")
 }
 
-func TestAnEditWritesWhatItIsAbout(t *testing.T) {
+func TestAnEditUpdatesOnlyTheObjectsThatItChanges(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
@@ -228,7 +229,7 @@ func TestAnEditWritesWhatItIsAbout(t *testing.T) {
 	}
 }
 
-// Who waits for UpToDate with the generation of an edit is not told of what was before it.
+// A client that waits for UpToDate with the generation of an edit must not see the state before the edit.
 func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
@@ -239,18 +240,18 @@ func TestAnEditIsNotUpToDateBeforeItIsWritten(t *testing.T) {
 		if err := w.r.ReconcileKind(w.ctx, w.now()); !errors.Is(err, errAway) {
 			t.Errorf("it ends with %v", err)
 		}
-		if told := meta.FindStatusCondition(w.now().Status.Conditions, "UpToDate"); told.Reason != "RollingOut" || told.ObservedGeneration != 2 {
-			t.Errorf("it is told %+v", told)
+		if upToDate := meta.FindStatusCondition(w.now().Status.Conditions, "UpToDate"); upToDate.Reason != "RollingOut" || upToDate.ObservedGeneration != 2 {
+			t.Errorf("UpToDate is %+v", upToDate)
 		}
 	}
 	away = false
-	if told := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); told.Status != metav1.ConditionTrue {
-		t.Errorf("once it is written, it is told %+v", told)
+	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Status != metav1.ConditionTrue {
+		t.Errorf("after the write UpToDate is %+v", condition)
 	}
 }
 
-// What keeps a Service from being headless, or makes it so, cannot be edited.
-func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
+// A change of a Service between headless and not headless cannot be updated.
+func TestAServiceThatGetsAClusterIPIsReplaced(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) {
@@ -273,7 +274,7 @@ func TestAServiceThatGetsAnAddressIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyDeletesComesBack(t *testing.T) {
+func TestADeletedObjectIsCreatedAgain(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	if err := w.kube.CoreV1().Services("spark").Delete(w.ctx, "c-master-svc", metav1.DeleteOptions{}); err != nil {
@@ -285,7 +286,7 @@ func TestWhatSomebodyDeletesComesBack(t *testing.T) {
 	w.wantWrites("without its Service", "create services c-master-svc")
 }
 
-func TestALabelThatWasChangedIsPutBack(t *testing.T) {
+func TestAChangedLabelIsRestored(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -305,7 +306,7 @@ func TestALabelThatWasChangedIsPutBack(t *testing.T) {
 }
 
 // A webhook may insist on another label.
-func TestALabelThatIsChangedOnItsWayIsNotWrittenAgainAndAgain(t *testing.T) {
+func TestALabelThatAWebhookChangesIsWrittenOnlyOnce(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.kube.PrependReactor("create", "services", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		made := action.(clienttesting.CreateAction).GetObject().(*corev1.Service)
@@ -314,12 +315,12 @@ func TestALabelThatIsChangedOnItsWayIsNotWrittenAgainAndAgain(t *testing.T) {
 	})
 	w.reconcile()
 	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
-	if ready == nil || !strings.Contains(ready.Message, `its label spark.operator/spark-cluster-name was changed on its way, to "theirs"`) {
-		t.Errorf("it is told %+v", ready)
+	if ready == nil || !strings.Contains(ready.Message, `its label spark.operator/spark-cluster-name was changed by an admission webhook or policy, to "theirs"`) {
+		t.Errorf("Ready is %+v", ready)
 	}
 }
 
-func TestAnAutoscalersNumberStays(t *testing.T) {
+func TestTheAutoscalersReplicasStay(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 5
 	w := newEnv(t, c)
@@ -345,7 +346,7 @@ func TestAnAutoscalersNumberStays(t *testing.T) {
 	}
 }
 
-func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
+func TestTheSpecSetsTheReplicasWithoutAnAutoscaler(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -362,8 +363,8 @@ func TestTheSpecAloneScalesWhereNoAutoscalerDoes(t *testing.T) {
 	}
 }
 
-// What another operator made runs on as it is, and is not taken for what the spec asks for.
-func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
+// Objects of another operator run on unchanged, and do not count as up to date.
+func TestAnAdoptedStatefulSetIsNotUpToDateBeforeAnEdit(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1", Kind: "SparkCluster", Name: "c", UID: "uid"}
 	four := int32(4)
@@ -380,18 +381,18 @@ func TestWhatIsTakenOverIsNotUpToDateBeforeAnEdit(t *testing.T) {
 	w.runs()
 	c := w.reconcile()
 	if condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate"); condition.Reason != "TakenOver" || *w.set("c-worker").Spec.Replicas != 4 {
-		t.Errorf("it is told %+v", condition)
+		t.Errorf("UpToDate is %+v", condition)
 	}
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.SparkConf = map[string]string{"spark.a": "1"} })
 	w.reconcile()
 	w.waitForCaches()
 	if c := w.reconcile(); !meta.IsStatusConditionTrue(c.Status.Conditions, "UpToDate") || *w.set("c-worker").Spec.Replicas != 2 {
-		t.Errorf("after an edit it is told %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
+		t.Errorf("after an edit UpToDate is %+v", meta.FindStatusCondition(c.Status.Conditions, "UpToDate"))
 	}
 }
 
-// An autoscaler leaves a StatefulSet of no Pods alone.
-func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
+// An autoscaler never scales a StatefulSet with zero Pods.
+func TestAnAutoscaledClusterThatHadNoWorkersGetsSome(t *testing.T) {
 	c := plainCluster()
 	c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 0
 	w := newEnv(t, c)
@@ -408,13 +409,13 @@ func TestARangeBeginsWithWorkersAfterThereWereNone(t *testing.T) {
 	}
 }
 
-func TestNumbersOfWorkersAreGathered(t *testing.T) {
+func TestNumbersOfWorkersAreWrittenAtMostEveryTenSeconds(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.masters.seen = &cluster.Master{Alive: true, Workers: 7}
 	w.reconcile()
 	if len(w.requeues) == 0 || w.requeues[len(w.requeues)-1] != 10*time.Second {
-		t.Errorf("looks again after %v", w.requeues)
+		t.Errorf("requeued after %v", w.requeues)
 	}
 	w.wantWrites("at once")
 	w.clock.SetTime(began.Add(10 * time.Second))
@@ -424,7 +425,7 @@ func TestNumbersOfWorkersAreGathered(t *testing.T) {
 	w.wantWrites("after ten seconds", "update sparkclusters/status c")
 }
 
-func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
+func TestAShortFailureOfTheMasterLeavesTheNumberOfWorkers(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.clock.SetTime(began.Add(workersAfter))
@@ -438,7 +439,7 @@ func TestATolerableSilenceLeavesTheNumberOfWorkers(t *testing.T) {
 	}
 	w.clock.SetTime(began.Add(2 * time.Minute))
 	if c = w.reconcile(); meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") || c.Status.Workers.Registered != 0 {
-		t.Errorf("of a master that is gone workers are %+v", c.Status.Workers)
+		t.Errorf("after a long failure of the master workers are %+v", c.Status.Workers)
 	}
 }
 
@@ -448,7 +449,7 @@ func TestTheCursorIsWrittenAtRest(t *testing.T) {
 	w.relay.progress.Acknowledged = 2
 	w.reconcile()
 	if w.requeues[len(w.requeues)-1] != 30*time.Second {
-		t.Errorf("looks again after %v", w.requeues)
+		t.Errorf("requeued after %v", w.requeues)
 	}
 	w.wantWrites("at once")
 	w.clock.SetTime(began.Add(30 * time.Second))
@@ -463,8 +464,8 @@ func TestTheCursorIsWrittenAtRest(t *testing.T) {
 	}
 }
 
-// A sink that takes nothing is told of once, and stays told until it takes something.
-func TestASinkThatTakesNothingIsTold(t *testing.T) {
+// A sink that takes nothing is reported once, and stays reported until it takes something.
+func TestASinkThatTakesNothingIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	expect := func(when string, progress events.Progress, reason string, writes ...string) {
@@ -489,7 +490,7 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	c := w.runs()
 	c.DeletionTimestamp = &metav1.Time{Time: began}
 	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
-		t.Error("it goes with events undelivered")
+		t.Error("its finalizer is removed before its events are delivered")
 	}
 	asked := w.writes()
 	if len(asked) != 7 || asked[0] != "update sparkclusters/status c" {
@@ -502,23 +503,24 @@ func TestADeletedClusterIsReleased(t *testing.T) {
 	if err := w.r.FinalizeKind(w.ctx, c); err != nil || w.relay.gone == 0 || w.masters.gone == 0 {
 		t.Errorf("%v: forgotten %d and %d times", err, w.relay.gone, w.masters.gone)
 	}
-	told := len(w.relay.published)
-	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.published) > told {
-		t.Error("it is told of once more, since the cache does not know that it is gone")
+	condition := len(w.relay.published)
+	if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again || len(w.relay.published) > condition {
+		t.Error("it is published again because the cache is stale")
 	}
 }
 
-// Another's write, as when the garbage collector removes its own finalizer, makes a conflict of the removal of Firesteel's.
-func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
+// A write of another writer, such as the garbage collector that removes its own finalizer, makes the removal of
+// Firesteel's finalizer conflict.
+func TestAConflictingFinalizerRemovalIsRetriedAtOnce(t *testing.T) {
 	const finalizer = "sparkclusters.spark.apache.org/finalizer"
 	for name, test := range map[string]struct {
 		version   string
 		finalizer string
 		waits     bool
 	}{
-		"as it was":                      {"7", finalizer, true},
-		"without Firesteel's finalizer":  {"8", metav1.FinalizerDeleteDependents, true},
-		"changed, and not let go of yet": {"8", finalizer, false},
+		"as it was":                           {"7", finalizer, true},
+		"without Firesteel's finalizer":       {"8", metav1.FinalizerDeleteDependents, true},
+		"changed, with Firesteel's finalizer": {"8", finalizer, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t, plainCluster())
@@ -537,7 +539,7 @@ func TestAClusterThatCouldNotBeLetGoOfIsLetGoOfAtOnce(t *testing.T) {
 	}
 }
 
-func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
+func TestAWaitingDeletionIsReportedWithOneWrite(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-worker", "")})
@@ -545,13 +547,13 @@ func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
 	c.DeletionTimestamp = &metav1.Time{Time: began}
 	for range 3 {
 		if again, _ := controller.IsRequeueKey(w.r.FinalizeKind(w.ctx, c)); !again {
-			t.Fatal("it goes while a Pod is left")
+			t.Fatal("its finalizer is removed while a Pod is left")
 		}
 		w.clock.SetTime(w.clock.Now().Add(time.Minute))
 	}
 	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
 	if ready.Status != metav1.ConditionFalse || ready.Reason != "Deleting" || !strings.Contains(ready.Message, "Pod c-worker-0") {
-		t.Errorf("it is told %+v", ready)
+		t.Errorf("Ready is %+v", ready)
 	}
 	var writes []string
 	for _, asked := range w.writes() {
@@ -564,7 +566,7 @@ func TestADeletionThatWaitsIsToldWithOneWrite(t *testing.T) {
 	}
 }
 
-func TestWhatIsToBeOrphanedStays(t *testing.T) {
+func TestOrphanedObjectsStay(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()
 	c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: began}, []string{metav1.FinalizerOrphanDependents}
@@ -575,12 +577,12 @@ func TestWhatIsToBeOrphanedStays(t *testing.T) {
 	w.wantWrites("orphaned", "update sparkclusters/status c")
 }
 
-func TestSomebodyElsesObjectIsLeft(t *testing.T) {
+func TestObjectsOfOtherOwnersAreLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		metadata metav1.ObjectMeta
-		want     string // part of the message; empty where the cluster goes on
+		want     string // part of the message; empty if the cluster goes on
 	}{
-		"nobody's": {want: "belongs to somebody else: it has no owner"},
+		"no owner": {want: "belongs to another writer: it has no owner"},
 		"a Deployment's": {
 			metadata: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "d", UID: "other"}}},
 			want:     "belongs to Deployment d",
@@ -611,9 +613,9 @@ func TestSomebodyElsesObjectIsLeft(t *testing.T) {
 	}
 }
 
-// The caches of a cluster and of its objects are not of the same instant: its objects may be seen orphaned, or not orphaned yet,
-// when it is not.
-func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
+// The caches of a cluster and of its objects are not in step: objects may seem orphaned, or not orphaned yet, when
+// the opposite is true.
+func TestObjectsOrphanedByADeletionAreNotAdopted(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	before := w.runs()
 	service, err := w.kube.CoreV1().Services("spark").Get(w.ctx, "c-worker-svc", metav1.GetOptions{})
@@ -637,7 +639,7 @@ func TestWhatADeletionOrphansIsNotTakenBack(t *testing.T) {
 	w.wantWrites("of an orphan")
 }
 
-func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
+func TestDeletionsHavePreconditions(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.runs()
 	set := w.set("c-worker")
@@ -660,11 +662,11 @@ func TestOnlyWhatIsAsItWasSeenIsDeleted(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	if w.r.statefulSet(c, "c-worker") == nil {
-		t.Error("it is taken for deleted")
+		t.Error("it counts as deleted")
 	}
 }
 
-// The garbage collector is about to delete what an earlier cluster of the same name had.
+// The garbage collector is about to delete the objects of an earlier cluster of the same name.
 func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	owner := metav1.OwnerReference{APIVersion: "spark.apache.org/v1beta1", Kind: "SparkCluster", Name: "c", UID: "earlier"}
@@ -680,11 +682,11 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 		t.Errorf("it is %+v", c.Status.CurrentState)
 	}
 	if len(w.requeues) != 1 || w.requeues[0] != time.Second {
-		t.Errorf("looks again after %v", w.requeues)
+		t.Errorf("requeued after %v", w.requeues)
 	}
 	ready := meta.FindStatusCondition(w.now().Status.Conditions, "Ready")
-	if ready.Reason != "NameNotFree" || !strings.Contains(ready.Message, "Service spark/c-master-svc is not there yet") {
-		t.Errorf("it is told %+v", ready)
+	if ready.Reason != "NameNotFree" || !strings.Contains(ready.Message, "Service spark/c-master-svc is not created yet") {
+		t.Errorf("Ready is %+v", ready)
 	}
 	w.forgetWrites()
 	w.reconcile()
@@ -700,11 +702,11 @@ func TestANamesakesObjectIsWaitedFor(t *testing.T) {
 	c := w.reconcile()
 	w.wantWrites("once it is gone", append([]string{"update sparkclusters/status c"}, created...)...)
 	if ready := meta.FindStatusCondition(c.Status.Conditions, "Ready"); ready.Reason != "Submitted" {
-		t.Errorf("then it is told %+v", ready)
+		t.Errorf("then Ready is %+v", ready)
 	}
 }
 
-func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
+func TestObstaclesOfPodsAreReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	waiting := corev1.ContainerStatus{
@@ -713,12 +715,12 @@ func TestWhatKeepsPodsFromStartingIsTold(t *testing.T) {
 	}
 	w.createPod(&corev1.Pod{ObjectMeta: podOf("c-master", ""), Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{waiting}}})
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
-	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master ends over and over, last with exit code 1") {
-		t.Errorf("it is told %+v", ready)
+	if ready.Reason != "CrashLoopBackOff" || !strings.Contains(ready.Message, "master restarts again and again, last with exit code 1") {
+		t.Errorf("Ready is %+v", ready)
 	}
 }
 
-// podOf is of a Pod with the cluster's label, that a StatefulSet owns; of a name that is empty, none.
+// podOf is the metadata of a Pod with the cluster's label. A StatefulSet owns it, if it has a name.
 func podOf(set string, uid types.UID) metav1.ObjectMeta {
 	meta := metav1.ObjectMeta{
 		Namespace: "spark", Name: set + "-0", Labels: map[string]string{"spark.operator/spark-cluster-name": "c"},
@@ -730,7 +732,7 @@ func podOf(set string, uid types.UID) metav1.ObjectMeta {
 	return meta
 }
 
-// Drivers carry the label of the cluster that they use, and a StatefulSet that was orphaned keeps its Pods.
+// Drivers have the label of the cluster that they use, and an orphaned StatefulSet keeps its Pods.
 func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	c := w.reconcile()
@@ -742,11 +744,11 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 		pod  metav1.ObjectMeta
 		want int
 	}{
-		"of its StatefulSet":        {podOf("c-master", ""), 1},
-		"of one that is gone":       {podOf("c-worker", "gone"), 1},
-		"of one that was orphaned":  {podOf("c-worker", "orphaned"), 0},
-		"of another's":              {podOf("another", ""), 0},
-		"of nobody, as a driver is": {podOf("", ""), 0},
+		"of its StatefulSet":              {podOf("c-master", ""), 1},
+		"of one that is gone":             {podOf("c-worker", "gone"), 1},
+		"of one that was orphaned":        {podOf("c-worker", "orphaned"), 0},
+		"of another's":                    {podOf("another", ""), 0},
+		"without an owner, like a driver": {podOf("", ""), 0},
 	} {
 		store := w.r.owned.pods.GetStore()
 		if err := store.Replace([]any{&corev1.Pod{ObjectMeta: test.pod}}, ""); err != nil {
@@ -758,7 +760,7 @@ func TestOnlyThePodsOfItsStatefulSetsAreTheClusters(t *testing.T) {
 	}
 }
 
-func TestWhyPodsAreMissingIsTold(t *testing.T) {
+func TestTheReasonOfMissingPodsIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.reconcile()
 	const message = `create Pod c-worker-0 in StatefulSet c-worker failed error: pods "c-worker-0" is forbidden: exceeded quota: small`
@@ -771,11 +773,11 @@ func TestWhyPodsAreMissingIsTold(t *testing.T) {
 	w.clock.SetTime(began.Add(explainAfter))
 	ready := meta.FindStatusCondition(w.reconcile().Status.Conditions, "Ready")
 	if ready.Reason != "QuotaExceeded" || !strings.Contains(ready.Message, message+"; raise the quota") {
-		t.Errorf("it is told %+v", ready)
+		t.Errorf("Ready is %+v", ready)
 	}
 }
 
-// lacks has a StatefulSet be looked at by its controller, and lack one Pod.
+// lacks makes a StatefulSet observed by its controller, with one Pod missing.
 func (w *env) lacks(name string, why string) {
 	w.Helper()
 	set := w.set(name)
@@ -793,8 +795,8 @@ func (w *env) lacks(name string, why string) {
 	}
 }
 
-// A cluster that runs well may all the same not come to have the Pods that its spec asks for.
-func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
+// A healthy cluster may still lack Pods that its spec asks for.
+func TestTheReasonOfMissingPodsOfARunningClusterIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.edit(func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.InitWorkers = 3 })
@@ -806,31 +808,31 @@ func TestWhyARunningClusterLacksPodsIsTold(t *testing.T) {
 	w.clock.SetTime(began.Add(workersAfter))
 	w.reconcile() // numbers of workers are written
 	if last := w.requeues[len(w.requeues)-1]; last != explainAfter-workersAfter {
-		t.Errorf("looks again after %v", w.requeues)
+		t.Errorf("requeued after %v", w.requeues)
 	}
 	w.clock.SetTime(began.Add(explainAfter))
 	c := w.reconcile()
 	condition := meta.FindStatusCondition(c.Status.Conditions, "UpToDate")
 	if condition.Reason != "QuotaExceeded" || !strings.Contains(condition.Message, "exceeded quota: small; raise the quota") ||
 		!meta.IsStatusConditionTrue(c.Status.Conditions, "Ready") {
-		t.Errorf("it is told %+v", condition)
+		t.Errorf("UpToDate is %+v", condition)
 	}
 	w.forgetWrites()
 	w.clock.SetTime(began.Add(time.Hour))
 	w.reconcile()
 	if asked := len(w.kube.Actions()); asked > 0 || len(w.requeues) > 0 {
-		t.Errorf("%d requests later, looks again after %v", asked, w.requeues)
+		t.Errorf("%d requests later, requeued after %v", asked, w.requeues)
 	}
 	w.masters.seen = &cluster.Master{Alive: true, Workers: 1}
 	for _, kind := range []string{"Ready", "Degraded"} {
-		told := meta.FindStatusCondition(w.reconcile().Status.Conditions, kind)
-		if told.Reason != "TooFewWorkers" || !strings.Contains(told.Message, "needed are 2. A Pod was refused: exceeded quota") {
-			t.Errorf("%s is told %+v", kind, told)
+		condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, kind)
+		if condition.Reason != "TooFewWorkers" || !strings.Contains(condition.Message, "needed are 2. A Pod was refused: exceeded quota") {
+			t.Errorf("%s is %+v", kind, condition)
 		}
 	}
 }
 
-func TestWhoDoesNotAnswerWhyPodsAreMissingIsAskedAgainAfterAWhile(t *testing.T) {
+func TestAFailedListOfEventsIsRetriedAfterAWhile(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	w.refuse("list", "events", errAway)
@@ -841,12 +843,12 @@ func TestWhoDoesNotAnswerWhyPodsAreMissingIsAskedAgainAfterAWhile(t *testing.T) 
 	w.forgetWrites()
 	w.reconcile()
 	if asked := len(w.kube.Actions()); asked > 0 || len(w.requeues) != 1 || w.requeues[0] != explainAfter {
-		t.Errorf("%d requests at once, looks again after %v", asked, w.requeues)
+		t.Errorf("%d requests at once, requeued after %v", asked, w.requeues)
 	}
 }
 
-// An image that was mistyped in an edit keeps a worker from coming back.
-func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
+// An image with a typing error in an edit keeps a worker from starting.
+func TestObstaclesOfPodsOfARunningClusterAreReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
@@ -855,11 +857,11 @@ func TestWhatKeepsAPodOfARunningClusterFromStartingIsTold(t *testing.T) {
 	}})
 	condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate")
 	if condition.Reason != "ImagePullFailed" || !strings.Contains(condition.Message, `Image "mistyped"`) {
-		t.Errorf("it is told %+v", condition)
+		t.Errorf("UpToDate is %+v", condition)
 	}
 }
 
-func TestARolloutIsTold(t *testing.T) {
+func TestARolloutIsReported(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	w.runs()
 	set := w.set("c-worker")
@@ -869,11 +871,11 @@ func TestARolloutIsTold(t *testing.T) {
 	}
 	w.waitUntil("see the rollout", func() bool { return w.r.statefulSet(w.now(), "c-worker").Status.Replicas == 2 })
 	if condition := meta.FindStatusCondition(w.reconcile().Status.Conditions, "UpToDate"); condition.Reason != "RollingOut" {
-		t.Errorf("it is told %+v", condition)
+		t.Errorf("UpToDate is %+v", condition)
 	}
 }
 
-func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
+func TestABlockedClusterIsReportedUntilTheReportArrives(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list"}
 	away := true
@@ -893,7 +895,7 @@ func TestWhyAClusterIsSetAsideIsReportedUntilItArrives(t *testing.T) {
 	}
 }
 
-func TestAClusterThatCannotBeDecodedIsSetAside(t *testing.T) {
+func TestAnUndecodableClusterIsBlocked(t *testing.T) {
 	w := newEnv(t, plainCluster())
 	odd := &sparkv1.SparkCluster{ObjectMeta: w.now().ObjectMeta, Undecodable: "containers is no list in https://user:hunter2@example.org"}
 	for range 2 {

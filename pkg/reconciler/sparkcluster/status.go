@@ -20,11 +20,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// workersAfter is the time after a write from which on numbers of workers are written for their own sake.
+// workersAfter is how long after a write a change of only the numbers of workers is written.
 const workersAfter = 10 * time.Second
 
-// persist writes the record and the status that it results in, with the resourceVersion that was read. Without news nothing is
-// written. A cursor alone is written when it is due, numbers of workers alone not more often than workersAfter.
+// persist writes the record and the resulting status, with the resourceVersion that was read. It writes nothing if
+// nothing changed. A cursor alone is written when it is due, numbers of workers alone not before workersAfter.
 func (r *Reconciler) persist(
 	ctx context.Context, c *sparkv1.SparkCluster, record *v1alpha1.Record, decision cluster.Decision,
 ) (*sparkv1.SparkCluster, error) {
@@ -77,8 +77,8 @@ func (r *Reconciler) worthWriting(c *sparkv1.SparkCluster, record *v1alpha1.Reco
 	})
 }
 
-// restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
-// cluster is requeued.
+// restoresLater reports whether a write has to wait that only restores what another writer changed. Then the cluster
+// is requeued.
 func (r *Reconciler) restoresLater(c, desired *sparkv1.SparkCluster) bool {
 	wait := r.state.restorations.Wait(c, desired, r.clock.Now())
 	if wait > 0 {

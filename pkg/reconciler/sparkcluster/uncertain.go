@@ -22,11 +22,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// resolveUncertain finds out which objects of a cluster exist although no informer shows them, since their labels were changed.
-// Only those in doubt are read.
+// resolveUncertain finds out which objects of a cluster exist although no informer shows them, because their labels
+// were changed. It reads only the uncertain ones.
 func (r *Reconciler) resolveUncertain(ctx context.Context, c *sparkv1.SparkCluster, objects *resources.Objects) error {
 	if c.DeletionTimestamp != nil && isCreated(c) && r.state.firstReconcileOfDeleted(c.UID) {
-		// It happened, perhaps, while no controller ran.
+		// The labels may have been changed while no controller ran.
 		for _, wanted := range objects.All() {
 			if r.owned.get(c.UID, objectKeyOf(wanted)) == nil {
 				r.owned.markUncertain(c.UID, objectKeyOf(wanted))
@@ -52,7 +52,7 @@ func (r *Reconciler) getLive(ctx context.Context, at objectKey) (object, error) 
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look whether there is %s %s/%s: %w", at.kind, at.namespace, at.name, err)
+		return nil, fmt.Errorf("check whether there is %s %s/%s: %w", at.kind, at.namespace, at.name, err)
 	}
 	return live, nil
 }
@@ -75,7 +75,7 @@ func (e *ownedObjects) reportedDeleted(found any) {
 	}
 }
 
-// markUncertain has the next reconcile of a cluster read an object live.
+// markUncertain makes the next reconcile of a cluster read an object live.
 func (e *ownedObjects) markUncertain(cluster types.UID, at objectKey) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -126,7 +126,7 @@ func (e *ownedObjects) uncertainKeys(cluster types.UID) []objectKey {
 	return slices.Collect(maps.Keys(doubts))
 }
 
-// resolved knows that an object is as the cache has it.
+// resolved records that the cache is right about an object.
 func (e *ownedObjects) resolved(cluster types.UID, at objectKey) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
