@@ -281,7 +281,7 @@ func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 	s.must(err)
 	s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
-	if message := messageOf(released, "Ready"); !strings.Contains(message, "Service "+s.ns+"/c-worker-svc was refused: it exists already and belongs to somebody else") {
+	if message := messageOf(released, "Ready"); !strings.Contains(message, "Service "+s.ns+"/c-worker-svc was refused: it exists already and belongs to another creator") {
 		t.Errorf("it is told %q", message)
 	}
 	s.untilOwned()

@@ -279,7 +279,7 @@ func ownerOf(o object) string {
 	if owners := o.GetOwnerReferences(); len(owners) > 0 {
 		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
 	}
-	return "another writer: it has no owner"
+	return "another creator: it has no owner reference"
 }
 
 func describe(o object) string {

@@ -582,7 +582,7 @@ func TestObjectsOfOtherOwnersAreLeftAlone(t *testing.T) {
 		metadata metav1.ObjectMeta
 		want     string // part of the message; empty if the cluster goes on
 	}{
-		"no owner": {want: "belongs to another writer: it has no owner"},
+		"no owner": {want: "belongs to another creator: it has no owner reference"},
 		"a Deployment's": {
 			metadata: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "d", UID: "other"}}},
 			want:     "belongs to Deployment d",

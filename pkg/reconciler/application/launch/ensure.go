@@ -210,7 +210,7 @@ func ownerOf(object submission.Object) string {
 	if owners := object.GetOwnerReferences(); len(owners) > 0 {
 		return fmt.Sprintf("%s %s", owners[0].Kind, owners[0].Name)
 	}
-	return "somebody else: it has no owner"
+	return "another creator: it has no owner reference"
 }
 
 func describe(object submission.Object) string {
@@ -259,9 +259,9 @@ func remedies(fields dialect.Fields, account types.NamespacedName) map[string]st
 		apierror.QuotaExceeded: "raise the quota, or have the application ask for less",
 		apierror.ServiceAccountNotFound: fmt.Sprintf("create it and give it the rights of a driver (%s), or name another in %s",
 			dialect.GrantCommand(account.Namespace, cmp.Or(account.Name, "default")), fields.ServiceAccount),
-		apierror.NameTaken:    "rename it or the application, or delete what has the name",
+		apierror.NameTaken:    "rename it or the application, or delete the object with the name",
 		apierror.NotInstalled: "install what defines it",
-		apierror.Invalid:      "mend what it comes from, such as a property in spec.sparkConf or " + fields.DriverTemplate,
+		apierror.Invalid:      "correct the field that causes it, such as a property in spec.sparkConf or " + fields.DriverTemplate,
 	}
 }
 

@@ -118,7 +118,7 @@ func TestEnsure(t *testing.T) {
 		"leaves alone what has no owner": {
 			existing: ofLaunch("").Unlabelled(), asks: "create get",
 			refusal: "Service team-a/pi-0-driver-svc was refused: it exists already and belongs to " +
-				"somebody else: it has no owner",
+				"another creator: it has no owner reference",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
