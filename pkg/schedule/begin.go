@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// begin makes the record of a schedule that has none, or whose record counts by another clock.
+// begin creates the record of a schedule that has none, or whose record is about another clock.
 func begin(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleRecord {
 	record := &v1alpha1.ScheduleRecord{}
 	if before := object.GetScheduleStatus().Firesteel; before != nil {
@@ -25,9 +25,9 @@ func begin(object Object, policy Policy, now time.Time) *v1alpha1.ScheduleRecord
 	return record
 }
 
-// beginning is from when on a schedule counts that has no record yet, or another one. That is its creation, for one
-// that nobody has looked at, since whoever should have may have been away; else it is now, when the edit is seen. A
-// schedule that the Kubeflow operator left goes on with the run that was to be next.
+// beginning returns from when on a schedule without a matching record counts. For a new schedule that is its
+// creation, since the controller may have been down. For an edited one it is now. A schedule that the Kubeflow
+// operator left continues with its next run.
 func beginning(object Object, clock *Clock, now time.Time) time.Time {
 	status := object.GetScheduleStatus()
 	switch {
@@ -41,7 +41,7 @@ func beginning(object Object, clock *Clock, now time.Time) time.Time {
 	next := status.NextRun.Time
 	if period, periodic := clock.Period(); periodic {
 		if next.After(now.Add(period)) {
-			return now // it was edited since
+			return now // the schedule was edited after that
 		}
 		return next.Add(-period)
 	}
@@ -51,5 +51,5 @@ func beginning(object Object, clock *Clock, now time.Time) time.Time {
 	return next.Add(-time.Second)
 }
 
-// seconds is an instant as a record keeps it.
+// seconds returns an instant with the precision of a record.
 func seconds(at time.Time) metav1.Time { return metav1.NewTime(at.UTC().Truncate(time.Second)) }

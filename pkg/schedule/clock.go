@@ -4,32 +4,32 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // the zones are linked in, so that they are the same wherever Firesteel runs
+	_ "time/tzdata" // the same zones wherever Firesteel runs
 
 	"github.com/robfig/cron/v3"
 
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Clock tells the instants of a schedule. They are whole seconds, in UTC.
+// Clock computes the instants of a schedule. They are whole seconds, in UTC.
 type Clock struct {
 	// text is the schedule and its zone.
 	text string
-	// next is the first instant after another; zero where there is none.
+	// next returns the first instant after another; zero if there is none.
 	next func(after time.Time) time.Time
-	// between counts the instants between two, both exclusive; nil where they have to be gone through.
+	// between counts the instants between two, both exclusive; nil if they must be enumerated.
 	between func(after, before time.Time) int64
-	// period is that of @every; zero for a cron expression.
+	// period is the period of @every; zero for a cron expression.
 	period time.Duration
 }
 
-// String is the schedule with its zone, as a record keeps it.
+// String returns the schedule with its zone, as it is in a record.
 func (c *Clock) String() string { return c.text }
 
-// Period is the time from one instant to the next, where that is always the same: @every.
+// Period returns the time between instants, if it is always the same: @every.
 func (c *Clock) Period() (time.Duration, bool) { return c.period, c.period > 0 }
 
-// Next is the first instant after another. It is zero where the schedule never fires again.
+// Next returns the first instant after another; zero if the schedule never fires again.
 func (c *Clock) Next(after time.Time) time.Time { return c.next(after) }
 
 // Fires reports whether an instant is one of the schedule.
@@ -37,7 +37,7 @@ func (c *Clock) Fires(instant time.Time) bool {
 	return c.Next(instant.Add(-time.Second)).Equal(instant)
 }
 
-// countLimit bounds how many instants are counted that were missed at once.
+// countLimit bounds the number of instants that are counted as missed at once.
 const countLimit = 100_000
 
 // Between counts the instants between two, both exclusive. It stops at 100,000.
@@ -52,9 +52,9 @@ func (c *Clock) Between(after, before time.Time) int64 {
 	return count
 }
 
-// Latest is the last instant after one and not after another; zero where there is none between them.
+// Latest returns the last instant after one time and not after another; zero if there is none.
 func (c *Clock) Latest(after, upTo time.Time) time.Time {
-	// Looking back twice as far each time, it goes through few instants, however many there are.
+	// The range doubles each time, so that few instants are enumerated, however many there are.
 	for back := time.Minute; ; back *= 2 {
 		from := upTo.Add(-back)
 		if from.Before(after) || back > lookBack {
@@ -66,7 +66,7 @@ func (c *Clock) Latest(after, upTo time.Time) time.Time {
 	}
 }
 
-// lookBack is where doubling ends.
+// lookBack bounds the doubling.
 const lookBack = 20 * 366 * 24 * time.Hour
 
 func (c *Clock) lastOf(after, upTo time.Time) (last time.Time) {
@@ -97,12 +97,12 @@ func refuse(reason, field, value, remedy string) *finding.Finding {
 const wantSchedule = "write five fields, minute hour day-of-month month day-of-week, or @every and a duration such as 1h30m, " +
 	"or @hourly, @daily, @weekly, @monthly or @yearly"
 
-// maxText is how many bytes a schedule and a time zone may have: the record holds both. A list of all minutes, hours, days,
+// maxText bounds a schedule and a time zone, in bytes: the record holds both. A list of all minutes, hours, days,
 // months and weekdays has 500.
 const maxText = 1024
 
-// Parse reads a schedule. A zone before it wins over timeZone; without either it is UTC, which is what the zone Local
-// means to an operator in a container. since is what @every counts from, and now when the schedule is to fire after.
+// Parse reads a schedule. A zone in the schedule takes precedence over timeZone. Without either the zone is UTC; so
+// is Local, as for an operator in a container. @every counts from since, and the schedule must fire after now.
 func Parse(text, timeZone string, since, now time.Time) (*Clock, *finding.Finding) {
 	for _, given := range []struct{ reason, field, text string }{
 		{ReasonInvalidSchedule, fieldSchedule, text}, {ReasonInvalidTimeZone, fieldTimeZone, timeZone},
@@ -123,12 +123,12 @@ func Parse(text, timeZone string, since, now time.Time) (*Clock, *finding.Findin
 	}
 	clock.text = expression + " " + location.String()
 	if clock.Next(now).IsZero() {
-		return nil, refuse(ReasonNeverFires, fieldSchedule, text, "it never fires: no such day comes; "+wantSchedule)
+		return nil, refuse(ReasonNeverFires, fieldSchedule, text, "it never fires: there is no such day; "+wantSchedule)
 	}
 	return clock, nil
 }
 
-// splitZone takes the zone off a schedule that begins with one.
+// splitZone splits the zone off a schedule that begins with one.
 func splitZone(text, timeZone string) (field, zone, expression string) {
 	expression = strings.TrimSpace(text)
 	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
@@ -155,15 +155,15 @@ func parse(text, expression string, location *time.Location, since time.Time) (*
 		return nil, refuse(ReasonInvalidSchedule, fieldSchedule, text, "it names two zones; "+wantSchedule)
 	}
 	parsed, err := cron.ParseStandard(expression)
-	fields, is := parsed.(*cron.SpecSchedule)
-	if err != nil || !is {
+	fields, ok := parsed.(*cron.SpecSchedule)
+	if err != nil || !ok {
 		return nil, refuse(ReasonInvalidSchedule, fieldSchedule, text, fmt.Sprintf("%s (%v)", wantSchedule, err))
 	}
-	fields.Location = time.UTC // the wall clock's time is reckoned in it
+	fields.Location = time.UTC // shown times are computed in UTC
 	return &Clock{next: wallClock{fields: fields, location: location}.next}, nil
 }
 
-// every is the clock of @every: a whole number of seconds, again and again.
+// every returns the clock of @every: a whole number of seconds.
 func every(text, duration string, since time.Time) (*Clock, *finding.Finding) {
 	parsed, err := time.ParseDuration(duration)
 	period := parsed.Truncate(time.Second)

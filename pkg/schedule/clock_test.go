@@ -19,7 +19,7 @@ func at(t *testing.T, text string) time.Time {
 	return instant
 }
 
-// clock is one that counts from an instant.
+// clock returns a clock that counts from an instant.
 func clock(t *testing.T, text, zone, since string) *schedule.Clock {
 	t.Helper()
 	made, refusal := schedule.Parse(text, zone, at(t, since), at(t, since))
@@ -29,7 +29,7 @@ func clock(t *testing.T, text, zone, since string) *schedule.Clock {
 	return made
 }
 
-// instants are those after one and not after another, as the clocks of the zone show them.
+// instants returns the instants after one time and not after another, as the clocks of the zone show them.
 func instants(t *testing.T, c *schedule.Clock, zone, after, upTo string) []string {
 	t.Helper()
 	location, err := time.LoadLocation(zone)
@@ -55,7 +55,7 @@ func TestInstants(t *testing.T) {
 		"five fields": {
 			"30 6 * * 1-5", "", "2026-01-02T06:30:00Z", "2026-01-06T23:00:00Z", "2026-01-05T06:30Z 2026-01-06T06:30Z",
 		},
-		"a day of the month or of the week, where both are given": {
+		"a day of the month or of the week, if both are given": {
 			"0 0 13 * 5", "", "2026-03-01T00:00:00Z", "2026-03-14T00:00:00Z",
 			"2026-03-06T00:00Z 2026-03-13T00:00Z",
 		},
@@ -102,11 +102,11 @@ func TestInstants(t *testing.T) {
 			"0 0 * * *", "Atlantic/Azores", "2026-10-23T23:00:00Z", "2026-10-26T12:00:00Z",
 			"2026-10-24T00:00Z 2026-10-25T00:00Z 2026-10-26T00:00-01:00",
 		},
-		"each hour passes once where one is skipped": {
+		"each elapsed hour counts once if one is skipped": {
 			"15 * * * *", "America/New_York", "2026-03-08T05:30:00Z", "2026-03-08T08:30:00Z",
 			"2026-03-08T01:15-05:00 2026-03-08T03:15-04:00 2026-03-08T04:15-04:00",
 		},
-		"each hour passes once where one is shown twice": {
+		"each elapsed hour counts once if one is shown twice": {
 			"15 * * * *", "America/New_York", "2026-11-01T04:30:00Z", "2026-11-01T08:00:00Z",
 			"2026-11-01T01:15-04:00 2026-11-01T01:15-05:00 2026-11-01T02:15-05:00",
 		},
@@ -150,7 +150,7 @@ var zones = []string{
 	"Australia/Lord_Howe", "Africa/Casablanca", "Antarctica/Troll", "Asia/Kathmandu", "Asia/Gaza", "Pacific/Apia",
 }
 
-// Whatever the zone does, a run that is daily by its clocks is due once for each day of its calendar.
+// Whatever the zone does, a daily run is due once for each day of its calendar.
 func TestEachDayHasOneRun(t *testing.T) {
 	for _, zone := range zones {
 		location, err := time.LoadLocation(zone)
@@ -178,7 +178,7 @@ func TestEachDayHasOneRun(t *testing.T) {
 	}
 }
 
-// An hourly run is due each hour, to the second, wherever the offsets change by whole hours.
+// An hourly run is due each hour, to the second, in zones whose offsets change by whole hours.
 func TestEachHourHasOneRun(t *testing.T) {
 	for _, zone := range zones {
 		if zone == "Australia/Lord_Howe" {
@@ -202,15 +202,15 @@ func TestLatestAndBetween(t *testing.T) {
 		latest          string
 		between         int64
 	}{
-		"none":                   {"0 0 * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T23:59:59Z", "", 0},
-		"one":                    {"0 0 * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z", 0},
-		"many":                   {"*/5 * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:03:00Z", "2026-01-02T00:00:00Z", 287},
-		"rare ones":              {"0 0 1 1 *", "2010-01-01T00:00:00Z", "2010-01-01T00:00:00Z", "2026-06-01T00:00:00Z", "2026-01-01T00:00:00Z", 15},
-		"one long ago":           {"* * 1 1 *", "2024-01-01T00:00:00Z", "2024-12-31T23:58:00Z", "2025-12-31T00:00:00Z", "2025-01-01T23:59:00Z", 1439},
-		"@every":                 {"@every 7s", "2026-01-01T00:00:00Z", "2026-01-01T00:00:07Z", "2026-01-01T00:00:30Z", "2026-01-01T00:00:28Z", 2},
-		"@every for years":       {"@every 1h", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z", "2026-01-01T00:30:00Z", "2026-01-01T00:00:00Z", 52607},
-		"no more than are told":  {"@every 1s", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 100_000},
-		"no more than are found": {"* * * * *", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00Z", "2026-01-01T00:00:30Z", "2026-01-01T00:00:00Z", 100_000},
+		"none":                                 {"0 0 * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T23:59:59Z", "", 0},
+		"one":                                  {"0 0 * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-02T00:00:00Z", 0},
+		"many":                                 {"*/5 * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:03:00Z", "2026-01-02T00:00:00Z", 287},
+		"rare ones":                            {"0 0 1 1 *", "2010-01-01T00:00:00Z", "2010-01-01T00:00:00Z", "2026-06-01T00:00:00Z", "2026-01-01T00:00:00Z", 15},
+		"one long ago":                         {"* * 1 1 *", "2024-01-01T00:00:00Z", "2024-12-31T23:58:00Z", "2025-12-31T00:00:00Z", "2025-01-01T23:59:00Z", 1439},
+		"@every":                               {"@every 7s", "2026-01-01T00:00:00Z", "2026-01-01T00:00:07Z", "2026-01-01T00:00:30Z", "2026-01-01T00:00:28Z", 2},
+		"@every for years":                     {"@every 1h", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z", "2026-01-01T00:30:00Z", "2026-01-01T00:00:00Z", 52607},
+		"at most 100,000 of @every":            {"@every 1s", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", 100_000},
+		"at most 100,000 of a cron expression": {"* * * * *", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00Z", "2026-01-01T00:00:30Z", "2026-01-01T00:00:00Z", 100_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := clock(t, test.schedule, "", test.since)

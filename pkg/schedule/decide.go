@@ -8,20 +8,19 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Decision says how a schedule stands at an instant.
+// Decision is what follows for a schedule at an instant.
 type Decision struct {
-	// Record is the schedule's, with what was missed settled. What runs is not part of the decision.
+	// Record is the record with missed instants settled. The state of the runs is not part of the decision.
 	Record *v1alpha1.ScheduleRecord
-	// Due is the instant whose run is to be started; zero where none is.
+	// Due is the instant whose run is to be started; zero if there is none.
 	Due time.Time
-	// Next is the instant whose run is the next to start: the one that is due, or else the first to come; zero where there
-	// is none.
+	// Next is the instant of the next run: the due one, or else the first in the future; zero if there is none.
 	Next time.Time
-	// LookAgain is when time alone changes something; zero where it does not.
-	LookAgain time.Time
+	// RequeueAt is when the next change happens by time alone; zero if there is none.
+	RequeueAt time.Time
 }
 
-// Decide settles what is missed and finds what is due.
+// Decide settles the missed instants and finds the due one.
 func Decide(object Object, policy Policy, now time.Time) Decision {
 	record := object.GetScheduleStatus().Firesteel.DeepCopy()
 	if record == nil || policy.Clock == nil || record.Clock != policy.Clock.String() {
@@ -38,8 +37,8 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	if record.SettledUntil.After(now.Add(maxAhead)) {
 		record.SettledUntil = seconds(now)
 	}
-	coming := policy.Clock.Next(later(now, record.SettledUntil.Time)) // what is settled does not come again
-	decision := Decision{Record: record, LookAgain: coming}
+	coming := policy.Clock.Next(later(now, record.SettledUntil.Time)) // a settled instant is not due again
+	decision := Decision{Record: record, RequeueAt: coming}
 	decision.Due = policy.Clock.Latest(record.SettledUntil.Time, now)
 	if !decision.begun(now) && !decision.Due.IsZero() {
 		decision.miss(policy, now)
@@ -54,33 +53,36 @@ func Decide(object Object, policy Policy, now time.Time) Decision {
 	return decision
 }
 
-// maxAhead bounds how far a record may be settled ahead of the clock, as after a clock was set back. A record that is
-// further ahead, such as by an earlier version that believed a forged run, would keep the schedule asleep until then.
+// maxAhead bounds how far a record may be settled ahead of the clock, for example after the clock was set back. A
+// record further ahead, for example from an earlier version that accepted a forged run, would stop the schedule until
+// then.
 const maxAhead = 7 * 24 * time.Hour
 
-// BegunHolds is for how long a run that was begun with is awaited. Whoever creates it has to give up before that.
-const BegunHolds = 30 * time.Second
+// BegunTimeout is how long a run whose creation has begun is waited for. The process that creates it must give up
+// before that.
+const BegunTimeout = 30 * time.Second
 
-// begun says that a run was begun with and may exist already: whatever comes meanwhile, it is the one that is due.
+// begun reports whether the creation of a run has begun. The run may exist already, so it stays the due one, even if
+// another instant passes.
 func (d *Decision) begun(now time.Time) bool {
 	begun := d.Record.Begun
 	if begun == nil {
 		return false
 	}
-	until := begun.At.Add(BegunHolds)
+	until := begun.At.Add(BegunTimeout)
 	if !now.Before(until) {
 		d.Record.Begun = nil
 		return false
 	}
 	d.Due = begun.ScheduledTime.UTC()
-	if until.Before(d.LookAgain) {
-		d.LookAgain = until
+	if until.Before(d.RequeueAt) {
+		d.RequeueAt = until
 	}
 	return true
 }
 
-// Begin notes in a record that the creation of a run is begun with.
-func Begin(record *v1alpha1.ScheduleRecord, instant, now time.Time) {
+// RecordBegun records that the creation of a run begins.
+func RecordBegun(record *v1alpha1.ScheduleRecord, instant, now time.Time) {
 	begun := &v1alpha1.BegunRun{ScheduledTime: metav1.NewTime(instant), At: metav1.NewMicroTime(now)}
 	if before := record.Begun; before != nil && before.ScheduledTime.Time.Equal(instant) {
 		begun.Unknown = before.Unknown
@@ -88,23 +90,23 @@ func Begin(record *v1alpha1.ScheduleRecord, instant, now time.Time) {
 	record.Begun = begun
 }
 
-// miss settles the instants before the one that is due, and that one too where it is too late. What passed while the
-// schedule was suspended was not missed.
+// miss settles the instants before the due one, and the due one if its deadline has passed. Instants during a
+// suspension do not count as missed.
 func (d *Decision) miss(policy Policy, now time.Time) {
 	record := d.Record
 	if earlier := policy.Clock.Between(record.SettledUntil.Time, d.Due); earlier > 0 {
 		if !record.Suspended {
 			record.Missed += earlier
 		}
-		record.SettledUntil = seconds(just(d.Due))
+		record.SettledUntil = seconds(secondBefore(d.Due))
 	}
 	if policy.StartingDeadline < 0 {
 		return
 	}
 	deadline := d.Due.Add(policy.StartingDeadline)
 	if !now.After(deadline) {
-		if past := deadline.Add(time.Nanosecond); past.Before(d.LookAgain) {
-			d.LookAgain = past
+		if past := deadline.Add(time.Nanosecond); past.Before(d.RequeueAt) {
+			d.RequeueAt = past
 		}
 		return
 	}
@@ -115,7 +117,7 @@ func (d *Decision) miss(policy Policy, now time.Time) {
 	d.Due = time.Time{}
 }
 
-// Settle has an instant settled, and all before it.
+// Settle settles an instant and all before it.
 func Settle(record *v1alpha1.ScheduleRecord, instant time.Time) {
 	record.SettledUntil, record.Held, record.Begun = seconds(instant), nil, nil
 }

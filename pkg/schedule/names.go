@@ -11,18 +11,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// maxRunName leaves room, within the 63 characters of a label, for what is named after a run: its driver Pods, whose
-// names end with -999-driver at the longest, its Services and Ingresses.
+// maxRunName leaves room, within the 63 characters of a label, for names derived from a run: driver Pods, with a
+// suffix of at most -999-driver, Services and Ingresses.
 const maxRunName = 52
 
-// RunName is the name of the run for an instant. It is always the same, so that there is no second one. A name that is
-// too long for its runs, or that no Service could have, is shortened or changed, and a hash then tells it from others.
+// RunName returns the name of the run for an instant. It is deterministic, so that there is never a second run. A
+// name that is too long, or that no Service could have, is shortened or changed, and gets a hash to keep it unique.
 func RunName(schedule string, instant time.Time) string {
 	suffix := "-" + strconv.FormatInt(instant.Unix(), 10)
 	return label(schedule, maxRunName-len(suffix)) + suffix
 }
 
-// LabelValue is the name of a schedule as the value of a label.
+// LabelValue returns the name of a schedule as the value of a label.
 func LabelValue(schedule string) string {
 	if len(validation.IsValidLabelValue(schedule)) == 0 {
 		return schedule
@@ -34,7 +34,7 @@ const hashLength = 8
 
 var notInLabel = regexp.MustCompile(`[^a-z0-9-]`)
 
-// label is a name as a DNS label of RFC 1035 of a limited length.
+// label converts a name to a DNS label of RFC 1035 of a limited length.
 func label(name string, limit int) string {
 	if len(name) <= limit && len(validation.IsDNS1035Label(name)) == 0 {
 		return name

@@ -23,21 +23,21 @@ type Object interface {
 
 // Policy is what a schedule asks for.
 type Policy struct {
-	// Clock tells the instants; nil where the spec is refused.
+	// Clock computes the instants; nil if the spec is refused.
 	Clock *Clock
-	// Refusal says why there is no clock.
+	// Refusal is why there is no clock.
 	Refusal *finding.Finding
 	// Suspended keeps runs from starting.
 	Suspended bool
-	// Concurrency is Allow where the spec says nothing.
+	// Concurrency is Allow if the spec has none.
 	Concurrency v1alpha1.ConcurrencyPolicy
-	// StartingDeadline is how late a run may start; below zero there is no bound.
+	// StartingDeadline is how late a run may start. Below zero means no bound.
 	StartingDeadline time.Duration
-	// KeepSuccessful and KeepFailed are the numbers of ended runs that are kept: 1 where the spec says nothing.
+	// KeepSuccessful and KeepFailed are the numbers of ended runs to retain: 1 if the spec has none.
 	KeepSuccessful, KeepFailed int
 }
 
-// maxDeadline is what a deadline can be at most, as a duration.
+// maxDeadline is the longest deadline that a duration can hold, in seconds.
 const maxDeadline = int64(1<<63-1) / int64(time.Second)
 
 // PolicyOf reads a schedule's spec at an instant.
@@ -65,7 +65,7 @@ func PolicyOf(object Object, now time.Time) Policy {
 	return policy
 }
 
-// clockOf reads the schedule. @every counts from when the record began to count, as long as it is the same.
+// clockOf reads the schedule. @every counts from the record's beginning if the schedule is unchanged.
 func clockOf(object Object, now time.Time) (*Clock, *finding.Finding) {
 	spec := object.GetSchedule()
 	clock, refusal := Parse(spec.Schedule, spec.TimeZone, now, now)
@@ -79,7 +79,7 @@ func clockOf(object Object, now time.Time) (*Clock, *finding.Finding) {
 	return Parse(spec.Schedule, spec.TimeZone, since, now)
 }
 
-// limit is a number of runs to keep. Below zero none can be kept.
+// limit returns a number of runs to retain, at least zero.
 func limit(asked *int32) int {
 	if asked == nil {
 		return 1

@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-func TestOnlyProvenInstantsAreBelieved(t *testing.T) {
+func TestUnprovenInstantsAreDropped(t *testing.T) {
 	object := following(hour(1)).s
 	now := hour(3).Add(time.Minute)
 	run := func(change func(*schedule.Run)) schedule.Run {
@@ -45,9 +45,9 @@ func TestOnlyProvenInstantsAreBelieved(t *testing.T) {
 		"of the year 9990": {run(func(r *schedule.Run) { r.Instant, r.Name = far, schedule.RunName("pi", far) }), false},
 	} {
 		policy := schedule.PolicyOf(&object, now)
-		got := schedule.Believe(&object, policy, []schedule.Run{test.run}, now)[0]
-		if believed := !got.Instant.IsZero(); believed != test.want {
-			t.Errorf("the instant of a run %s: believed %t, want %t", name, believed, test.want)
+		got := schedule.DropUnprovenInstants(&object, policy, []schedule.Run{test.run}, now)[0]
+		if proven := !got.Instant.IsZero(); proven != test.want {
+			t.Errorf("the instant of a run %s: proven %t, want %t", name, proven, test.want)
 		}
 		if got.Name != test.run.Name {
 			t.Errorf("a run %s is dropped", name)
@@ -55,13 +55,13 @@ func TestOnlyProvenInstantsAreBelieved(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsSettledFarAheadSleepsNoLonger(t *testing.T) {
+func TestARecordSettledTooFarAheadIsCorrected(t *testing.T) {
 	now := hour(3).Add(time.Minute)
 	object := following(hour(1)).Record(func(r *v1alpha1.ScheduleRecord) {
 		r.SettledUntil.Time = time.Date(9990, 1, 1, 0, 0, 0, 0, time.UTC)
 	}).s
 	decision := schedule.Decide(&object, schedule.PolicyOf(&object, now), now)
-	if !decision.Next.Equal(hour(4)) || !decision.LookAgain.Equal(hour(4)) {
-		t.Errorf("the next run is %s and is looked at again at %s, want %s", decision.Next, decision.LookAgain, hour(4))
+	if !decision.Next.Equal(hour(4)) || !decision.RequeueAt.Equal(hour(4)) {
+		t.Errorf("the next run is %s and requeued for %s, want %s", decision.Next, decision.RequeueAt, hour(4))
 	}
 }

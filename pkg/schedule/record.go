@@ -8,16 +8,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// The reasons why there is no run for an instant.
+// The reasons why an instant has no run.
 const (
-	// ReasonRefused is that the API server refused the application.
+	// ReasonRefused: the API server refused the application.
 	ReasonRefused = "Refused"
-	// ReasonNameTaken is that somebody else's application has the run's name.
+	// ReasonNameTaken: an application of another owner has the run's name.
 	ReasonNameTaken = "NameTaken"
 )
 
-// Start notes in a record what became of an instant: a run that was started, or none.
-func Start(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
+// RecordRun records the result for an instant: a run that was started, or none.
+func RecordRun(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 	Settle(record, run.ScheduledTime.Time)
 	if last := record.Last; last != nil && last.Name == run.Name && last.UID == run.UID {
 		run.Unknown = last.Unknown
@@ -36,24 +36,24 @@ func Start(record *v1alpha1.ScheduleRecord, run v1alpha1.ScheduledRun) {
 	record.Active = record.Active[max(len(record.Active)-maxActive, 0):]
 }
 
-// Settled says whether an instant is settled.
+// Settled reports whether an instant is settled.
 func Settled(record *v1alpha1.ScheduleRecord, instant time.Time) bool {
 	return !instant.After(record.SettledUntil.Time)
 }
 
-// Found notes a run that exists and that the record does not know of: whoever started it came no further. The instants
-// before it were missed.
-func Found(record *v1alpha1.ScheduleRecord, policy Policy, run Run) {
+// RecordFound records a run that exists without being recorded: the process that started it stopped before recording
+// it. The instants before it were missed.
+func RecordFound(record *v1alpha1.ScheduleRecord, policy Policy, run Run) {
 	if policy.Clock != nil && !record.Suspended {
 		record.Missed += policy.Clock.Between(record.SettledUntil.Time, run.Instant)
 	}
-	Start(record, v1alpha1.ScheduledRun{
+	RecordRun(record, v1alpha1.ScheduledRun{
 		ScheduledTime: seconds(run.Instant), StartedAt: metav1.NewMicroTime(run.Created), Name: run.Name, UID: run.UID,
 	})
 }
 
-// Unrecorded is the latest of the runs for instants that a record has not settled; nil where there is none.
-func Unrecorded(record *v1alpha1.ScheduleRecord, runs []Run) *Run {
+// LatestUnrecorded returns the latest run for an instant that the record has not settled; nil if there is none.
+func LatestUnrecorded(record *v1alpha1.ScheduleRecord, runs []Run) *Run {
 	var latest *Run
 	for i := range runs {
 		run := &runs[i]

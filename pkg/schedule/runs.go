@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// RunState is how far a run is.
+// RunState is the state of a run.
 type RunState string
 
 // The states of a run.
@@ -27,15 +27,15 @@ type Run struct {
 	Created time.Time
 	// Controller is the uid of its controlling owner; empty if it has none.
 	Controller types.UID
-	// Instant is the instant that the run claims to be for; zero if it claims none. Believe drops claims that are not
+	// Instant is the instant that the run claims to be for; zero if it claims none. DropUnprovenInstants drops claims that are not
 	// proven.
 	Instant time.Time
 	State   RunState
-	// Deleting says that its deletion was accepted.
+	// Deleting reports whether its deletion was accepted.
 	Deleting bool
 }
 
-// references makes references to runs, with the unknown fields of those that a record has.
+// references returns a function that refers to a run, with the unknown fields that the record has for it.
 func references(record *v1alpha1.ScheduleRecord) func(Run) v1alpha1.RunReference {
 	unknown := map[types.UID]v1alpha1.UnknownFields{}
 	for _, known := range slices.Concat(record.Active, record.Surplus) {
@@ -48,12 +48,12 @@ func references(record *v1alpha1.ScheduleRecord) func(Run) v1alpha1.RunReference
 	}
 }
 
-// maxActive bounds what a record holds of the runs that have not ended. Of more, the oldest are forgotten.
+// maxActive bounds the active runs in a record. If there are more, the oldest are forgotten.
 const maxActive = 256
 
-// Count notes in a record and a status how the runs of a schedule stand, of the instants that are settled. unseen are those that the record has as active
-// and that were not seen to end, or to go.
-func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, policy Policy, runs []Run, unseen []v1alpha1.RunReference) {
+// Count writes the runs of settled instants into a record and a status: active, retained and surplus. uncached are the runs that the record has as active
+// and that exist although the cache does not have them.
+func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, policy Policy, runs []Run, uncached []v1alpha1.RunReference) {
 	runs = slices.Clone(runs)
 	slices.SortFunc(runs, func(a, b Run) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Name, a.Name)) })
 	reference := references(record)
@@ -63,7 +63,7 @@ func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, pol
 	for _, run := range runs {
 		switch {
 		case !run.Instant.IsZero() && !Settled(record, run.Instant):
-			// Whoever started it is about to record it, and a write meanwhile would be in the way.
+			// The process that started it is about to record it, and a write now would conflict.
 		case run.State == RunActive:
 			active = append(active, reference(run))
 		case run.Deleting:
@@ -74,12 +74,12 @@ func Count(status *v1alpha1.ScheduleStatus, record *v1alpha1.ScheduleRecord, pol
 		}
 	}
 	status.PastSuccessfulRunNames, status.PastFailedRunNames = kept[RunSucceeded], kept[RunFailed]
-	active = append(active, unseen...)
+	active = append(active, uncached...)
 	slices.SortFunc(active, byName)
 	record.Active = active[max(len(active)-maxActive, 0):]
 	slices.SortFunc(surplus, byName)
 	record.Surplus = surplus[:min(len(surplus), maxActive)]
 }
 
-// byName sorts by age, too: the names end with their times.
+// byName also sorts by age: the names end with their times.
 func byName(a, b v1alpha1.RunReference) int { return cmp.Compare(a.Name, b.Name) }

@@ -15,21 +15,22 @@ import (
 
 // The condition types.
 const (
-	// ConditionScheduled is True while runs are to come; False says why none are.
+	// ConditionScheduled is True if runs will follow. If it is False, it says why none will.
 	ConditionScheduled = "Scheduled"
-	// ConditionRunStarted is True where the last run that was due was started; False says why it was not, or not yet.
+	// ConditionRunStarted is True if the last due run was started. If it is False, it says why it was not, or not
+	// yet.
 	ConditionRunStarted = "RunStarted"
-	// ConditionWarning is True where not all of the template was taken.
+	// ConditionWarning is True if a part of the template was ignored.
 	ConditionWarning = "Warning"
-	// ConditionHandlerAnswered is False where a handler was asked for too long.
+	// ConditionHandlerAnswered is False if a handler has not acted for too long.
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
 
-// ReasonSuspended is why no runs are to come while the spec says so.
+// ReasonSuspended is why no runs follow while the spec says so.
 const ReasonSuspended = "Suspended"
 
-// Project makes the status of what was decided. silentHandler names a handler that was asked for too long.
-func Project(object Object, policy Policy, decision Decision, silentHandler string, now time.Time) {
+// Project writes a decision into the status. overdueHandler names a handler that has not acted for too long.
+func Project(object Object, policy Policy, decision Decision, overdueHandler string, now time.Time) {
 	status, record := object.GetScheduleStatus(), decision.Record
 	status.Firesteel, status.ObservedGeneration = record, object.GetGeneration()
 	status.ScheduleState, status.Reason = v1alpha1.ScheduleStateScheduled, ""
@@ -45,11 +46,11 @@ func Project(object Object, policy Policy, decision Decision, silentHandler stri
 		started := seconds(last.StartedAt.Time)
 		status.LastRun, status.LastRunName = &started, last.Name
 	}
-	conclude(status, policy, silentHandler, now)
+	conclude(status, policy, overdueHandler, now)
 }
 
-// conclude sets the conditions. One that has nothing to say is absent.
-func conclude(status *v1alpha1.ScheduleStatus, policy Policy, silentHandler string, now time.Time) {
+// conclude sets the conditions, and removes those that do not apply.
+func conclude(status *v1alpha1.ScheduleStatus, policy Policy, overdueHandler string, now time.Time) {
 	set := func(kind string, condition *metav1.Condition) {
 		if condition == nil {
 			meta.RemoveStatusCondition(&status.Conditions, kind)
@@ -62,7 +63,7 @@ func conclude(status *v1alpha1.ScheduleStatus, policy Policy, silentHandler stri
 	set(ConditionScheduled, scheduled(policy))
 	set(ConditionRunStarted, runStarted(status.Firesteel))
 	set(ConditionWarning, warning(status.Firesteel))
-	set(ConditionHandlerAnswered, handlerAnswered(silentHandler))
+	set(ConditionHandlerAnswered, handlerAnswered(overdueHandler))
 }
 
 func scheduled(policy Policy) *metav1.Condition {
@@ -79,15 +80,15 @@ func scheduled(policy Policy) *metav1.Condition {
 	}
 }
 
-// heldBy says what a run waits for.
+// heldBy holds the condition for what a run waits for.
 var heldBy = map[v1alpha1.ConcurrencyPolicy]metav1.Condition{
 	v1alpha1.ConcurrencyForbid: {
 		Reason:  "WaitsForRunningRun",
-		Message: "The run due at %s waits for the end of %s; it is missed where the next one is due before that.",
+		Message: "The run due at %s waits for the end of %s; it is missed if the next run is due before that.",
 	},
 	v1alpha1.ConcurrencyReplace: {
 		Reason:  "ReplacesRunningRun",
-		Message: "The run due at %s starts when %s is gone, whose deletion was accepted.",
+		Message: "The run due at %s starts when %s is gone; its deletion was accepted.",
 	},
 }
 
@@ -121,20 +122,20 @@ func warning(record *v1alpha1.ScheduleRecord) *metav1.Condition {
 	return nil
 }
 
-func handlerAnswered(silent string) *metav1.Condition {
-	if silent == "" {
+func handlerAnswered(overdue string) *metav1.Condition {
+	if overdue == "" {
 		return nil
 	}
 	return &metav1.Condition{
 		Status: metav1.ConditionFalse, Reason: "NoAnswer",
-		Message: fmt.Sprintf("The handler %q was asked and has not acted; see that it runs, or change where it runs in the "+
-			"ConfigMap config-handlers.", silent),
+		Message: fmt.Sprintf("The handler %q was asked and has not acted; make sure that it runs, or change where it runs in the "+
+			"ConfigMap config-handlers.", overdue),
 	}
 }
 
 func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// maxNamed is how many runs a message names.
+// maxNamed bounds the runs that a message names.
 const maxNamed = 3
 
 func named(runs []v1alpha1.RunReference) string {
@@ -151,8 +152,8 @@ func named(runs []v1alpha1.RunReference) string {
 	return strings.Join(names, ", ")
 }
 
-// maxMessage bounds what is said of a refusal, in bytes. A condition's message can have 32 KiB.
+// maxMessage bounds the message of a refusal, in bytes. A condition's message may have 32 KiB.
 const maxMessage = 4 << 10
 
-// clipped is a message as a status may have it: redacted, and short enough.
+// clipped redacts and clips a message for a status.
 func clipped(message string) string { return text.Clip(redact.Text(message), maxMessage) }

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-func TestUnknownFieldsAreKept(t *testing.T) {
+func TestUnknownFieldsArePreserved(t *testing.T) {
 	begun := v1alpha1.BegunRun{ScheduledTime: metav1.NewTime(hour(1)), At: metav1.NewMicroTime(hour(1))}
 	last := v1alpha1.ScheduledRun{ScheduledTime: metav1.NewTime(hour(0)), Name: "last", UID: "last"}
 	s := following(hour(0)).Record(func(r *v1alpha1.ScheduleRecord) {
@@ -25,14 +25,14 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, record); diff != "" {
 		t.Errorf("decided (-want +got):\n%s", diff)
 	}
-	schedule.Begin(record, hour(1), hour(1))
+	schedule.RecordBegun(record, hour(1), hour(1))
 	schedule.Count(&v1alpha1.ScheduleStatus{}, record, schedule.Policy{}, []schedule.Run{
 		{Name: "active", UID: "active"}, {Name: "surplus", UID: "surplus", State: schedule.RunFailed},
 	}, nil)
 	if diff := cmp.Diff(want, record); diff != "" {
 		t.Errorf("begun and counted (-want +got):\n%s", diff)
 	}
-	schedule.Start(record, v1alpha1.ScheduledRun{Name: "last", UID: "last"})
+	schedule.RecordRun(record, v1alpha1.ScheduledRun{Name: "last", UID: "last"})
 	if record.Unknown != want.Unknown || record.Last.Unknown != want.Last.Unknown {
 		t.Errorf("started: %+v", record)
 	}

@@ -6,21 +6,20 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// wallClock finds the instants at which the clocks of a zone show what a cron expression asks for, over the changes of
-// the zone's offset too:
+// wallClock finds the instants at which the clocks of a zone show a time of a cron expression, including changes of
+// the zone's offset:
 //
-//   - A time that the clocks skip is due at the instant of the change, so that no day is without its run.
-//   - A time that the clocks show twice is due the first time only.
-//   - An expression for every hour follows the hours that pass and not those that are shown, where the change is by
-//     whole hours: there are as many hours between two runs as ever.
+// - A time that the clocks skip is due at the instant of the change, so that no day is without its run.
+// - A time that the clocks show twice is due only the first time.
+// - An expression for every hour follows elapsed hours and not shown hours, if the change is by whole hours.
 //
-// Times of the clocks are reckoned as if they were UTC's, where nothing is skipped and nothing is shown twice.
+// Shown times are computed as if they were UTC, where no time is skipped or shown twice.
 type wallClock struct {
 	fields   *cron.SpecSchedule
 	location *time.Location
 }
 
-// offset is one of a zone's, and when it begins and ends to hold; zero where it always did or will.
+// offset is an offset of a zone, with its begin and end; zero if it has none.
 type offset struct {
 	seconds    int
 	begin, end time.Time
@@ -45,9 +44,9 @@ func (w wallClock) next(after time.Time) time.Time {
 	now := w.offsetAt(after)
 	shown := now.shown(after)
 	if !now.begin.IsZero() {
-		// What was shown before the clocks went back is over.
+		// Times shown before the clocks went back do not count again.
 		if before := w.offsetAt(now.begin.Add(-time.Nanosecond)); !w.followsHours(before, now) {
-			shown = later(shown, just(before.shown(now.begin)))
+			shown = later(shown, secondBefore(before.shown(now.begin)))
 		}
 	}
 	for {
@@ -62,19 +61,19 @@ func (w wallClock) next(after time.Time) time.Time {
 		change := now.end
 		following := w.offsetAt(change)
 		if w.followsHours(now, following) {
-			shown = just(following.shown(change))
+			shown = secondBefore(following.shown(change))
 		} else {
 			if shown.Before(following.shown(change)) {
-				return change.UTC() // the clocks skip it
+				return change.UTC() // the clocks skip the time
 			}
-			shown = just(now.shown(change))
+			shown = secondBefore(now.shown(change))
 		}
 		now = following
 	}
 }
 
-// just is a time that what is due at another is after.
-func just(shown time.Time) time.Time { return shown.Add(-time.Second) }
+// secondBefore returns the time one second earlier. Instants are whole seconds, so the given one is the first that can follow it.
+func secondBefore(shown time.Time) time.Time { return shown.Add(-time.Second) }
 
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {
@@ -85,7 +84,7 @@ func later(a, b time.Time) time.Time {
 
 const everyHour = 1<<24 - 1
 
-// followsHours says that the change from one offset to another is nothing to the expression.
+// followsHours reports whether the expression ignores the change from one offset to another.
 func (w wallClock) followsHours(before, after offset) bool {
 	return w.fields.Hour&everyHour == everyHour && (after.seconds-before.seconds)%3600 == 0
 }

@@ -290,9 +290,9 @@ func TestRunIsNotStartedBesideOneThatMayExist(t *testing.T) {
 
 // A run that was begun long ago is not created, since another process may create it at the same time.
 func TestRunBegunLongAgoIsNotCreated(t *testing.T) {
-	begun := func(s *v1alpha1.ScheduledSparkApplication) { schedule.Begin(s.Status.Firesteel, due, due) }
+	begun := func(s *v1alpha1.ScheduledSparkApplication) { schedule.RecordBegun(s.Status.Firesteel, due, due) }
 	for after, writes := range map[time.Duration]string{
-		20 * time.Second: started, 21 * time.Second: "", schedule.BegunHolds: fenced,
+		20 * time.Second: started, 21 * time.Second: "", schedule.BegunTimeout: fenced,
 	} {
 		s := newServer(t, hourly().Running("Forbid").With(begun))
 		s.now = due.Add(after)
@@ -395,7 +395,7 @@ func TestRunThatIsSupersededIsDeleted(t *testing.T) {
 			return false, nil, nil
 		}
 		theirs := hourly().Obj()
-		schedule.Start(theirs.Status.Firesteel, v1alpha1.ScheduledRun{
+		schedule.RecordRun(theirs.Status.Firesteel, v1alpha1.ScheduledRun{
 			ScheduledTime: metav1.NewTime(due), Name: schedule.RunName("pi", due), UID: "uid-of-theirs",
 		})
 		resource := v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications")

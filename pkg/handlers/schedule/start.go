@@ -82,12 +82,12 @@ func (h *handler) recordBegun(ctx context.Context, t *task) error {
 		return nil
 	}
 	if recorded := t.record().Begun; recorded != nil {
-		if t.readAt.Sub(recorded.At.Time) > schedule.BegunHolds-maxReadAge {
+		if t.readAt.Sub(recorded.At.Time) > schedule.BegunTimeout-maxReadAge {
 			return errStaleRead
 		}
 		return nil
 	}
-	schedule.Begin(t.record(), t.decision.Due, t.readAt)
+	schedule.RecordBegun(t.record(), t.decision.Due, t.readAt)
 	return h.writeStatus(ctx, t)
 }
 
@@ -144,7 +144,7 @@ func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstru
 		return nil, fmt.Errorf("read run %s/%s: %w", run.GetNamespace(), run.GetName(), err)
 	}
 	runs := []schedule.Run{variant.RunOf(found)}
-	claim := schedule.Believe(t.schedule, t.policy, runs, h.clock.Now())[0]
+	claim := schedule.DropUnprovenInstants(t.schedule, t.policy, runs, h.clock.Now())[0]
 	switch {
 	case claim.Instant.Equal(t.decision.Due):
 		return found, nil
@@ -161,7 +161,7 @@ func (h *handler) findRun(ctx context.Context, t *task, run *unstructured.Unstru
 // recordOutcome records the run of an instant. It does so even if the schedule was suspended or edited meanwhile, since the run exists.
 // If another run was recorded for the same instant, it deletes its own.
 func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.ScheduledRun) error {
-	schedule.Start(t.record(), outcome)
+	schedule.RecordRun(t.record(), outcome)
 	err := h.writeStatus(ctx, t)
 	if !apierrors.IsConflict(err) {
 		return err
@@ -176,7 +176,7 @@ func (h *handler) recordOutcome(ctx context.Context, t *task, outcome v1alpha1.S
 		if schedule.Settled(current.record(), outcome.ScheduledTime.Time) {
 			return h.deleteSuperseded(ctx, current, outcome)
 		}
-		schedule.Start(current.record(), outcome)
+		schedule.RecordRun(current.record(), outcome)
 		return h.writeStatus(ctx, current)
 	})
 }

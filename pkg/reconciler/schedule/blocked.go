@@ -30,7 +30,7 @@ func (r *Reconciler) isBlocked(ctx context.Context, s variant.Schedule) (bool, e
 	return false, nil
 }
 
-// withdraw ends what was published for a schedule: its handler is asked no more.
+// withdraw withdraws the request to the handler of a schedule.
 func (r *Reconciler) withdraw(s variant.Schedule) {
 	r.relay.Forget(s.GetUID())
 	r.published.forget(s.GetUID())

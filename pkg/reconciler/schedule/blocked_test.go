@@ -17,7 +17,7 @@ import (
 )
 
 // The CustomResourceDefinition may be another operator's: it drops the record, or refuses it.
-func TestScheduleWhoseRecordIsNotStoredIsLeftAloneForAMinute(t *testing.T) {
+func TestAScheduleWithAPrunedRecordIsLeftAloneForAMinute(t *testing.T) {
 	invalid := apierrors.NewInvalid(v1alpha1.SchemeGroupVersion.WithKind("ScheduledSparkApplication").GroupKind(), "pi", nil)
 	for name, refusal := range map[string]error{"it is dropped": nil, "it is refused": invalid} {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestScheduleWhoseRecordIsNotStoredIsLeftAloneForAMinute(t *testing.T) {
 					}
 				}
 			}
-			if len(st.teller.asked) > 0 {
-				t.Errorf("the handler is asked for %v", st.teller.asked)
+			if len(st.publisher.asked) > 0 {
+				t.Errorf("the handler is asked for %v", st.publisher.asked)
 			}
 		})
 	}

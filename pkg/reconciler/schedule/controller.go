@@ -32,11 +32,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// workers is the number of schedules that are reconciled at the same time. Those of one namespace hold at most three quarters of them.
+// workers is the number of schedules that are reconciled at the same time. One namespace may use at most three
+// quarters of them.
 const workers = 20
 
-// leasePrefix begins the names of the leases of the leader election. Two versions of Firesteel that run side by side during an
-// upgrade must share them, so they keep the names of the types that were reconciled with before: package, dot, type.
+// leasePrefix begins the names of the leases of the leader election. Two versions of Firesteel that run side by side
+// during an upgrade must share the leases. So the names keep the form of an earlier type name: package, dot, type.
 const leasePrefix = "github.com.firesteel-dev.firesteel.pkg.reconciler.scheduledsparkapplication."
 
 // kindParts are the informers and the generated reconciler of one of the kinds.
@@ -156,17 +157,17 @@ func watchSchedules(ctx context.Context, r *Reconciler, impl *controller.Impl, i
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerFuncs{
 		AddFunc: impl.Enqueue,
 		UpdateFunc: func(before, after any) {
-			was, is := before.(variant.Schedule), after.(variant.Schedule)
+			from, to := before.(variant.Schedule), after.(variant.Schedule)
 			switch {
-			case r.written.RolledBack(was, is):
-				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
-			case leads.IsLeaderFor(base.KeyOf(is)):
-				r.emitEvents(ctx, was, is)
+			case r.written.RolledBack(from, to):
+				r.relay.Forget(to.GetUID()) // its acknowledgements are void
+			case leads.IsLeaderFor(base.KeyOf(to)):
+				r.emitEvents(ctx, from, to)
 			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
-			if s, is := base.LastKnown(object).(variant.Schedule); is {
+			if s, ok := base.LastKnown(object).(variant.Schedule); ok {
 				r.forget(s)
 			}
 		},
@@ -214,7 +215,7 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 		}
 		schedules, err := parts.schedules.GetIndexer().ByIndex(byRun, string(run.GetUID()))
 		if err != nil {
-			return // there is such an index
+			return // impossible: the index exists
 		}
 		for _, s := range schedules {
 			impl.Enqueue(s)
@@ -223,8 +224,8 @@ func watchRuns(ctx context.Context, r *Reconciler, impl *controller.Impl, parts 
 	base.AddHandler(ctx, parts.runs, cache.ResourceEventHandlerFuncs{
 		AddFunc: changed,
 		UpdateFunc: func(before, after any) {
-			was, is := variant.RunOf(before.(metav1.Object)), variant.RunOf(after.(metav1.Object))
-			if was != is {
+			from, to := variant.RunOf(before.(metav1.Object)), variant.RunOf(after.(metav1.Object))
+			if from != to {
 				changed(after)
 			}
 		},

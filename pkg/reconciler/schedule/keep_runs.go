@@ -27,14 +27,15 @@ func KeepKubeflowRuns(ctx context.Context, changed func(run types.NamespacedName
 	return KeepRuns(ctx, variant.Kubeflow, kubeflowsinformer.Get(ctx).Informer(), changed)
 }
 
-// KeepRuns returns a function that reports whether a run must keep its finalizer: its schedule has not recorded it yet. Without the
-// record another run might be started in its place. changed is called with each such run when its schedule changes.
+// KeepRuns returns a function that reports whether a run must keep its finalizer because its schedule has not
+// recorded it yet. Without the record, a second run for the same instant could be started. changed is called with
+// each such run when its schedule changes.
 func KeepRuns(
 	ctx context.Context, k *variant.Kind, schedules cache.SharedIndexInformer, changed func(run types.NamespacedName),
 ) func(run dialect.Application) bool {
 	w := &unrecordedRuns{kind: k, schedules: schedules.GetStore(), clock: clock.RealClock{}, changed: changed, runs: map[types.UID]map[types.NamespacedName]bool{}}
 	base.AddHandler(ctx, schedules, cache.ResourceEventHandlerFuncs{
-		// What has another's name now is news of the one before.
+		// The schedule may have been replaced by one with the same name: then this is news about the old one.
 		UpdateFunc: func(before, _ any) { w.scheduleChanged(before) },
 		DeleteFunc: func(object any) { w.scheduleChanged(base.LastKnown(object)) },
 	})
@@ -67,15 +68,15 @@ func (w *unrecordedRuns) keep(run dialect.Application) bool {
 
 func (w *unrecordedRuns) isUnrecorded(owner *metav1.OwnerReference, run dialect.Application) bool {
 	object, _, err := w.schedules.GetByKey(run.GetNamespace() + "/" + owner.Name)
-	s, is := object.(variant.Schedule)
-	if err != nil || !is || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
+	s, ok := object.(variant.Schedule)
+	if err != nil || !ok || s.GetUID() != owner.UID || s.GetDeletionTimestamp() != nil {
 		return false
 	}
-	// Whoever started the run may have a clock that is ahead. The run waits until its instant has passed here, too: then its
-	// schedule records it.
+	// The clock of the process that started the run may be ahead. Until the instant has passed here, the schedule
+	// cannot record the run, so the run waits.
 	now := w.clock.Now()
 	claimed := []schedule.Run{variant.RunOf(run)}
-	instant := schedule.Believe(s, schedule.PolicyOf(s, now), claimed, now.Add(schedule.ClocksDiffer))[0].Instant
+	instant := schedule.DropUnprovenInstants(s, schedule.PolicyOf(s, now), claimed, now.Add(schedule.MaxClockSkew))[0].Instant
 	record := s.GetScheduleStatus().Firesteel
 	return record != nil && !record.Foreign() && !instant.IsZero() && !schedule.Settled(record, instant)
 }
@@ -99,8 +100,8 @@ func (w *unrecordedRuns) drop(owner types.UID, run types.NamespacedName) {
 
 // scheduleChanged enqueues the runs that wait for a schedule.
 func (w *unrecordedRuns) scheduleChanged(object any) {
-	s, is := object.(metav1.Object)
-	if !is {
+	s, ok := object.(metav1.Object)
+	if !ok {
 		return
 	}
 	w.mutex.Lock()

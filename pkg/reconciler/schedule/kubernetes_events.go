@@ -12,10 +12,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// emitEvents records log lines, metrics and Kubernetes Events of what changed in a schedule's status, whichever replica or handler wrote it.
+// emitEvents writes log lines, metrics and Kubernetes Events about changes of a schedule's status, whichever replica
+// or handler wrote it.
 func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Schedule) {
-	was, is := before.GetScheduleStatus(), after.GetScheduleStatus()
-	if was.Firesteel == nil || is.Firesteel == nil {
+	from, to := before.GetScheduleStatus(), after.GetScheduleStatus()
+	if from.Firesteel == nil || to.Firesteel == nil {
 		return
 	}
 	ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With("namespace", after.GetNamespace(), "name", after.GetName()))
@@ -23,9 +24,9 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 	event := func(reason, format string, arguments ...any) {
 		recorder.Eventf(after, corev1.EventTypeWarning, reason, format, arguments...)
 	}
-	missed := is.Firesteel.Missed - was.Firesteel.Missed
-	last := is.Firesteel.Last
-	if fresh := last != nil && (was.Firesteel.Last == nil || *was.Firesteel.Last != *last); fresh {
+	missed := to.Firesteel.Missed - from.Firesteel.Missed
+	last := to.Firesteel.Last
+	if fresh := last != nil && (from.Firesteel.Last == nil || *from.Firesteel.Last != *last); fresh {
 		logRun(ctx, last)
 		r.metrics.RecordRun(r.kind.GroupVersion.Group, last)
 		if last.UID == "" {
@@ -37,8 +38,8 @@ func (r *Reconciler) emitEvents(ctx context.Context, before, after variant.Sched
 		logging.FromContext(ctx).Infow("runs missed", "count", missed)
 		event("RunsMissed", "%d run(s) were not started in time.", missed)
 	}
-	r.metrics.CountMissed(r.kind.GroupVersion.Group, is.Firesteel.Missed-was.Firesteel.Missed)
-	if refused := v1alpha1.ScheduleStateFailedValidation; is.ScheduleState == refused && was.Reason != is.Reason {
-		event(string(refused), "%s", is.Reason)
+	r.metrics.CountMissed(r.kind.GroupVersion.Group, to.Firesteel.Missed-from.Firesteel.Missed)
+	if refused := v1alpha1.ScheduleStateFailedValidation; to.ScheduleState == refused && from.Reason != to.Reason {
+		event(string(refused), "%s", to.Reason)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-// logDecision writes one debug line for a decision: the run that is due, the next one, whether the handler is asked, and until when.
+// logDecision writes one debug line for a decision: the due run, the next run, whether the handler is asked, and the
+// requeue time.
 func logDecision(ctx context.Context, decision schedule.Decision, asks bool) {
 	var keys []any
 	if !decision.Due.IsZero() {
@@ -24,8 +25,8 @@ func logDecision(ctx context.Context, decision schedule.Decision, asks bool) {
 	if asks {
 		keys = append(keys, "awaits", schedule.Handler)
 	}
-	if !decision.LookAgain.IsZero() {
-		keys = append(keys, "until", decision.LookAgain)
+	if !decision.RequeueAt.IsZero() {
+		keys = append(keys, "until", decision.RequeueAt)
 	}
 	logging.FromContext(ctx).Debugw("decided", keys...)
 }

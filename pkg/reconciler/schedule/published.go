@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// published knows the schedules of which the relay has a snapshot.
+// published holds the schedules of which the relay has a snapshot.
 type published struct {
 	mutex sync.Mutex
 	uids  map[types.UID]bool

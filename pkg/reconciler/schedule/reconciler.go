@@ -30,9 +30,11 @@ import (
 )
 
 const (
-	// handlerDelay is how long the handler may take from creating a run to recording it. After that the reconciler records it.
+	// handlerDelay is how long the handler may take between creating a run and recording it. After that the
+	// reconciler records it.
 	handlerDelay = 5 * time.Second
-	// maxRequeue is the longest time between two reconciles of a schedule, so that a change of the system clock is noticed.
+	// maxRequeue is the longest time between two reconciles of a schedule. It bounds how late a change of the system
+	// clock is noticed.
 	maxRequeue = 10 * time.Minute
 )
 
@@ -84,21 +86,21 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 		return err
 	}
 	decision, again := decide(s, policy, runs, now)
-	unseen, err := r.uncachedRuns(ctx, s, decision.Record, runs)
+	uncached, err := r.uncachedRuns(ctx, s, decision.Record, runs)
 	if err != nil {
 		return err
 	}
-	if len(unseen) > 0 {
+	if len(uncached) > 0 {
 		again = handlerDelay
 	}
-	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, unseen)
+	schedule.Count(s.GetScheduleStatus(), decision.Record, policy, runs, uncached)
 	instant, asks := handlerRequest(decision, policy)
 	r.backlog.Set(s.GetUID(), asks && !decision.Due.IsZero())
-	silent := ""
+	overdueHandler := ""
 	if asks {
-		silent = r.relay.Progress(s.GetUID()).OverdueHandler
+		overdueHandler = r.relay.Progress(s.GetUID()).OverdueHandler
 	}
-	schedule.Project(s, policy, decision, silent, now)
+	schedule.Project(s, policy, decision, overdueHandler, now)
 	logDecision(ctx, decision, asks)
 	if worthWriting(before, s.GetScheduleStatus()) {
 		wait := time.Duration(0)
@@ -118,26 +120,26 @@ func (r *Reconciler) advance(ctx context.Context, s variant.Schedule) error {
 	return nil
 }
 
-// decide decides with the runs that exist and are not recorded. The handler gets time to record a run that it just started. After
-// that the reconciler records it.
+// decide decides with the existing runs that are not recorded. The handler has some time to record a run that it just
+// started. After that the reconciler records it.
 func decide(
 	s variant.Schedule, policy schedule.Policy, runs []schedule.Run, now time.Time,
 ) (decision schedule.Decision, again time.Duration) {
 	decision = schedule.Decide(s, policy, now)
-	found := schedule.Unrecorded(decision.Record, runs)
+	found := schedule.LatestUnrecorded(decision.Record, runs)
 	if found == nil {
 		return decision, 0
 	}
 	if age := now.Sub(found.Created); age < handlerDelay && found.Instant.Equal(decision.Due) {
 		return decision, handlerDelay
 	}
-	schedule.Found(decision.Record, policy, *found)
+	schedule.RecordFound(decision.Record, policy, *found)
 	s.GetScheduleStatus().Firesteel = decision.Record
 	return schedule.Decide(s, policy, now), 0
 }
 
-// handlerRequest reports whether the handler is asked to act, and the instant that the request is about: a run is due and waits for
-// no other, or ended runs exceed the history limits.
+// handlerRequest returns the instant of the request to the handler, and whether there is one: a run is due and does
+// not wait for another, or more runs have ended than the history limits allow.
 func handlerRequest(decision schedule.Decision, policy schedule.Policy) (time.Time, bool) {
 	record := decision.Record
 	if !decision.Due.IsZero() && (record.Held == nil || record.Held.Policy != policy.Concurrency || len(record.Active) == 0) {
@@ -146,7 +148,7 @@ func handlerRequest(decision schedule.Decision, policy schedule.Policy) (time.Ti
 	return record.SettledUntil.Time, len(record.Surplus) > 0 && !record.SettledUntil.IsZero()
 }
 
-// runsOf returns the runs of a schedule that the cache has, with proven instants. A run counts even if its owner or label was
+// runsOf returns the cached runs of a schedule, with proven instants. A run counts even if its owner or label was
 // removed.
 func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time.Time) ([]schedule.Run, error) {
 	owned, err := r.runs.ByIndex(bySchedule, string(s.GetUID()))
@@ -168,10 +170,10 @@ func (r *Reconciler) runsOf(s variant.Schedule, policy schedule.Policy, now time
 			runs[run.GetUID()] = variant.RunOf(run)
 		}
 	}
-	return schedule.Believe(s, policy, slices.Collect(maps.Values(runs)), now), nil
+	return schedule.DropUnprovenInstants(s, policy, slices.Collect(maps.Values(runs)), now), nil
 }
 
-// activeRuns returns the runs that the record has as active, as the cache has them.
+// activeRuns returns the runs that are active in the record, from the cache.
 func (r *Reconciler) activeRuns(s variant.Schedule) (runs []any) {
 	record := s.GetScheduleStatus().Firesteel
 	if record == nil {
@@ -186,7 +188,7 @@ func (r *Reconciler) activeRuns(s variant.Schedule) (runs []any) {
 	return runs
 }
 
-// uncachedRuns returns the runs that the record has as active and that exist although the cache does not have them: the cache may
+// uncachedRuns returns the active runs of the record that exist although the cache does not have them: the cache may
 // be stale.
 func (r *Reconciler) uncachedRuns(
 	ctx context.Context, s variant.Schedule, record *v1alpha1.ScheduleRecord, runs []schedule.Run,
@@ -203,7 +205,7 @@ func (r *Reconciler) uncachedRuns(
 		if last := record.Last; last == nil || last.UID != reference.UID || r.clock.Since(last.StartedAt.Time) >= handlerDelay {
 			run, err := r.kind.Run(ctx, r.client, types.NamespacedName{Namespace: s.GetNamespace(), Name: reference.Name})
 			if err != nil && !apierrors.IsNotFound(err) {
-				return nil, fmt.Errorf("look for run %s: %w", reference.Name, err)
+				return nil, fmt.Errorf("get run %s: %w", reference.Name, err)
 			}
 			if err != nil || run.GetUID() != reference.UID {
 				continue
@@ -258,10 +260,10 @@ func (r *Reconciler) write(ctx context.Context, s variant.Schedule, first bool) 
 
 // publish asks the handler, or withdraws the request.
 func (r *Reconciler) publish(ctx context.Context, s variant.Schedule, instant time.Time, asks bool) error {
-	story := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
+	snapshot := events.Snapshot{Object: r.kind.Object(s), Span: trace.SpanContextFromContext(ctx)}
 	if !asks {
 		if r.published.has(s.GetUID()) {
-			r.relay.Publish(story)
+			r.relay.Publish(snapshot)
 			if r.relay.Progress(s.GetUID()).Pending == 0 {
 				r.relay.Forget(s.GetUID())
 				r.published.forget(s.GetUID())
@@ -269,21 +271,21 @@ func (r *Reconciler) publish(ctx context.Context, s variant.Schedule, instant ti
 		}
 		return nil
 	}
-	event, err := events.NewDueEvent(story.Object, instant)
+	event, err := events.NewDueEvent(snapshot.Object, instant)
 	if err != nil {
-		return fmt.Errorf("make the event of %s: %w", instant, err)
+		return fmt.Errorf("create the event for %s: %w", instant, err)
 	}
-	story.Request = &events.PendingRequest{Handler: schedule.Handler, Event: event}
+	snapshot.Request = &events.PendingRequest{Handler: schedule.Handler, Event: event}
 	r.published.add(s.GetUID())
-	r.relay.Publish(story)
+	r.relay.Publish(snapshot)
 	return nil
 }
 
-// requeue requeues a schedule for when time alone changes something.
+// requeue requeues a schedule for its next deadline.
 func (r *Reconciler) requeue(ctx context.Context, s variant.Schedule, decision schedule.Decision, again time.Duration) {
 	after := maxRequeue
-	if !decision.LookAgain.IsZero() {
-		after = min(after, max(decision.LookAgain.Sub(r.clock.Now()), 0))
+	if !decision.RequeueAt.IsZero() {
+		after = min(after, max(decision.RequeueAt.Sub(r.clock.Now()), 0))
 	} else if again == 0 {
 		return
 	}

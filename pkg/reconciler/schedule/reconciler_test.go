@@ -31,12 +31,12 @@ var due = time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
 
 // fakePublisher collects requests to the handler.
 type fakePublisher struct {
-	asked []string
-	told  int
+	asked     []string
+	published int
 }
 
 func (l *fakePublisher) Publish(story events.Snapshot) {
-	l.told++
+	l.published++
 	if story.Request != nil {
 		l.asked = append(l.asked, story.Request.Handler+" "+story.Request.Event.ID())
 	}
@@ -50,17 +50,17 @@ func (l *fakePublisher) HasSink() bool                           { return true }
 // env is a reconciler with one schedule and fakes around it.
 type env struct {
 	*Reconciler
-	client *fake.Clientset
-	teller *fakePublisher
-	clock  *clocktesting.FakePassiveClock
-	again  time.Duration
-	// lost says that another replica leads the schedule, or that it is gone.
+	client    *fake.Clientset
+	publisher *fakePublisher
+	clock     *clocktesting.FakePassiveClock
+	again     time.Duration
+	// lost reports whether another replica leads the schedule, or it is deleted.
 	lost bool
 }
 
 func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv1.SparkApplication) *env {
 	t.Helper()
-	st := &env{client: fake.NewSimpleClientset(s), teller: &fakePublisher{}, clock: clocktesting.NewFakePassiveClock(due)}
+	st := &env{client: fake.NewSimpleClientset(s), publisher: &fakePublisher{}, clock: clocktesting.NewFakePassiveClock(due)}
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{bySchedule: indexBySchedule(variant.Apache)})
 	for _, run := range runs {
 		if err := indexer.Add(run); err != nil {
@@ -68,7 +68,7 @@ func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv
 		}
 	}
 	st.Reconciler = &Reconciler{
-		kind: variant.Apache, client: st.client, runs: indexer, relay: st.teller, clock: st.clock,
+		kind: variant.Apache, client: st.client, runs: indexer, relay: st.publisher, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
 		written:      writecache.New[variant.Schedule](), published: newPublished(), backlog: &base.StartBacklog{},
@@ -80,7 +80,7 @@ func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv
 func (st *env) reconcile(t *testing.T, now time.Time) {
 	t.Helper()
 	st.clock.SetTime(now)
-	st.teller.asked = nil
+	st.publisher.asked = nil
 	s, err := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func run(name string, state lifecycle.State, instant time.Time) *sparkv1.SparkAp
 
 const wrote = "update scheduledsparkapplications"
 
-func TestAScheduleAtRestCostsNothing(t *testing.T) {
+func TestAScheduleAtRestMakesNoRequest(t *testing.T) {
 	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-20*time.Minute))
 	if st.requests() != wrote {
@@ -128,15 +128,15 @@ func TestAScheduleAtRestCostsNothing(t *testing.T) {
 	}
 	for range 3 {
 		st.reconcile(t, due.Add(-5*time.Minute))
-		if st.requests() != "" || st.teller.told > 0 || st.again != 5*time.Minute {
-			t.Errorf("at rest it asked for %q, told %d times, and looks again in %s", st.requests(), st.teller.told, st.again)
+		if st.requests() != "" || st.publisher.published > 0 || st.again != 5*time.Minute {
+			t.Errorf("at rest it asked for %q, published %d times, and was requeued after %s", st.requests(), st.publisher.published, st.again)
 		}
 	}
 }
 
-// A reconcile may be in flight when another replica becomes the leader, or when its schedule is deleted. Runs that are due no more
-// must not keep others waiting.
-func TestARunIsNoBacklogOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
+// A reconcile may be running when another replica becomes the leader, or when its schedule is deleted. Runs that are
+// no longer due must not delay others.
+func TestADueRunCountsOnlyInTheBacklogOfTheLeader(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		var backlog base.StartBacklog
 		for n := range 32 {
@@ -152,19 +152,19 @@ func TestARunIsNoBacklogOfAReplicaThatDoesNotOwnItsSchedule(t *testing.T) {
 	}
 }
 
-func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
+func TestTheHandlerIsAskedFromTheDueInstantUntilItActs(t *testing.T) {
 	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-time.Second))
 	question := "schedule uid-of-pi.2026-03-01T13:00:00Z"
 	for _, now := range []time.Time{due, due.Add(time.Minute)} {
 		st.reconcile(t, now)
-		if got := strings.Join(st.teller.asked, ", "); got != question || st.requests() != "" {
+		if got := strings.Join(st.publisher.asked, ", "); got != question || st.requests() != "" {
 			t.Errorf("at %s the handler was asked %q, and the API server %q", now, got, st.requests())
 		}
 	}
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 	started := run("pi-1772370000", lifecycle.Submitted, due)
-	schedule.Start(s.Status.Firesteel, v1alpha1.ScheduledRun{
+	schedule.RecordRun(s.Status.Firesteel, v1alpha1.ScheduledRun{
 		ScheduledTime: metav1.NewTime(due), StartedAt: metav1.NewMicroTime(due), Name: started.Name, UID: started.UID,
 	})
 	if err := st.client.Tracker().Update(v1alpha1.SchemeGroupVersion.WithResource("scheduledsparkapplications"), s, "team-a"); err != nil {
@@ -174,13 +174,13 @@ func TestTheHandlerIsAskedFromTheInstantOnUntilItActed(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.reconcile(t, due.Add(2*time.Minute))
-	if len(st.teller.asked) > 0 {
-		t.Errorf("once it was started the handler is asked %q", st.teller.asked)
+	if len(st.publisher.asked) > 0 {
+		t.Errorf("once it was started the handler is asked %q", st.publisher.asked)
 	}
 }
 
-// Two that write for one run would be in each other's way.
-func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
+// Two writers for one run would conflict.
+func TestOnlyTheHandlerWritesForARun(t *testing.T) {
 	st := newEnv(t, hourly())
 	st.reconcile(t, due.Add(-time.Second))
 	if err := st.runs.Add(run("pi-1772370000", lifecycle.Submitted, due)); err != nil {
@@ -192,7 +192,7 @@ func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
 	}
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
 	now := due.Add(2 * time.Second)
-	schedule.Start(s.Status.Firesteel, v1alpha1.ScheduledRun{
+	schedule.RecordRun(s.Status.Firesteel, v1alpha1.ScheduledRun{
 		ScheduledTime: metav1.NewTime(due), StartedAt: metav1.NewMicroTime(now), Name: "pi-1772370000", UID: "uid-of-pi-1772370000",
 	})
 	policy := schedule.PolicyOf(s, now)
@@ -206,28 +206,28 @@ func TestTheHandlersWriteIsTheOnlyOneForARun(t *testing.T) {
 	}
 }
 
-// A run that the handler came not to record is recorded by whoever sees it, once the handler has had its time.
-func TestARunThatIsSeenIsRecorded(t *testing.T) {
+// If the handler did not record a run in time, the reconciler records it.
+func TestAnUnrecordedRunIsRecorded(t *testing.T) {
 	st := newEnv(t, hourly(), run("pi-1772370000", lifecycle.Submitted, due))
 	st.reconcile(t, due.Add(time.Second))
-	if len(st.teller.asked) != 1 {
-		t.Errorf("the handler is given its time, and was asked %q", st.teller.asked)
+	if len(st.publisher.asked) != 1 {
+		t.Errorf("the handler is given its time, and was asked %q", st.publisher.asked)
 	}
 	st.reconcile(t, due.Add(handlerDelay))
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
-	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || len(st.teller.asked) > 0 {
-		t.Errorf("the record is %+v, and the handler was asked %q", s.Status.Firesteel, st.teller.asked)
+	if last := s.Status.Firesteel.Last; last == nil || last.UID != "uid-of-pi-1772370000" || len(st.publisher.asked) > 0 {
+		t.Errorf("the record is %+v, and the handler was asked %q", s.Status.Firesteel, st.publisher.asked)
 	}
 }
 
-// Somebody may remove the owner of a run, or its label.
-func TestARunCountsWhateverItLost(t *testing.T) {
+// A user may remove the owner or the label of a run.
+func TestARunWithoutItsOwnerOrLabelCounts(t *testing.T) {
 	const label = "firesteel.dev/schedule"
 	earlier := due.Add(-time.Hour)
 	for name, test := range map[string]struct {
 		lose   func(run *sparkv1.SparkApplication)
 		active bool
-		// kept reports whether it is in the history when it has ended.
+		// kept reports whether the run is in the history after its end.
 		kept bool
 	}{
 		"its label":           {func(run *sparkv1.SparkApplication) { run.Labels = nil }, true, true},
@@ -276,8 +276,8 @@ func TestARunCountsWhateverItLost(t *testing.T) {
 	}
 }
 
-// An earlier schedule's runs may have been orphaned, and anybody may label an application.
-func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
+// Runs of an earlier schedule may have been orphaned, and any user may label an application.
+func TestAnApplicationWithOnlyTheLabelIsNoRun(t *testing.T) {
 	for name, change := range map[string]func(app *sparkv1.SparkApplication){
 		"without the name of a run":                 func(app *sparkv1.SparkApplication) { app.Name = "other" },
 		"without an instant":                        func(app *sparkv1.SparkApplication) { app.Annotations = nil },
@@ -308,13 +308,13 @@ func TestWhatOnlyBearsTheLabelIsNoRun(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptNoLongerIsAskedFor(t *testing.T) {
+func TestTheDeletionOfSurplusRunsIsRequested(t *testing.T) {
 	st := newEnv(t, hourly(),
 		run("pi-1", lifecycle.ResourceReleased, due.Add(-2*time.Hour)), run("pi-2", lifecycle.ResourceReleased, due.Add(-time.Hour)))
 	st.reconcile(t, due.Add(-time.Minute))
 	s, _ := st.client.FiresteelV1alpha1().ScheduledSparkApplications("team-a").Get(t.Context(), "pi", metav1.GetOptions{})
-	if surplus := s.Status.Firesteel.Surplus; len(surplus) != 1 || surplus[0].Name != "pi-1" || len(st.teller.asked) != 1 {
-		t.Errorf("of %+v the handler was asked %q", surplus, st.teller.asked)
+	if surplus := s.Status.Firesteel.Surplus; len(surplus) != 1 || surplus[0].Name != "pi-1" || len(st.publisher.asked) != 1 {
+		t.Errorf("of %+v the handler was asked %q", surplus, st.publisher.asked)
 	}
 }
 
@@ -324,12 +324,12 @@ func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
 		change func(*v1alpha1.ScheduledSparkApplication)
 		awaits bool
 	}{
-		"that has yet to record it": {func(*v1alpha1.ScheduledSparkApplication) {}, true},
-		"unless that has":           {func(s *v1alpha1.ScheduledSparkApplication) { schedule.Settle(s.Status.Firesteel, due) }, false},
-		"unless that goes":          {func(s *v1alpha1.ScheduledSparkApplication) { s.DeletionTimestamp = &metav1.Time{Time: due} }, false},
-		"unless that is another":    {func(s *v1alpha1.ScheduledSparkApplication) { s.UID = "uid-of-another" }, false},
-		"unless nobody looks at it": {func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }, false},
-		"unless that is gone":       {func(s *v1alpha1.ScheduledSparkApplication) { s.Name = "another" }, false},
+		"the schedule has not recorded it":  {func(*v1alpha1.ScheduledSparkApplication) {}, true},
+		"the schedule has recorded it":      {func(s *v1alpha1.ScheduledSparkApplication) { schedule.Settle(s.Status.Firesteel, due) }, false},
+		"the schedule is being deleted":     {func(s *v1alpha1.ScheduledSparkApplication) { s.DeletionTimestamp = &metav1.Time{Time: due} }, false},
+		"the schedule was replaced":         {func(s *v1alpha1.ScheduledSparkApplication) { s.UID = "uid-of-another" }, false},
+		"the schedule was never reconciled": {func(s *v1alpha1.ScheduledSparkApplication) { s.Status.Firesteel = nil }, false},
+		"the schedule is gone":              {func(s *v1alpha1.ScheduledSparkApplication) { s.Name = "another" }, false},
 	} {
 		s := hourly()
 		s.Status.Firesteel = &v1alpha1.ScheduleRecord{SettledUntil: metav1.NewTime(due.Add(-time.Hour))}
@@ -345,8 +345,8 @@ func TestADeletedRunWaitsForItsSchedule(t *testing.T) {
 	}
 }
 
-// A run that waits is looked at as soon as its schedule has recorded it, or is gone.
-func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
+// A waiting run is enqueued as soon as its schedule has recorded it or is deleted.
+func TestAWaitingRunIsEnqueuedWhenItsScheduleChanges(t *testing.T) {
 	for name, change := range map[string]func(*cachetesting.FakeControllerSource, *v1alpha1.ScheduledSparkApplication){
 		"recorded": func(server *cachetesting.FakeControllerSource, s *v1alpha1.ScheduledSparkApplication) {
 			schedule.Settle(s.Status.Firesteel, due)
@@ -373,7 +373,7 @@ func TestAWaitingRunIsLookedAtWhenItsScheduleChanges(t *testing.T) {
 			}
 			change(server, s.DeepCopy())
 			if run := <-looked; run != base.KeyOf(waiting) {
-				t.Errorf("%s is looked at", run)
+				t.Errorf("%s is enqueued", run)
 			}
 			if awaits(waiting) {
 				t.Error("it still waits")

@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
-// Apache is Firesteel's own kind, for applications of the Apache operator's.
+// Apache is Firesteel's own kind of schedule, for the Apache operator's applications.
 var Apache = &Kind{
 	GroupVersion:  firesteelv1alpha1.SchemeGroupVersion,
 	Manifest:      "config/300-scheduledsparkapplication.yaml",
@@ -30,8 +30,8 @@ var Apache = &Kind{
 		return client.SparkV1().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {
-		own, is := s.(*firesteelv1alpha1.ScheduledSparkApplication)
-		if !is {
+		own, ok := s.(*firesteelv1alpha1.ScheduledSparkApplication)
+		if !ok {
 			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
 		}
 		given := own.Spec.Template

@@ -1,5 +1,6 @@
-// Package variant knows the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for applications of the
-// Apache operator's kind. What differs between them is here, so that one reconciler and one handler serve both.
+// Package variant describes the two kinds of schedules: the Kubeflow operator's, and Firesteel's own for the Apache
+// operator's applications. It contains all differences between them, so that one reconciler and one handler serve
+// both.
 package variant
 
 import (
@@ -21,25 +22,25 @@ import (
 type Schedule interface {
 	schedule.Object
 	runtime.Object
-	// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+	// GetUndecodable returns why all but the metadata could not be decoded; empty if it could.
 	GetUndecodable() string
 }
 
 // Kind is one of the kinds of schedules.
 type Kind struct {
-	// GroupVersion is the API that it is of.
+	// GroupVersion is the API of the kind.
 	GroupVersion schema.GroupVersion
-	// Manifest is the file that has the CustomResourceDefinition.
+	// Manifest is the file with the CustomResourceDefinition.
 	Manifest string
-	// Runs is the kind of the applications that it starts.
+	// Runs is the kind of the applications that the schedules start.
 	Runs schema.GroupVersionKind
 	// LabelSchedule is the label of a run that names its schedule.
 	LabelSchedule string
-	// Finalizer is what a run is created with, so that it cannot be gone before its schedule has recorded it.
+	// Finalizer is on each new run, so that the run cannot disappear before its schedule has recorded it.
 	Finalizer string
 
 	schedules func(client kube.Clients, namespace string) kube.Client[Schedule]
-	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at its end.
+	// spec is the type of a run's spec, and specPath the path of its fields in a schedule, with a dot at the end.
 	spec     reflect.Type
 	specPath string
 	run      func(ctx context.Context, client kube.Clients, key types.NamespacedName) (metav1.Object, error)
@@ -52,10 +53,10 @@ const (
 	runsResource = "sparkapplications"
 )
 
-// All are the kinds that there are.
+// All are all kinds of schedules.
 var All = []*Kind{Kubeflow, Apache}
 
-// Of finds the kind that an event is about; nil where it is about none of them.
+// Of returns the kind that an event is about; nil if it is about neither.
 func Of(object events.Object) *Kind {
 	for _, k := range All {
 		if object.Group == k.GroupVersion.Group && object.Resource == resource {
@@ -68,22 +69,22 @@ func Of(object events.Object) *Kind {
 // String names the kind with its API group, as kubectl does.
 func (k *Kind) String() string { return resource + "." + k.GroupVersion.Group }
 
-// GroupVersionKind is the schedules'.
+// GroupVersionKind returns the kind of the schedules.
 func (k *Kind) GroupVersionKind() schema.GroupVersionKind {
 	return k.GroupVersion.WithKind(kindName)
 }
 
-// GroupResource is the schedules'.
+// GroupResource returns the resource of the schedules.
 func (k *Kind) GroupResource() schema.GroupResource {
 	return k.GroupVersion.WithResource(resource).GroupResource()
 }
 
-// RunsResource is the runs'.
+// RunsResource returns the resource of the runs.
 func (k *Kind) RunsResource() schema.GroupVersionResource {
 	return k.Runs.GroupVersion().WithResource(runsResource)
 }
 
-// Object is what events tell of a schedule.
+// Object returns the fields that events have about a schedule.
 func (k *Kind) Object(s Schedule) events.Object {
 	return events.Object{
 		Group: k.GroupVersion.Group, Resource: resource, Kind: kindName,
@@ -101,7 +102,7 @@ func (k *Kind) Run(ctx context.Context, client kube.Clients, key types.Namespace
 	return k.run(ctx, client, key)
 }
 
-// Owner is the uid and name of the schedule of this kind that an object is a run of.
+// Owner returns the reference to the schedule of this kind that owns an object, and whether there is one.
 func (k *Kind) Owner(object metav1.Object) (*metav1.OwnerReference, bool) {
 	for _, owner := range object.GetOwnerReferences() {
 		version, err := schema.ParseGroupVersion(owner.APIVersion)
@@ -112,7 +113,7 @@ func (k *Kind) Owner(object metav1.Object) (*metav1.OwnerReference, bool) {
 	return nil, false
 }
 
-// ScheduleOf returns what a run is found by: the uid of the schedule that owns it. A run whose owner somebody removed has
+// ScheduleOf returns the index key of a run: the uid of the schedule that owns it. For a run without an owner it is
 // Detached of the schedule that its label names. It is empty for any other object.
 func (k *Kind) ScheduleOf(run metav1.Object) string {
 	if owner, owned := k.Owner(run); owned {
@@ -125,14 +126,14 @@ func (k *Kind) ScheduleOf(run metav1.Object) string {
 	return detached(run.GetNamespace(), label)
 }
 
-// Detached is what the runs of a schedule are found by that have lost their owner.
+// Detached returns the index key of the runs of a schedule that have lost their owner.
 func (k *Kind) Detached(s Schedule) string {
 	return detached(s.GetNamespace(), schedule.LabelValue(s.GetName()))
 }
 
 func detached(namespace, label string) string { return namespace + "/" + label }
 
-// template is what the runs are made from.
+// template is the template of the runs.
 type template struct {
 	labels, annotations map[string]string
 	spec                []byte

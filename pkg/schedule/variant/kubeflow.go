@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube"
 )
 
-// Kubeflow is the Kubeflow operator's kind.
+// Kubeflow is the Kubeflow operator's kind of schedule.
 var Kubeflow = &Kind{
 	GroupVersion:  sparkoperatorv1beta2.SchemeGroupVersion,
 	Manifest:      "config/300-sparkoperator-scheduledsparkapplication.yaml",
@@ -30,15 +30,16 @@ var Kubeflow = &Kind{
 		return client.SparkoperatorV1beta2().SparkApplications(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	},
 	template: func(s Schedule) (template, error) {
-		own, is := s.(*sparkoperatorv1beta2.ScheduledSparkApplication)
-		if !is {
+		own, ok := s.(*sparkoperatorv1beta2.ScheduledSparkApplication)
+		if !ok {
 			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
 		}
 		return template{annotations: boundsOf(own), spec: own.Spec.Template.Raw}, nil
 	},
 }
 
-// boundsOf are a schedule's own annotations that bound the time of an application: its template has no place for them.
+// boundsOf returns the annotations of a schedule that bound the time of an application: its template has no field for
+// them.
 func boundsOf(s *sparkoperatorv1beta2.ScheduledSparkApplication) map[string]string {
 	bounds := map[string]string{}
 	for _, name := range dialect.BoundAnnotations {

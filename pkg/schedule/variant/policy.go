@@ -8,8 +8,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 )
 
-// PolicyOf reads a schedule's spec at an instant. It refuses a template whose runs could not be decoded for their quantities:
-// the schedule names them once, and no run is created.
+// PolicyOf reads a schedule's spec at an instant. It refuses a template with quantities that could not be decoded in
+// a run: the schedule reports them once, and no run is created.
 func (k *Kind) PolicyOf(s Schedule, now time.Time) schedule.Policy {
 	policy := schedule.PolicyOf(s, now)
 	if policy.Refusal != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// schedules are schedules of both kinds whose runs' driver has a quantity, by the path of it.
+// schedules are schedules of both kinds whose driver has a quantity, by the path of the quantity.
 func schedules(quantity string) map[string]variant.Schedule {
 	pod := `{"spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":` + quantity + `}}}]}}`
 	own, kubeflow := &firesteelv1alpha1.ScheduledSparkApplication{}, &v1beta2.ScheduledSparkApplication{}
@@ -33,7 +33,7 @@ func kindOf(s variant.Schedule) *variant.Kind {
 	return variant.Kubeflow
 }
 
-func TestATemplateWithAQuantityThatIsNotBoundedIsRefused(t *testing.T) {
+func TestATemplateWithAnUnboundedQuantityIsRefused(t *testing.T) {
 	for field, s := range schedules(`"1e999999999"`) {
 		policy := kindOf(s).PolicyOf(s, time.Unix(0, 0))
 		if policy.Clock != nil || policy.Refusal == nil || policy.Refusal.Reason != schedule.ReasonInvalidTemplate ||

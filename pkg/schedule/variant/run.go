@@ -19,7 +19,7 @@ import (
 // AnnotationScheduledTime is the annotation of a run with the instant that it is for, in RFC 3339.
 const AnnotationScheduledTime = "firesteel.dev/scheduled-time"
 
-// NewRun makes the application of the run for an instant.
+// NewRun builds the application of the run for an instant.
 func (k *Kind) NewRun(s Schedule, instant time.Time) (*unstructured.Unstructured, error) {
 	template, err := k.template(s)
 	if err != nil {
@@ -51,7 +51,7 @@ func (k *Kind) NewRun(s Schedule, instant time.Time) (*unstructured.Unstructured
 	return run, nil
 }
 
-// RunOf returns how a run stands. Its instant is only a claim.
+// RunOf returns the state of a run. Its instant is only a claim.
 func RunOf(object metav1.Object) schedule.Run {
 	var controller types.UID
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
@@ -64,7 +64,8 @@ func RunOf(object metav1.Object) schedule.Run {
 	}
 }
 
-// InstantOf returns the instant that a run claims to be for; zero if it claims none. Only schedule.Believe makes it a fact.
+// InstantOf returns the instant that a run claims to be for; zero if it claims none. schedule.DropUnprovenInstants
+// checks the claim.
 func InstantOf(run metav1.Object) time.Time {
 	instant, err := time.Parse(time.RFC3339, run.GetAnnotations()[AnnotationScheduledTime])
 	if err != nil {
@@ -79,7 +80,7 @@ func stateOf(object metav1.Object) schedule.RunState {
 		return stateBy(app.Undecodable, app.Status.Firesteel)
 	case *sparkoperatorv1beta2.SparkApplication:
 		if app.Status.Firesteel == nil && app.Undecodable == "" {
-			return left[app.Status.AppState.State]
+			return kubeflowStates[app.Status.AppState.State]
 		}
 		return stateBy(app.Undecodable, app.Status.Firesteel)
 	default:
@@ -87,19 +88,20 @@ func stateOf(object metav1.Object) schedule.RunState {
 	}
 }
 
-// left are the states by which the Kubeflow operator left an application that has ended.
-var left = map[sparkoperatorv1beta2.ApplicationStateType]schedule.RunState{
+// kubeflowStates are the states in which the Kubeflow operator left ended applications.
+var kubeflowStates = map[sparkoperatorv1beta2.ApplicationStateType]schedule.RunState{
 	sparkoperatorv1beta2.CompletedState: schedule.RunSucceeded,
 	sparkoperatorv1beta2.FailedState:    schedule.RunFailed,
 }
 
-// stateBy tells by the record, which holds how the application truly ended. One that has ended and whose driver is not
-// released yet still runs. So does one that cannot be decoded any more: its driver lives.
+// stateBy derives the state from the record, which holds how the application really ended. An application that has
+// ended still counts as running until its driver is released. So does an application that cannot be decoded any more
+// and was launched.
 func stateBy(undecodable string, record *firesteelv1alpha1.Record) schedule.RunState {
 	launched := record.Foreign() || record != nil && record.Launch != nil && !record.Launch.Released
 	switch terminated := lifecycle.CurrentState(record).Terminated(); {
 	case !terminated && undecodable != "" && !launched:
-		return schedule.RunFailed // nothing can come of it
+		return schedule.RunFailed // it can never run
 	case !terminated:
 		return schedule.RunActive
 	}

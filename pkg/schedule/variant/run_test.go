@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// record is one of an application that went through states, of which the first brought it to its end.
+// record is the record of an application that went through states. The first one ended the application.
 func record(outcome string, states ...lifecycle.State) *v1alpha1.Record {
 	record := &v1alpha1.Record{}
 	for _, state := range states {
@@ -26,7 +26,7 @@ func record(outcome string, states ...lifecycle.State) *v1alpha1.Record {
 	return record
 }
 
-func TestHowARunStands(t *testing.T) {
+func TestRunOf(t *testing.T) {
 	apache := func(record *v1alpha1.Record) metav1.Object {
 		return &sparkv1.SparkApplication{Status: sparkv1.ApplicationStatus{Firesteel: record}}
 	}
@@ -42,7 +42,7 @@ func TestHowARunStands(t *testing.T) {
 		run  metav1.Object
 		want schedule.RunState
 	}{
-		"that nobody has looked at":              {apache(nil), schedule.RunActive},
+		"that was never reconciled":              {apache(nil), schedule.RunActive},
 		"that runs":                              {apache(record("", lifecycle.RunningHealthy)), schedule.RunActive},
 		"that succeeded, and has its driver":     {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded)), schedule.RunActive},
 		"that succeeded":                         {apache(record(v1alpha1.OutcomeSucceeded, lifecycle.Succeeded, lifecycle.ResourceReleased)), schedule.RunSucceeded},
@@ -55,7 +55,7 @@ func TestHowARunStands(t *testing.T) {
 		"that the Kubeflow operator left":        {left(v1beta2.CompletedState), schedule.RunSucceeded},
 		"that it left, failed":                   {left(v1beta2.FailedState), schedule.RunFailed},
 		"that it left, running":                  {left(v1beta2.RunningState), schedule.RunActive},
-		"of the Kubeflow kind, that nobody knew": {left(""), schedule.RunActive},
+		"of the Kubeflow kind, that is new":      {left(""), schedule.RunActive},
 	} {
 		if got := variant.RunOf(test.run).State; got != test.want {
 			t.Errorf("one %s is %q, want %q", name, got, test.want)
@@ -63,8 +63,8 @@ func TestHowARunStands(t *testing.T) {
 	}
 }
 
-// What the template says of the schedule's own labels and annotations counts for nothing.
-func TestARunSaysWhatItIsFor(t *testing.T) {
+// Labels and annotations of the schedule itself cannot be set by the template.
+func TestARunNamesItsScheduleAndInstant(t *testing.T) {
 	s := &v1alpha1.ScheduledSparkApplication{}
 	s.Namespace, s.Name, s.UID, s.Labels = "team-a", "pi", "uid-of-pi", map[string]string{"team": "a", "made": "no"}
 	s.Spec.Template.Metadata.Labels = map[string]string{"made": "so", "firesteel.dev/schedule": "forged"}
@@ -91,7 +91,8 @@ func TestARunSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-// A template of the Kubeflow operator's has no metadata: its runs have the schedule's own annotations that bound their time.
+// A template of the Kubeflow operator has no metadata: the schedule's own annotations set the time limits of its
+// runs.
 func TestARunOfTheKubeflowKindHasTheTimeLimitsOfItsSchedule(t *testing.T) {
 	s := &v1beta2.ScheduledSparkApplication{}
 	s.Namespace, s.Name, s.UID = "team-a", "pi", "uid-of-pi"
