@@ -5,8 +5,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecOf is what an application asks an attempt to run with. What acts on a running attempt, suspend and tolerations, is
-// no part of it.
+// SpecOf returns the fields of an application that an attempt runs with: all but suspend and applicationTolerations, which act on
+// the current attempt.
 func SpecOf(app *sparkv1.SparkApplication) spec.Spec {
 	// The status may speak of an edit that came after the launch: it does not say what generation was launched.
 	const observed = 0

@@ -6,7 +6,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Leader reports which objects this replica leads.
+// Leader reports which objects this replica leads. Knative's leader election gives a replica its buckets. When it gets one, it enqueues
+// the objects that PromoteFilterFunc in the controller of their kind selects. When it loses one, it calls DemoteFunc there.
 type Leader interface {
 	IsLeaderFor(key types.NamespacedName) bool
 }
