@@ -12,8 +12,8 @@ CLUSTER ?= local
 export CLUSTER
 
 # Packages whose tests need nothing but Go.
-UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/clientview/... ./test/parity/... ./test/docs/... \
-	$(addprefix ./test/chaos/,dice gateway journal sink verdict) ./test/bench/peers/... ./test/bench/report
+UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/parity/... ./test/docs/... \
+	./test/harness/... ./test/invariants/... ./test/bench/peers/... ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
 
 .PHONY: help

@@ -21,7 +21,7 @@ kind: SparkApplication
 metadata:
   name: %s
 spec:
-  mainClass: "org.apache.spark.examples.DriverSubmissionTest"
+  mainClass: "org.apache.Spark.examples.DriverSubmissionTest"
   jars: "local:///opt/spark/examples/jars/spark-examples.jar"
   driverArgs: ["0"]
   sparkConf:
@@ -52,7 +52,7 @@ func (b *bench) measureApache(ctx context.Context) error {
 	defer crowd.close()
 	crowd.executors = 0 // its master is local
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "spark"}}
-	if _, err := b.kube.CoreV1().ServiceAccounts(crowd.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+	if _, err := b.Kube.CoreV1().ServiceAccounts(crowd.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	var manifests strings.Builder
@@ -71,7 +71,7 @@ func (b *bench) measureApache(ctx context.Context) error {
 		return err
 	}
 	for {
-		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.spark.apache.org")
+		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.Spark.apache.org")
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (b *bench) measureApache(ctx context.Context) error {
 	}
 	finish := time.Since(begin)
 	begin = time.Now()
-	all := b.spark.SparkV1().SparkApplications(crowd.namespace)
+	all := b.Spark.SparkV1().SparkApplications(crowd.namespace)
 	if err := all.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return err
 	}
@@ -101,5 +101,5 @@ func (b *bench) measureApache(ctx context.Context) error {
 }
 
 func (b *bench) kubectl(ctx context.Context, c *crowd, arguments ...string) (string, error) {
-	return b.plane.Kubectl(ctx, "", append([]string{"--namespace=" + c.namespace}, arguments...)...)
+	return b.Plane.Kubectl(ctx, "", append([]string{"--namespace=" + c.namespace}, arguments...)...)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +12,16 @@ import (
 	"strings"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // controller is Firesteel's, in a process of its own.
 type controller struct {
-	*controlplane.Process
+	*process.Process
 	profiles, metrics string
 	// counting says that it serves metrics.
 	counting bool
@@ -84,10 +83,6 @@ func (w *world) launchController(ctx context.Context, s setup) (*controller, err
 			return nil, err
 		}
 	}
-	ports, err := controlplane.FreePorts(3)
-	if err != nil {
-		return nil, err
-	}
 	w.controllers++
 	name := filepath.Join(w.dir, fmt.Sprintf("controller-%d", w.controllers))
 	if err := controlplane.WriteKubeconfig(name+".kubeconfig", config); err != nil {
@@ -97,41 +92,23 @@ func (w *world) launchController(ctx context.Context, s setup) (*controller, err
 	if s.counting {
 		protocol = "prometheus"
 	}
-	if err := w.configure(ctx, "config-observability", map[string]string{"metrics-protocol": protocol}); err != nil {
+	if err := w.Configure(ctx, "config-observability", map[string]string{"metrics-protocol": protocol}); err != nil {
 		return nil, err
 	}
-	var arguments []string
-	if !s.replica {
-		arguments = append(arguments, "-local")
-	}
-	process, err := controlplane.StartProcess(name+".log", []string{
-		"KUBECONFIG=" + name + ".kubeconfig",
-		"SYSTEM_NAMESPACE=" + systemNamespace,
-		"CONFIG_LOGGING_NAME=config-logging",
-		"CONFIG_OBSERVABILITY_NAME=config-observability",
-		"CONFIG_LEADERELECTION_NAME=config-leader-election",
-		fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
-		fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
-		fmt.Sprintf("PROBE_PORT=%d", ports[2]),
-		"K_SINK=" + s.sink,
-	}, w.program, arguments...)
+	started, ports, err := firesteel.Controller{
+		Program: w.program, Kubeconfig: name + ".kubeconfig", Sink: s.sink, Replica: s.replica,
+	}.Start(name + ".log")
 	return &controller{
-		Process:  process,
-		profiles: fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports[0]),
-		metrics:  fmt.Sprintf("http://127.0.0.1:%d/metrics", ports[1]),
+		Process:  started,
+		profiles: fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/", ports.Profiling),
+		metrics:  fmt.Sprintf("http://127.0.0.1:%d/metrics", ports.Metrics),
 		counting: s.counting,
 	}, err
 }
 
-// controllerConfig is how the controller's service account reaches the API server.
+// controllerConfig is a client configuration for the controller's service account.
 func (w *world) controllerConfig(ctx context.Context) (*rest.Config, error) {
-	day := int64(24 * 60 * 60)
-	answer, err := w.kube.CoreV1().ServiceAccounts(systemNamespace).CreateToken(ctx, "controller",
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("token of the controller: %w", err)
-	}
-	return w.plane.Config(answer.Status.Token), nil
+	return w.ConfigOf(ctx, firesteel.SystemNamespace, "controller")
 }
 
 // allocated is what the controller has allocated until now, in bytes, and how often it collected garbage. An answer takes
@@ -194,40 +171,4 @@ func fetch(ctx context.Context, url string) (string, error) {
 		err = fmt.Errorf("%s: %s", url, response.Status)
 	}
 	return string(body), err
-}
-
-// tick is the unit of times in /proc.
-const tick = 10 * time.Millisecond
-
-// cpuOf is the time that a process has spent on processors.
-func cpuOf(pid int) (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The name of the program, in brackets, may have any character; utime and stime are 11 fields behind the one after it.
-	_, after, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(after)
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("/proc/%d/stat is %q", pid, text)
-	}
-	user, err1 := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * tick, errors.Join(err1, err2)
-}
-
-// residentOf is the memory of a process that is resident, in MiB.
-func residentOf(pid int) (float64, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if after, is := strings.CutPrefix(lines.Text(), "VmRSS:"); is {
-			kib, err := strconv.Atoi(strings.Fields(after)[0])
-			return float64(kib) / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("process %d has no memory", pid)
 }

@@ -186,11 +186,11 @@ func (w *world) account(ctx context.Context, c *controller, begins bool) (a spen
 // processorTimes are how long each program has been busy.
 func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
 	cpu = map[string]time.Duration{}
-	if cpu["controller"], err = cpuOf(c.Pid()); err != nil {
+	if cpu["controller"], err = c.CPU(); err != nil {
 		return nil, err
 	}
-	for program, pid := range w.plane.Pids() {
-		if cpu[program], err = cpuOf(pid); err != nil {
+	for _, p := range w.Plane.Processes() {
+		if cpu[p.Program()], err = p.CPU(); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +198,7 @@ func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err
 }
 
 func (w *world) countRequests(ctx context.Context, c *controller, a *spent) error {
-	page, err := w.kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	page, err := w.Kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		return fmt.Errorf("metrics of the API server: %w", err)
 	}

@@ -85,7 +85,7 @@ func (w *world) newCrowd(ctx context.Context, k kind, f fate, operator operator)
 	}
 	c.trades.SetLimit(clients)
 	ctx, c.stop = context.WithCancel(ctx)
-	apps := k.informer(externalversions.NewSharedInformerFactoryWithOptions(w.spark, 0, externalversions.WithNamespace(namespace)))
+	apps := k.informer(externalversions.NewSharedInformerFactoryWithOptions(w.Spark, 0, externalversions.WithNamespace(namespace)))
 	return c, errors.Join(
 		follow(ctx, w.pods(namespace, metav1.ListOptions{LabelSelector: "spark-role=driver"}), func(pod any) { c.seeDriver(ctx, pod) }, nil),
 		follow(ctx, apps, c.seeApplication, c.missApplication),
@@ -97,7 +97,7 @@ func (c *crowd) close() { c.stop() }
 
 // pods follows those that options select.
 func (w *world) pods(namespace string, options metav1.ListOptions) cache.SharedIndexInformer {
-	return informers.NewSharedInformerFactoryWithOptions(w.kube, 0, informers.WithNamespace(namespace),
+	return informers.NewSharedInformerFactoryWithOptions(w.Kube, 0, informers.WithNamespace(namespace),
 		informers.WithTweakListOptions(func(its *metav1.ListOptions) {
 			its.LabelSelector, its.FieldSelector = options.LabelSelector, options.FieldSelector
 		})).Core().V1().Pods().Informer()
@@ -183,7 +183,7 @@ func (c *crowd) seeDriver(ctx context.Context, object any) {
 // trade makes the executors of a driver.
 func (c *crowd) trade(ctx context.Context, driver *corev1.Pod) error {
 	for i := range c.executors {
-		_, err := c.kube.CoreV1().Pods(c.namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
+		_, err := c.Kube.CoreV1().Pods(c.namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
 		if err != nil && ctx.Err() == nil {
 			c.fail(fmt.Errorf("create executor: %w", err))
 		}
@@ -285,7 +285,7 @@ func (c *crowd) untilAll(ctx context.Context, names []string, s stage) (last tim
 // create creates applications, as fast as it can.
 func (c *crowd) create(ctx context.Context, names []string) error {
 	return each(ctx, names, clients, func(ctx context.Context, name string) error {
-		app, err := c.kind.create(ctx, c.spark, c.namespace, name, c.fate)
+		app, err := c.kind.create(ctx, c.Spark, c.namespace, name, c.fate)
 		if err == nil && c.operator != nil {
 			c.operator.created(app)
 		}
@@ -296,7 +296,7 @@ func (c *crowd) create(ctx context.Context, names []string) error {
 // remove deletes applications, as fast as it can.
 func (c *crowd) remove(ctx context.Context, names []string) error {
 	return each(ctx, names, clients, func(ctx context.Context, name string) error {
-		return c.kind.remove(ctx, c.spark, c.namespace, name)
+		return c.kind.remove(ctx, c.Spark, c.namespace, name)
 	})
 }
 

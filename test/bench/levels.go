@@ -165,9 +165,11 @@ func samples(batches []spent, of func(spent) float64) (all []float64) {
 type footprint struct{ resident, heap float64 }
 
 func (b *bench) footprint(ctx context.Context, c *controller) (its footprint, err error) {
-	if its.resident, err = residentOf(c.Pid()); err != nil { // before the collection that comes with the question below
+	resident, err := c.Resident() // before the collection that the request below causes
+	if err != nil {
 		return its, err
 	}
+	its.resident = float64(resident) / (1 << 20)
 	memory, err := c.memory(ctx, true)
 	its.heap = memory["HeapAlloc"] / (1 << 20)
 	return its, err

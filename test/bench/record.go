@@ -248,7 +248,7 @@ func (r *recorder) quiet(life *recording) func() bool {
 
 // driver is the driver Pod of an application.
 func (c *crowd) driver(ctx context.Context, name string) (*corev1.Pod, error) {
-	pods, err := c.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
+	pods, err := c.Kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
 	if err != nil {
 		return nil, err
 	}
@@ -277,6 +277,6 @@ func (c *crowd) setPhase(ctx context.Context, driver *corev1.Pod, phase corev1.P
 	if err != nil {
 		return err
 	}
-	_, err = c.kube.CoreV1().Pods(c.namespace).Patch(ctx, driver.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = c.Kube.CoreV1().Pods(c.namespace).Patch(ctx, driver.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }

@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 const (
@@ -21,7 +23,7 @@ func (b *bench) shared() int { return max(b.count/2, 1) }
 
 // measureReplicas is the part that has two controllers share the applications.
 func (b *bench) measureReplicas(ctx context.Context) error {
-	if err := b.configure(ctx, "config-leader-election", map[string]string{"buckets": fmt.Sprint(buckets)}); err != nil {
+	if err := b.Configure(ctx, "config-leader-election", map[string]string{"buckets": fmt.Sprint(buckets)}); err != nil {
 		return err
 	}
 	var one [reported]float64
@@ -68,7 +70,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 	}
 	cpu := make([]time.Duration, count)
 	for i, c := range replicas {
-		if cpu[i], err = cpuOf(c.Pid()); err != nil {
+		if cpu[i], err = c.CPU(); err != nil {
 			return pace{}, nil, err
 		}
 	}
@@ -77,7 +79,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 		return p, nil, fmt.Errorf("%w\n%s", err, replicas[0].Tail(20))
 	}
 	for i, c := range replicas {
-		now, err := cpuOf(c.Pid())
+		now, err := c.CPU()
 		if err != nil {
 			return p, nil, err
 		}
@@ -135,7 +137,7 @@ func (b *bench) startReplicas(ctx context.Context, count int) ([]*controller, er
 // expireLeases has the leases end at once that replicas left that were killed. They are not deleted: who starts first would
 // take all that nobody ever held, while all wait for those that are held, each for a time of its own.
 func (b *bench) expireLeases(ctx context.Context) error {
-	leases := b.kube.CoordinationV1().Leases(systemNamespace)
+	leases := b.Kube.CoordinationV1().Leases(firesteel.SystemNamespace)
 	left, err := leases.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -152,7 +154,7 @@ func (b *bench) expireLeases(ctx context.Context) error {
 
 // led is how many buckets of Apache applications each replica leads.
 func (b *bench) led(ctx context.Context) (map[string]int, error) {
-	leases, err := b.kube.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{})
+	leases, err := b.Kube.CoordinationV1().Leases(firesteel.SystemNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}

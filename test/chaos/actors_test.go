@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
-	"github.com/firesteel-dev/firesteel/test/chaos/journal"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // actor does something bad, again and again.
@@ -25,12 +25,12 @@ type actor struct {
 	// every is how long it mostly waits in between.
 	every time.Duration
 	// act says whether it found something to do it to.
-	act func(ctx context.Context, d *dice.Dice) bool
+	act func(ctx context.Context, d *rng.Rand) bool
 }
 
 // perform has an actor act until the context ends.
 func (w *world) perform(ctx context.Context, a actor) error {
-	d := dice.New(w.seed, a.name)
+	d := rng.New(w.seed, a.name)
 	for {
 		select {
 		case <-time.After(d.About(a.every)):
@@ -43,7 +43,7 @@ func (w *world) perform(ctx context.Context, a actor) error {
 	}
 }
 
-func (w *world) act(ctx context.Context, a actor, d *dice.Dice) bool {
+func (w *world) act(ctx context.Context, a actor, d *rng.Rand) bool {
 	w.acting.RLock()
 	defer w.acting.RUnlock()
 	return ctx.Err() == nil && a.act(ctx, d)
@@ -52,34 +52,34 @@ func (w *world) act(ctx context.Context, a actor, d *dice.Dice) bool {
 // actors are those whose victims are applications, and the handlers. wild are the namespaces of those that may be
 // interfered with, and tight is one that has a quota.
 func (w *world) actors(wild []*populace, tight *populace) []actor {
-	anywhere := func(d *dice.Dice) *populace { return wild[d.Below(len(wild))] }
+	anywhere := func(d *rng.Rand) *populace { return wild[d.Below(len(wild))] }
 	return []actor{
-		{"pod vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"pod vanished", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, new(int64))
 		}},
-		{"pod deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"pod deleted", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, nil)
 		}},
-		{"executor vanished", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"executor vanished", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isExecutor, new(int64))
 		}},
-		{"application deleted", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"application deleted", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			p := anywhere(d)
 			app := p.any(d)
 			return app != nil && p.remove(ctx, app)
 		}},
-		{"application replaced", time.Second, func(ctx context.Context, d *dice.Dice) bool { return anywhere(d).replace(ctx, d) }},
-		{"application edited", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"application replaced", time.Second, func(ctx context.Context, d *rng.Rand) bool { return anywhere(d).replace(ctx, d) }},
+		{"application edited", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			p := anywhere(d)
 			app := p.any(d)
 			return app != nil && p.edit(ctx, app, map[string]any{arguments(app): []string{fmt.Sprint(d.Below(1000))}})
 		}},
-		{"application suspended", time.Second, func(ctx context.Context, d *dice.Dice) bool {
+		{"application suspended", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			p := anywhere(d)
 			app := p.any(d)
 			return app != nil && p.edit(ctx, app, map[string]any{"suspend": d.Chance(0.5)})
 		}},
-		{"quota toggled", 2 * time.Second, func(ctx context.Context, d *dice.Dice) bool { return tight.toggleQuota(ctx, d) }},
+		{"quota toggled", 2 * time.Second, func(ctx context.Context, d *rng.Rand) bool { return tight.toggleQuota(ctx, d) }},
 		{"handlers moved", 3 * time.Second, w.moveHandlers},
 		{"event repeated", 100 * time.Millisecond, w.repeatEvent},
 		{"event forged", 100 * time.Millisecond, w.forgeEvent},
@@ -87,21 +87,21 @@ func (w *world) actors(wild []*populace, tight *populace) []actor {
 }
 
 // deleteAnyPod deletes one of some Pods. It reports whether there was one.
-func (w *world) deleteAnyPod(ctx context.Context, d *dice.Dice, namespace string, sort func(*corev1.Pod) bool, grace *int64) bool {
+func (w *world) deleteAnyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool, grace *int64) bool {
 	pod := w.anyPod(ctx, d, namespace, sort)
 	return pod != nil && w.deletePod(ctx, pod, grace) == nil
 }
 
 // deletePod deletes a Pod; grace is in seconds, nil for the Pod's own.
 func (w *world) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
-	return w.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+	return w.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 	})
 }
 
 // anyPod is one of the Pods of some sort; nil if there is none.
-func (w *world) anyPod(ctx context.Context, d *dice.Dice, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
-	list, err := w.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+func (w *world) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
+	list, err := w.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil
 	}
@@ -113,12 +113,12 @@ func (w *world) anyPod(ctx context.Context, d *dice.Dice, namespace string, sort
 }
 
 // replace deletes an application and makes another of its name, as soon as that is free.
-func (p *populace) replace(ctx context.Context, d *dice.Dice) bool {
+func (p *populace) replace(ctx context.Context, d *rng.Rand) bool {
 	app := p.any(d)
 	if app == nil || !p.remove(ctx, app) {
 		return false
 	}
-	another := newApplication(d, p.namespace, app.GetName(), dice.Pick(d, kinds, func(k kind) float64 { return k.weight }))
+	another := newApplication(d, p.namespace, app.GetName(), rng.Pick(d, kinds, func(k kind) float64 { return k.weight }))
 	for ctx.Err() == nil {
 		if p.create(ctx, another) == nil {
 			return true
@@ -138,9 +138,9 @@ func (w *world) pause(ctx context.Context) {
 	}
 }
 
-func (p *populace) toggleQuota(ctx context.Context, d *dice.Dice) bool {
+func (p *populace) toggleQuota(ctx context.Context, d *rng.Rand) bool {
 	const name = "quota"
-	quotas := p.kube.CoreV1().ResourceQuotas(p.namespace)
+	quotas := p.Kube.CoreV1().ResourceQuotas(p.namespace)
 	if quotas.Delete(ctx, name, metav1.DeleteOptions{}) == nil {
 		return true
 	}
@@ -153,21 +153,21 @@ func (p *populace) toggleQuota(ctx context.Context, d *dice.Dice) bool {
 }
 
 // moveHandlers has each handler run elsewhere, or where it runs.
-func (w *world) moveHandlers(ctx context.Context, d *dice.Dice) bool {
+func (w *world) moveHandlers(ctx context.Context, d *rng.Rand) bool {
 	places := []string{"in-process", "external"}
-	return w.configure(ctx, "config-handlers", map[string]string{"restart": places[d.Below(2)], "ttl": places[d.Below(2)]}) == nil
+	return w.Configure(ctx, "config-handlers", map[string]string{"restart": places[d.Below(2)], "ttl": places[d.Below(2)]}) == nil
 }
 
 // memory is of the last events that reached the sink.
 type memory struct {
 	mutex  sync.Mutex
-	events []journal.Entry
+	events []eventlog.Entry
 	next   int
 }
 
 const remembered = 500
 
-func (m *memory) remember(entry journal.Entry) {
+func (m *memory) remember(entry eventlog.Entry) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if len(m.events) < remembered {
@@ -179,23 +179,23 @@ func (m *memory) remember(entry journal.Entry) {
 }
 
 // any is one of them.
-func (m *memory) any(d *dice.Dice) (journal.Entry, bool) {
+func (m *memory) any(d *rng.Rand) (eventlog.Entry, bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if len(m.events) == 0 {
-		return journal.Entry{}, false
+		return eventlog.Entry{}, false
 	}
 	return m.events[d.Below(len(m.events))], true
 }
 
 // repeatEvent tells the handlers of something that they may have heard before, and after what came later.
-func (w *world) repeatEvent(ctx context.Context, d *dice.Dice) bool {
+func (w *world) repeatEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	return found && w.tellHandlers(ctx, entry)
 }
 
 // forgeEvent tells the handlers of something that never was.
-func (w *world) forgeEvent(ctx context.Context, d *dice.Dice) bool {
+func (w *world) forgeEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	if !found {
 		return false
@@ -229,7 +229,7 @@ func otherUID(source string) string {
 }
 
 // tellHandlers says yes where a handler heard it, whatever it made of it.
-func (w *world) tellHandlers(ctx context.Context, entry journal.Entry) bool {
+func (w *world) tellHandlers(ctx context.Context, entry eventlog.Entry) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	heard := false

@@ -17,7 +17,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/test/chaos/gateway"
+	"github.com/firesteel-dev/firesteel/test/harness/gateway"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 var (
@@ -38,9 +39,6 @@ const (
 )
 
 func TestChaos(t *testing.T) {
-	if os.Getenv(assets) == "" {
-		t.Fatalf("%s names no folder with etcd, kube-apiserver and kwok: run make test-chaos, which builds them", assets)
-	}
 	seed := *seedFlag
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -104,15 +102,15 @@ func (r *run) begin(dir string, seed uint64) {
 	r.wild = []*populace{newPopulace(r.world, "wild", 10, 15), newPopulace(r.world, "tight", 6, 10)}
 	r.everybody = append(append(r.everybody, r.calm...), r.wild...)
 	for _, p := range r.everybody {
-		r.must(r.namespace(ctx, p.namespace))
+		r.must(r.AddNamespace(ctx, p.namespace))
 	}
-	r.must(r.configure(ctx, "config-leader-election", map[string]string{
+	r.must(r.Configure(ctx, "config-leader-election", map[string]string{
 		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
 	}))
 	// A tenant whose subscriber is dead loses no event, however long the storm lasts.
-	r.must(r.configure(ctx, "config-events", map[string]string{"deletion-grace": "3h"}))
-	for _, m := range []member{r.sink, r.restart, r.ttl} {
-		r.must(r.crew.join(ctx, m))
+	r.must(r.Configure(ctx, "config-events", map[string]string{"deletion-grace": "3h"}))
+	for _, m := range []process.Spec{r.sink, r.restart, r.ttl} {
+		r.must(r.supervisor.Add(ctx, m))
 	}
 	listening, stop := context.WithCancel(ctx)
 	r.stop = stop
@@ -184,8 +182,8 @@ func (r *run) enough(ctx context.Context) error {
 
 // replaceSink has the sink fail or not, which it is told at its start.
 func (r *run) replaceSink() {
-	r.crew.leave("sink", false)
-	r.must(r.crew.join(r.Context(), r.sink))
+	r.supervisor.Remove("sink", false)
+	r.must(r.supervisor.Add(r.Context(), r.sink))
 }
 
 // report says how far the run is, and ends it early where something is wrong already.
@@ -205,13 +203,13 @@ func (r *run) report(ctx context.Context) error {
 	}
 }
 
-func (r *run) charges() []string { return append(r.court.Charges(), r.crew.chargesUntilNow()...) }
+func (r *run) charges() []string { return append(r.court.Charges(), r.supervisor.Violations()...) }
 
 // settle lets all come to rest.
 func (r *run) settle() {
 	ctx := r.Context()
 	for _, p := range r.wild {
-		_ = r.kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
+		_ = r.Kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
 	}
 	r.doToAll("resumed", (*populace).resume, func(dialect.Application) bool { return true })
 	calmed := time.Now()
@@ -310,7 +308,7 @@ func (r *run) left(ctx context.Context) ([]string, error) {
 	var left []string
 	for _, p := range r.everybody {
 		for _, kind := range made {
-			list, err := r.dynamic.Resource(kind).Namespace(p.namespace).List(ctx, metav1.ListOptions{})
+			list, err := r.Dynamic.Resource(kind).Namespace(p.namespace).List(ctx, metav1.ListOptions{})
 			if err != nil {
 				return nil, err
 			}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 func isExecutor(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "executor" }
@@ -17,12 +17,12 @@ func isExecutor(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "exec
 // executors makes the executor Pods of drivers that run, as Spark in the driver would.
 type executors struct {
 	*world
-	dice *dice.Dice
+	rng  *rng.Rand
 	seen map[types.UID]bool
 }
 
 func newExecutors(w *world) *executors {
-	return &executors{world: w, dice: dice.New(w.seed, "executors"), seen: map[types.UID]bool{}}
+	return &executors{world: w, rng: rng.New(w.seed, "executors"), seen: map[types.UID]bool{}}
 }
 
 func (e *executors) see(ctx context.Context, driver *corev1.Pod) {
@@ -30,11 +30,11 @@ func (e *executors) see(ctx context.Context, driver *corev1.Pod) {
 		return
 	}
 	e.seen[driver.UID] = true
-	count := e.dice.Below(3)
+	count := e.rng.Below(3)
 	go func() {
 		for i := range count {
 			// It fails where the driver is gone or a quota is in the way. So does Spark.
-			_, _ = e.kube.CoreV1().Pods(driver.Namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
+			_, _ = e.Kube.CoreV1().Pods(driver.Namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
 		}
 	}()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // wanted are the faults without any of which a run proves too little.
@@ -39,7 +39,7 @@ var wantedAlways = []string{
 
 // judge says what is wrong with all that happened.
 func (r *run) judge() {
-	r.crew.disband()
+	r.supervisor.RemoveAll()
 	r.stop()
 	r.must(r.listening.Wait())
 	r.Logf("faults:\n%s", r.tally)
@@ -66,7 +66,7 @@ func (r *run) judge() {
 		kindsSeen = append(kindsSeen, fmt.Sprintf("%d %s", ended[k.name], k.name))
 	}
 	r.Logf("applications: %s", strings.Join(kindsSeen, ", "))
-	r.Logf("memory at most: %s", r.crew.memory())
+	r.Logf("memory at most: %s", r.supervisor.PeakMemory())
 	r.say("judged")
 }
 
@@ -77,7 +77,7 @@ func (r *run) check(err error) {
 }
 
 // asItShould says how an application's life differs from what it should have been.
-func (r *run) asItShould(c *verdict.Case) error {
+func (r *run) asItShould(c *invariants.Case) error {
 	transitions := c.Transitions()
 	if len(transitions) == 0 || c.Lost() {
 		return nil // it was deleted before anybody looked at it, or a restore undid it

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // guard is a way in which the controller runs.
@@ -28,21 +28,21 @@ func (g guard) overlaps() bool { return g.alone && g.count > 1 }
 // changeGuards has the controller run now this way, now that, and each way do some work. New processes come before old
 // ones go. Two versions of the controller take turns, and those that run at once differ.
 func (r *run) changeGuards(ctx context.Context) error {
-	d := dice.New(r.seed, "guards")
+	d := rng.New(r.seed, "guards")
 	for i := d.Below(len(guards)); ; i++ {
 		guard := guards[i%len(guards)]
 		if guard.overlaps() && *versionsFlag != "" {
 			continue // two versions that act at once for longer than a lease never meet
 		}
-		old, before := r.crew.names("controller"), r.court.Ended()
+		old, before := r.supervisor.Names("controller"), r.court.Ended()
 		for n := range guard.count {
 			name := fmt.Sprintf("controller-%d-%d", i, n)
-			if err := r.crew.join(r.Context(), r.controller(name, i+n, guard.alone)); err != nil {
+			if err := r.supervisor.Add(r.Context(), r.controller(name, i+n, guard.alone)); err != nil {
 				return err
 			}
 		}
 		for _, name := range old {
-			r.crew.leave(name, d.Chance(0.5))
+			r.supervisor.Remove(name, d.Chance(0.5))
 		}
 		select {
 		case <-time.After(*guardFlag):
@@ -58,7 +58,7 @@ func (r *run) changeGuards(ctx context.Context) error {
 // killers kill programs at random instants. After some kills they wait until an application came to its end: work is
 // done in between.
 func (r *run) killers(ctx context.Context) error {
-	d := dice.New(r.seed, "killers")
+	d := rng.New(r.seed, "killers")
 	var deck []string
 	for ctx.Err() == nil {
 		before := r.court.Ended()
@@ -87,9 +87,9 @@ const killsAtOnce = 3
 // mortal are those who are killed, as often as they are named.
 var mortal = []string{"controller", "sink", "controller", "handler-restart", "controller", "handler-ttl", "sink", "controller", "kwok"}
 
-func (r *run) killOne(d *dice.Dice, prefix string) {
-	if names := r.crew.names(prefix); len(names) > 0 {
-		r.crew.kill(names[d.Below(len(names))])
+func (r *run) killOne(d *rng.Rand, prefix string) {
+	if names := r.supervisor.Names(prefix); len(names) > 0 {
+		r.supervisor.Kill(names[d.Below(len(names))])
 	}
 }
 
@@ -112,11 +112,11 @@ func (r *run) untilEnded(ctx context.Context, count int) error {
 
 // siege kills the API server that Firesteel uses, where it has one of its own, each time that it was up for a while.
 func (r *run) siege(ctx context.Context) error {
-	d := dice.New(r.seed, "siege")
+	d := rng.New(r.seed, "siege")
 	for {
 		select {
 		case <-time.After(d.Between(20*time.Second, 60*time.Second)):
-			r.crew.kill(apiServer)
+			r.supervisor.Kill(apiServer)
 		case <-ctx.Done():
 			return nil
 		}
@@ -125,7 +125,7 @@ func (r *run) siege(ctx context.Context) error {
 
 // outages have the API server out of reach for everybody, now and then.
 func (r *run) outages(ctx context.Context) error {
-	d := dice.New(r.seed, "outages")
+	d := rng.New(r.seed, "outages")
 	for {
 		select {
 		case <-time.After(d.About(6 * time.Second)):

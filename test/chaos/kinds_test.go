@@ -9,7 +9,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // labelKind names the kind of an application.
@@ -100,7 +100,7 @@ type application struct {
 }
 
 // newApplication draws an application of a kind.
-func newApplication(d *dice.Dice, namespace, name string, k kind) dialect.Application {
+func newApplication(d *rng.Rand, namespace, name string, k kind) dialect.Application {
 	if k.kubeflow != nil {
 		return newKubeflow(d, namespace, name, k)
 	}
@@ -110,7 +110,7 @@ func newApplication(d *dice.Dice, namespace, name string, k kind) dialect.Applic
 	a.app = &sparkv1.SparkApplication{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelKind: k.name}},
 		Spec: sparkv1.ApplicationSpec{
-			MainClass:              "org.apache.spark.examples.SparkPi",
+			MainClass:              "org.apache.Spark.examples.SparkPi",
 			Jars:                   "local:///opt/spark/examples/jars/spark-examples.jar",
 			RuntimeVersions:        sparkv1.RuntimeVersions{SparkVersion: []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)]},
 			SparkConf:              map[string]string{},

@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // kubeflowKinds are those of the Kubeflow operator's API.
@@ -29,13 +29,13 @@ const startsOver = "starts-over"
 // kubeflowApplication builds a SparkApplication of that API that runs for a moment and completes.
 type kubeflowApplication struct{ app *v1beta2.SparkApplication }
 
-func newKubeflow(d *dice.Dice, namespace, name string, k kind) *v1beta2.SparkApplication {
+func newKubeflow(d *rng.Rand, namespace, name string, k kind) *v1beta2.SparkApplication {
 	a := kubeflowApplication{&v1beta2.SparkApplication{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelKind: k.name}},
 		Spec: v1beta2.SparkApplicationSpec{
 			Type: v1beta2.ScalaApplication, Mode: v1beta2.ClusterMode, Image: "spark",
 			SparkVersion:        []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)],
-			MainClass:           "org.apache.spark.examples.SparkPi",
+			MainClass:           "org.apache.Spark.examples.SparkPi",
 			MainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
 		},
 	}}

@@ -10,19 +10,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // labelTaker takes labels off drivers' Pods.
 func (w *world) labelTaker(wild []*populace) actor {
-	return actor{"labels taken", 300 * time.Millisecond, func(ctx context.Context, d *dice.Dice) bool {
+	return actor{"labels taken", 300 * time.Millisecond, func(ctx context.Context, d *rng.Rand) bool {
 		return w.takeLabels(ctx, d, wild[d.Below(len(wild))].namespace)
 	}}
 }
 
 // takeLabels takes one label or all off a driver's Pod, and sometimes puts them back. Those that choose what kwok does
 // with the Pod stay.
-func (w *world) takeLabels(ctx context.Context, d *dice.Dice, namespace string) bool {
+func (w *world) takeLabels(ctx context.Context, d *rng.Rand, namespace string) bool {
 	pod := w.anyPod(ctx, d, namespace, func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		return isDriver(pod) && !ended && pod.Labels["spark-role"] != ""
@@ -63,6 +63,6 @@ func (w *world) label(ctx context.Context, pod *corev1.Pod, labels map[string]an
 	if err != nil {
 		panic(err)
 	}
-	_, err = w.kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = w.Kube.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	return err == nil
 }

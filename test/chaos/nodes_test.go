@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 const (
@@ -34,7 +34,7 @@ var nodePlaces = map[string]string{"node-0": "calm", "node-1": "wild", "node-2":
 
 func (w *world) addNodes(ctx context.Context) error {
 	for name, place := range nodePlaces {
-		if err := w.plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil {
+		if err := w.Plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ var lossEndings = []string{"node came back", "node deleted", "node out of servic
 
 // loseNodes has one node of the wild applications after the other be lost for a while, until the context ends.
 func (w *world) loseNodes(ctx context.Context) error {
-	d := dice.New(w.seed, "nodes")
+	d := rng.New(w.seed, "nodes")
 	var deck []string
 	for {
 		select {
@@ -65,7 +65,7 @@ func (w *world) loseNodes(ctx context.Context) error {
 }
 
 // loseNode has a node be lost. What was begun is ended also when the context ends.
-func (w *world) loseNode(ctx context.Context, d *dice.Dice, node, ending string) error {
+func (w *world) loseNode(ctx context.Context, d *rng.Rand, node, ending string) error {
 	w.acting.RLock()
 	defer w.acting.RUnlock()
 	evicted, length := d.Chance(0.7), d.Between(500*time.Millisecond, 4*time.Second)
@@ -104,7 +104,7 @@ const (
 
 func (w *world) patchNode(ctx context.Context, node, patch string) error {
 	return persist(ctx, func(ctx context.Context) error {
-		_, err := w.kube.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		_, err := w.Kube.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	})
 }
@@ -112,7 +112,7 @@ func (w *world) patchNode(ctx context.Context, node, patch string) error {
 // replaceNode deletes a node, and with it its Pods, as the collector of Pods does. Then a new node takes its name.
 func (w *world) replaceNode(ctx context.Context, node string) error {
 	err := persist(ctx, func(ctx context.Context) error {
-		return ignore(w.kube.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}), apierrors.IsNotFound)
+		return ignore(w.Kube.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}), apierrors.IsNotFound)
 	})
 	if err != nil {
 		return err
@@ -121,14 +121,14 @@ func (w *world) replaceNode(ctx context.Context, node string) error {
 		return err
 	}
 	return persist(ctx, func(ctx context.Context) error {
-		return ignore(w.plane.AddNode(ctx, node, map[string]string{labelPlace: nodePlaces[node]}), apierrors.IsAlreadyExists)
+		return ignore(w.Plane.AddNode(ctx, node, map[string]string{labelPlace: nodePlaces[node]}), apierrors.IsAlreadyExists)
 	})
 }
 
 // deletePodsOf deletes all Pods of a node; grace is in seconds, nil for each Pod's own.
 func (w *world) deletePodsOf(ctx context.Context, node string, grace *int64) error {
 	return persist(ctx, func(ctx context.Context) error {
-		pods, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
+		pods, err := w.Kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
-	"github.com/firesteel-dev/firesteel/test/chaos/verdict"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // populace are the applications of a namespace. It is kept at a number of them that have not ended.
@@ -28,7 +28,7 @@ type populace struct {
 	width     int
 	// names are how many names there are; 0 for as many as there are applications.
 	names int
-	dice  *dice.Dice
+	rng   *rng.Rand
 
 	mutex   sync.Mutex
 	members []dialect.Application
@@ -36,7 +36,7 @@ type populace struct {
 }
 
 func newPopulace(w *world, namespace string, width, names int) *populace {
-	return &populace{world: w, namespace: namespace, width: width, names: names, dice: dice.New(w.seed, namespace)}
+	return &populace{world: w, namespace: namespace, width: width, names: names, rng: rng.New(w.seed, namespace)}
 }
 
 // live keeps the namespace populated until the context ends.
@@ -93,9 +93,9 @@ func (p *populace) present() []dialect.Application {
 func (p *populace) tend(ctx context.Context, app dialect.Application, ended bool) {
 	runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 	switch {
-	case (ended || runsForEver) && p.dice.Chance(0.02):
+	case (ended || runsForEver) && p.rng.Chance(0.02):
 		p.remove(ctx, app)
-	case suspended(app) && p.dice.Chance(0.05):
+	case suspended(app) && p.rng.Chance(0.05):
 		p.resume(ctx, app)
 	}
 }
@@ -105,9 +105,9 @@ func (p *populace) bear(ctx context.Context) error {
 	p.born++
 	name := fmt.Sprintf("app-%d", p.born)
 	if p.names > 0 {
-		name = fmt.Sprintf("app-%d", p.dice.Below(p.names))
+		name = fmt.Sprintf("app-%d", p.rng.Below(p.names))
 	}
-	err := p.create(ctx, newApplication(p.dice, p.namespace, name, dice.Pick(p.dice, kinds, func(k kind) float64 { return k.weight })))
+	err := p.create(ctx, newApplication(p.rng, p.namespace, name, rng.Pick(p.rng, kinds, func(k kind) float64 { return k.weight })))
 	return ignore(err, apierrors.IsAlreadyExists)
 }
 
@@ -124,14 +124,14 @@ func (p *populace) create(ctx context.Context, app dialect.Application) error {
 
 func (p *populace) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	if app, is := app.(*v1beta2.SparkApplication); is {
-		return p.spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
+		return p.Spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
 	}
-	return p.spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})
+	return p.Spark.SparkV1().SparkApplications(p.namespace).Create(ctx, app.(*sparkv1.SparkApplication), metav1.CreateOptions{})
 }
 
 // object reaches an application, whatever its API.
 func (p *populace) object(app dialect.Application) dynamic.ResourceInterface {
-	return p.dynamic.Resource(verdict.APIOf(app).GroupVersionResource()).Namespace(app.GetNamespace())
+	return p.Dynamic.Resource(invariants.APIOf(app).GroupVersionResource()).Namespace(app.GetNamespace())
 }
 
 // remove deletes an application. It says no where it is gone already.
@@ -158,7 +158,7 @@ func (p *populace) edit(ctx context.Context, app dialect.Application, spec map[s
 }
 
 // any is one of the applications that exist; nil where there is none.
-func (p *populace) any(d *dice.Dice) dialect.Application {
+func (p *populace) any(d *rng.Rand) dialect.Application {
 	present := p.present()
 	if len(present) == 0 {
 		return nil
@@ -168,11 +168,11 @@ func (p *populace) any(d *dice.Dice) dialect.Application {
 
 // list are all applications of the namespace.
 func (p *populace) list(ctx context.Context) ([]dialect.Application, error) {
-	apaches, err := p.spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	apaches, err := p.Spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	kubeflows, err := p.spark.SparkoperatorV1beta2().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
+	kubeflows, err := p.Spark.SparkoperatorV1beta2().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (p *populace) restless(ctx context.Context) ([]string, error) {
 	}
 	var restless []string
 	for _, app := range apps {
-		state, policy := outbox.Current(app.GetRecord()).State, verdict.PolicyOf(app)
+		state, policy := outbox.Current(app.GetRecord()).State, invariants.PolicyOf(app)
 		expires := policy.TTL >= 0
 		runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 		switch {

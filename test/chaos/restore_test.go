@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/test/chaos/dice"
+	"github.com/firesteel-dev/firesteel/test/harness/rng"
 )
 
 // restores backs up the API server's data, and restores them after a while, again and again until the context ends.
 func (r *run) restores(ctx context.Context) error {
-	d := dice.New(r.seed, "restores")
+	d := rng.New(r.seed, "restores")
 	backup := filepath.Join(r.dir, "backup")
 	for raise := d.Chance(0.5); ; raise = !raise {
 		if !waitFor(ctx, d.Between(time.Second, 4*time.Second)) {
 			return nil
 		}
-		if err := r.inQuiet(func() error { return r.plane.Backup(ctx, backup) }); err != nil {
+		if err := r.inQuiet(func() error { return r.Plane.Backup(ctx, backup) }); err != nil {
 			return ignore(err, func(error) bool { return ctx.Err() != nil })
 		}
 		if !waitFor(ctx, d.Between(2*time.Second, 8*time.Second)) {
@@ -62,12 +62,12 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 		return err
 	}
 	r.blind()
-	r.crew.leave("kwok", false)
-	err := r.plane.Restore(ctx, backup, raise, func(revision string) error { return r.seeRestored(ctx, revision) })
+	r.supervisor.Remove("kwok", false)
+	err := r.Plane.Restore(ctx, backup, raise, func(revision string) error { return r.seeRestored(ctx, revision) })
 	if err != nil {
 		return err
 	}
-	if err := r.crew.join(r.Context(), r.kwok); err != nil {
+	if err := r.supervisor.Add(r.Context(), r.kwok); err != nil {
 		return err
 	}
 	if raise {
@@ -75,8 +75,8 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 		return nil
 	}
 	for _, prefix := range []string{"controller", "handler"} {
-		for _, name := range r.crew.names(prefix) {
-			r.crew.kill(name)
+		for _, name := range r.supervisor.Names(prefix) {
+			r.supervisor.Kill(name)
 		}
 	}
 	r.tally.count("api restored, versions used again")

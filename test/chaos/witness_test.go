@@ -14,7 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
-	"github.com/firesteel-dev/firesteel/test/chaos/journal"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // witness has the court see all that happens on the API server from now on, until blind is called.
@@ -25,7 +25,7 @@ func (w *world) witness(ctx context.Context) error {
 
 // watchApplications has the court see every revision of every application, as the API server has it.
 func (w *world) watchApplications(ctx context.Context) error {
-	apaches := w.spark.SparkV1().SparkApplications(metav1.NamespaceAll)
+	apaches := w.Spark.SparkV1().SparkApplications(metav1.NamespaceAll)
 	none, err := apaches.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (w *world) watchApplications(ctx context.Context) error {
 			w.court.SawApplication(event.Type, app)
 		}
 	}
-	kubeflows := w.spark.SparkoperatorV1beta2().SparkApplications(metav1.NamespaceAll)
+	kubeflows := w.Spark.SparkoperatorV1beta2().SparkApplications(metav1.NamespaceAll)
 	return errors.Join(
 		w.follow(ctx, none.ResourceVersion, apaches.Watch, see),
 		w.follow(ctx, none.ResourceVersion, kubeflows.Watch, see),
@@ -44,7 +44,7 @@ func (w *world) watchApplications(ctx context.Context) error {
 
 // watchDrivers has the court see every revision of every driver Pod, and gives drivers that run their executors.
 func (w *world) watchDrivers(ctx context.Context) error {
-	pods := w.kube.CoreV1().Pods(metav1.NamespaceAll)
+	pods := w.Kube.CoreV1().Pods(metav1.NamespaceAll)
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -80,20 +80,20 @@ func (w *world) follow(
 			see(event)
 		}
 		if ctx.Err() == nil {
-			w.crew.charge("a witness lost sight of the API server: the run proves nothing")
+			w.supervisor.Violate("a witness lost sight of the API server: the run proves nothing")
 		}
 	}()
 	return nil
 }
 
 // examine holds an event to the contract.
-func (w *world) examine(entry journal.Entry) {
+func (w *world) examine(entry eventlog.Entry) {
 	event, err := entry.Event()
 	if err == nil {
 		err = eventstest.Check(*event)
 	}
 	if err != nil {
-		w.crew.charge("an event breaks the contract: " + err.Error() + "\n" + entry.Bytes())
+		w.supervisor.Violate("an event breaks the contract: " + err.Error() + "\n" + entry.Bytes())
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *world) listen(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
-		entries, err := w.journal.Read()
+		entries, err := w.eventlog.Read()
 		for _, entry := range entries {
 			w.court.Heard(entry)
 			w.examine(entry)
@@ -112,7 +112,7 @@ func (w *world) listen(ctx context.Context) error {
 			w.lately.remember(entry)
 		}
 		if err != nil {
-			return fmt.Errorf("read the sink's journal: %w", err)
+			return fmt.Errorf("read the sink's event log: %w", err)
 		}
 		select {
 		case <-ticker.C:

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // What happens while no controller runs is taken up by the next.
@@ -93,7 +94,7 @@ func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
 	app := m.create(App(unseen))
 	m.untilState(unseen, "DriverRequested")
 	m.vanish(unseen + "-0-driver")
-	m.untilDelivered("the request", func(heard []delivery) bool { return len(firstTaken(heard, app)) == 2 })
+	m.untilDelivered("the request", func(heard []eventlog.Entry) bool { return len(firstTaken(heard, app)) == 2 })
 	// The cursor is written with this, so that it is no cause to look again.
 	m.edit(unseen, func(app *sparkv1.SparkApplication) { app.Spec.Suspend = true })
 	c := m.untilCondition(unseen, "Succeeded", metav1.ConditionFalse, "DriverLost")
@@ -127,14 +128,14 @@ func endsEdited(m *mortal) {
 func (s *scene) vanish(pod string) {
 	s.Helper()
 	now := int64(0)
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 }
 
 func TestTheControllerEndsWhenItIsAskedTo(t *testing.T) {
 	alone(t)
 	m := newMortal(t)
 	hangs := make(chan struct{})
-	m.sink.answer(m.ns, func(*http.Request, delivery) int {
+	m.sink.SetAnswer(m.ns, func(*http.Request, eventlog.Entry) int {
 		<-hangs
 		return http.StatusAccepted
 	})

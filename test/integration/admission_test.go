@@ -24,7 +24,7 @@ func TestThePolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 		"apply", "-f", "-")
 	s.must(err)
 	t.Cleanup(func() {
-		_, err := s.plane.Kubectl(context.WithoutCancel(t.Context()), string(policy), "delete", "-f", "-")
+		_, err := s.Plane.Kubectl(context.WithoutCancel(t.Context()), string(policy), "delete", "-f", "-")
 		s.must(err)
 	})
 	// The API server takes some time to read the policy.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // fate is what becomes of an application that the Apache operator left behind.
@@ -50,7 +51,7 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 		l := s.left(f, fmt.Sprintf("%.38s-%d", f.recorded, len(left)))
 		left, begun[l] = append(left, l), name
 	}
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	t.Run("each", func(t *testing.T) {
 		for _, l := range left {
 			t.Run(begun[l], func(t *testing.T) {
@@ -116,7 +117,7 @@ func (s *scene) recorded(name string) *application {
 func (s *scene) left(f fate, name string) *legacy {
 	s.Helper()
 	a := s.recorded(f.recorded)
-	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.spark.apache.org/finalizer"}
+	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.Spark.apache.org/finalizer"}
 	if f.change != nil {
 		f.change(a)
 	}
@@ -141,7 +142,7 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 	l.Helper()
 	id := fmt.Sprintf("%s-%d", l.ObjectMeta.Name, attempt)
 	blocks := true
-	_, err := l.kube.CoreV1().Pods(l.ns).Create(l.Context(), &corev1.Pod{
+	_, err := l.Kube.CoreV1().Pods(l.ns).Create(l.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: id + "-driver",
 			Labels: map[string]string{
@@ -162,7 +163,7 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 func (l *legacy) label(pod, key, value string) {
 	l.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, key, value)
-	_, err := l.kube.CoreV1().Pods(l.ns).Patch(l.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := l.Kube.CoreV1().Pods(l.ns).Patch(l.Context(), pod, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	l.must(err)
 }
 
@@ -193,14 +194,14 @@ func (l *legacy) toldAsItWent() {
 			next = max(next, number+2)
 		}
 	}
-	heard := l.untilDelivered("the end of "+l.ObjectMeta.Name, func(heard []delivery) bool {
+	heard := l.untilDelivered("the end of "+l.ObjectMeta.Name, func(heard []eventlog.Entry) bool {
 		states := statesOf(firstTaken(heard, l.SparkApplication))
 		return len(states) >= len(want) && (len(want) == 0 || states[len(states)-1] == want[len(want)-1])
 	})
 	its := firstTaken(heard, l.SparkApplication)
 	for i, d := range its {
-		if d.Sequence != next+int64(i) {
-			l.Errorf("the %dth transition that was told has sequence %d, and the story went on with %d", i+1, d.Sequence, next)
+		if d.Sequence() != next+int64(i) {
+			l.Errorf("the %dth transition that was told has sequence %d, and the story went on with %d", i+1, d.Sequence(), next)
 		}
 	}
 	states := statesOf(its)
@@ -255,7 +256,7 @@ func (l *legacy) released() {
 func (l *legacy) noneLeft() {
 	l.Helper()
 	for attempt := range 4 {
-		untilGone(l.scene, l.kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
+		untilGone(l.scene, l.Kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
 	}
 }
 

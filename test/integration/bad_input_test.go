@@ -12,6 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // Bad input is told on the object, in words that name what is wrong and what to do, and disturbs nobody else.
@@ -35,8 +38,8 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			says: []string{`"/home/me/my.jar"`, "write local:///path"},
 		},
 		"a label that the submission sets": {
-			bad: App("bad").Conf("spark.kubernetes.driver.label.spark-role", "boss"), reason: "InvalidSpec", event: "SchedulingFailure",
-			says: []string{"spark.kubernetes.driver.label.spark-role", `"boss"`, "leave it out"},
+			bad: App("bad").Conf("spark.kubernetes.driver.label.Spark-role", "boss"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.driver.label.Spark-role", `"boss"`, "leave it out"},
 		},
 		"an address that the submission sets": {
 			bad: App("bad").Conf("spark.driver.bindAddress", "0.0.0.0"), reason: "InvalidSpec", event: "SchedulingFailure",
@@ -76,13 +79,13 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"Ingress", "bad", "spec.rules[0].host"},
 		},
 		"a PodGroup where there is no Volcano": {
-			bad: App("bad").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep").
+			bad: App("bad").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.Spark.deploy.k8s.features.VolcanoFeatureStep").
 				Conf("spark.kubernetes.scheduler.name", "volcano"),
 			reason: "NotInstalled", event: "SchedulingFailure", says: []string{"PodGroup", "install what defines it"},
 		},
 		"an image of the driver alone, where none is the executors'": {
 			bad:    App("bad").Conf("spark.kubernetes.driver.container.image", "spark:4.1.1").Conf("spark.kubernetes.executor.container.image", ""),
-			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf.spark.kubernetes.executor.container.image is missing"},
+			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf.Spark.kubernetes.executor.container.image is missing"},
 		},
 		"a template that the API server refuses": {
 			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),
@@ -132,7 +135,7 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 				}
 			}
 			s.untilState("bad", "ResourceReleased")
-			s.untilDelivered("the bad application's end", func(heard []delivery) bool {
+			s.untilDelivered("the bad application's end", func(heard []eventlog.Entry) bool {
 				its := firstTaken(heard, bad)
 				return len(its) > 0 && its[len(its)-1].Attributes["sparkfinal"] == "true"
 			})
@@ -198,7 +201,7 @@ func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
 // then the quota is set anew.
 func (s *scene) limit(kind corev1.ResourceName, count string) {
 	s.Helper()
-	quotas := s.kube.CoreV1().ResourceQuotas(s.ns)
+	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		limit, err := quotas.Get(ctx, "quota", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -216,7 +219,7 @@ func (s *scene) limit(kind corev1.ResourceName, count string) {
 	if kind == corev1.ResourceServices {
 		s.untilRefused("exceeded quota", func(ctx context.Context, tried metav1.CreateOptions) error {
 			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "one-more"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
-			_, err := s.kube.CoreV1().Services(s.ns).Create(ctx, service, tried)
+			_, err := s.Kube.CoreV1().Services(s.ns).Create(ctx, service, tried)
 			return err
 		})
 		return
@@ -227,7 +230,7 @@ func (s *scene) limit(kind corev1.ResourceName, count string) {
 // creating tries to create a Pod.
 func (s *scene) creating(pod string) func(context.Context, metav1.CreateOptions) error {
 	return func(ctx context.Context, tried metav1.CreateOptions) error {
-		_, err := s.kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), tried)
+		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), tried)
 		return err
 	}
 }
@@ -274,13 +277,13 @@ func plainPod(name string) *corev1.Pod {
 
 func (s *scene) foreignPod(name string) {
 	s.Helper()
-	_, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), plainPod(name), metav1.CreateOptions{})
+	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), plainPod(name), metav1.CreateOptions{})
 	s.must(err)
 }
 
 func (s *scene) foreignService(name string) {
 	s.Helper()
-	_, err := s.kube.CoreV1().Services(s.ns).Create(s.Context(), &corev1.Service{
+	_, err := s.Kube.CoreV1().Services(s.ns).Create(s.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"mine": "true"}},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}, metav1.CreateOptions{})
@@ -290,10 +293,10 @@ func (s *scene) foreignService(name string) {
 // untilNoDriverOf waits until an application has no driver: one that has stopped is released before its Pod is gone.
 func (s *scene) untilNoDriverOf(app string) {
 	s.Helper()
-	selector := metav1.ListOptions{LabelSelector: driverSelector + ",spark.operator/spark-app-name=" + app}
+	selector := metav1.ListOptions{LabelSelector: kubelet.DriverSelector + ",spark.operator/spark-app-name=" + app}
 	var left []corev1.Pod
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
-		pods, err := s.kube.CoreV1().Pods(s.ns).List(ctx, selector)
+		pods, err := s.Kube.CoreV1().Pods(s.ns).List(ctx, selector)
 		if err != nil {
 			return false, nil
 		}
@@ -335,7 +338,7 @@ kind: SparkApplication
 metadata:
   name: bad
 spec:
-  mainClass: org.apache.spark.examples.SparkPi
+  mainClass: org.apache.Spark.examples.SparkPi
   driverSpec:
     podTemplateSpec:
       spec:
@@ -350,7 +353,7 @@ spec:
 	if !strings.Contains(event.Message, "containers") {
 		t.Errorf("the Event says %q, and not which field", event.Message)
 	}
-	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.spark.apache.org/bad")
+	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.Spark.apache.org/bad")
 	s.must(err)
 
 	_, err = s.apps().Patch(t.Context(), "bad", types.MergePatchType, []byte(`{"spec":{"driverSpec":null}}`), metav1.PatchOptions{})

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 // budget is what the controller may ask of the API server for one life: a number of requests of each kind.
@@ -87,7 +87,7 @@ func TestTheControllerIsSmallAtRest(t *testing.T) {
 	t.Parallel()
 	const limit = 24 << 10 // KiB
 	s := ownPlane(t)       // in which other tests leave nothing that is cached
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")

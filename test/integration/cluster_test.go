@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 // madeForClusters are the kinds of objects that Firesteel makes for a cluster.
@@ -80,8 +80,8 @@ func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	untilGone(s, s.clusters(), "c")
 	s.untilOwned()
 	told := s.clusterToldOf(c, "Submitted", "RunningHealthy", "ResourceReleased")
-	if last := told[2]; last.Type != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
-		t.Errorf("the end is told as %s with %v", last.Type, last.Attributes)
+	if last := told[2]; last.Type() != "dev.firesteel.cluster.resource-released.v1" || last.Attributes["sparkfinal"] != "true" || last.Attributes["sparkoutcome"] != "Deleted" {
+		t.Errorf("the end is told as %s with %v", last.Type(), last.Attributes)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestAClusterIsScaledByHand(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
-	_, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=5")
+	_, err := s.kubectl("", "scale", "sparkclusters.Spark.apache.org/c", "--replicas=5")
 	s.must(err)
 	s.untilSet("c-worker", "have 5 replicas", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 5 })
 	if master := s.statefulSet("c-master"); master.Generation != 1 {
@@ -134,7 +134,7 @@ func TestAnAutoscalerAloneScales(t *testing.T) {
 	s.createCluster(Cluster("c").Workers(2, 1, 4))
 	scaled := slices.Insert(ofPlain("c"), 0, "HorizontalPodAutoscaler c-worker-hpa")
 	s.untilOwned(scaled...)
-	if _, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=3"); err == nil || !strings.Contains(err.Error(), "an autoscaler decides") {
+	if _, err := s.kubectl("", "scale", "sparkclusters.Spark.apache.org/c", "--replicas=3"); err == nil || !strings.Contains(err.Error(), "an autoscaler decides") {
 		t.Errorf("scaling is refused with %v", err)
 	}
 	_, err := s.kubectl("", "scale", "statefulset/c-worker", "--replicas=4") // as an autoscaler does
@@ -148,7 +148,7 @@ func TestAnAutoscalerAloneScales(t *testing.T) {
 		t.Errorf("it has %d replicas", *edited.Spec.Replicas)
 	}
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { c.Spec.ClusterTolerations.InstanceConfig.MaxWorkers = 6 })
-	until(s, s.kube.AutoscalingV2().HorizontalPodAutoscalers(s.ns), "c-worker-hpa", "have another limit",
+	until(s, s.Kube.AutoscalingV2().HorizontalPodAutoscalers(s.ns), "c-worker-hpa", "have another limit",
 		func(scaler *autoscalingv2.HorizontalPodAutoscaler) bool { return scaler.Spec.MaxReplicas == 6 })
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
 		c.Spec.ClusterTolerations.InstanceConfig = sparkv1.WorkerInstanceConfig{InitWorkers: 3, MinWorkers: 3, MaxWorkers: 3}
@@ -180,7 +180,7 @@ func TestAnEditRollsOut(t *testing.T) {
 	s.rollOut("c-master")
 	s.rollOut("c-worker")
 	s.untilClusterCondition("c", "UpToDate", metav1.ConditionTrue, "UpToDate")
-	service, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "c-master-svc", metav1.GetOptions{})
+	service, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "c-master-svc", metav1.GetOptions{})
 	s.must(err)
 	if len(service.ManagedFields) != 1 {
 		t.Errorf("the Service was written too: %v", service.ManagedFields)
@@ -192,7 +192,7 @@ func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
-	services := s.kube.CoreV1().Services(s.ns)
+	services := s.Kube.CoreV1().Services(s.ns)
 	s.editCluster("c", func(c *sparkv1.SparkCluster) {
 		c.Spec.MasterSpec = &sparkv1.MasterSpec{ServiceSpec: &corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort}}
 	})
@@ -252,9 +252,9 @@ func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
 func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	_, err := s.kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
+	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
 	s.must(err)
-	until(s, s.kube.CoreV1().ResourceQuotas(s.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Hard) > 0 })
+	until(s, s.Kube.CoreV1().ResourceQuotas(s.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Hard) > 0 })
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "exceeded quota") || !strings.Contains(message, "raise the quota") {
@@ -262,7 +262,7 @@ func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 	}
 	s.untilOwned()
 	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased")
-	s.must(s.kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
+	s.must(s.Kube.CoreV1().ResourceQuotas(s.ns).Delete(t.Context(), "quota", metav1.DeleteOptions{}))
 	s.editCluster("c", func(c *sparkv1.SparkCluster) { property(c, "spark.a", "1") })
 	s.untilOwned(ofPlain("c")...)
 	s.clusterToldOf(c, "Submitted", "SchedulingFailure", "ResourceReleased", "Submitted")
@@ -275,7 +275,7 @@ func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	_, err := s.kube.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
+	_, err := s.Kube.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "c-worker-svc"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}, metav1.CreateOptions{})
 	s.must(err)
@@ -285,7 +285,7 @@ func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 		t.Errorf("it is told %q", message)
 	}
 	s.untilOwned()
-	if _, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "c-worker-svc", metav1.GetOptions{}); err != nil {
+	if _, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "c-worker-svc", metav1.GetOptions{}); err != nil {
 		t.Errorf("the other's Service: %v", err)
 	}
 }
@@ -335,7 +335,7 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 	if adopted.UID != before.UID || adopted.Generation != before.Generation {
 		t.Errorf("it was %s of generation %d, and is %s of %d", before.UID, before.Generation, adopted.UID, adopted.Generation)
 	}
-	until(s, s.kube.PolicyV1().PodDisruptionBudgets(s.ns), "c-worker-pdb", "be taken over, the last", func(budget *policyv1.PodDisruptionBudget) bool {
+	until(s, s.Kube.PolicyV1().PodDisruptionBudgets(s.ns), "c-worker-pdb", "be taken over, the last", func(budget *policyv1.PodDisruptionBudget) bool {
 		return metav1.IsControlledBy(budget, again)
 	})
 	foreground := metav1.DeletePropagationForeground
@@ -348,11 +348,11 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	away := s.ownController(controller{sink: s.sink.url()})
+	away := s.ownController(controller{sink: s.sink.URL()})
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	set := s.statefulSet("c-worker")
-	_, err := s.kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
+	_, err := s.Kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "c-worker-0", Labels: set.Spec.Template.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},
@@ -364,12 +364,12 @@ func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 	orphan := metav1.DeletePropagationOrphan
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &orphan}))
 	until(s, s.clusters(), "c", "be left to its controller", func(c *sparkv1.SparkCluster) bool {
-		return slices.Equal(c.Finalizers, []string{"sparkclusters.spark.apache.org/finalizer"})
+		return slices.Equal(c.Finalizers, []string{"sparkclusters.Spark.apache.org/finalizer"})
 	})
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	untilGone(s, s.clusters(), "c")
 	s.untilOwned(ofPlain("c")...)
-	if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), "c-worker-0", metav1.GetOptions{}); err != nil {
+	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), "c-worker-0", metav1.GetOptions{}); err != nil {
 		t.Errorf("its Pod: %v", err)
 	}
 }
@@ -379,11 +379,11 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	c := Cluster("c").Obj()
-	c.Finalizers = []string{"sparkclusters.spark.apache.org/finalizer"}
+	c.Finalizers = []string{"sparkclusters.Spark.apache.org/finalizer"}
 	c, err := s.clusters().Create(t.Context(), c, metav1.CreateOptions{})
 	s.must(err)
 	s.leaveApaches(c)
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	m := s.newMaster()
 	m.has(2)
 	s.answersFor(m, "c")
@@ -426,7 +426,7 @@ func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
 				},
 			},
 		}
-		_, err := s.kube.AppsV1().StatefulSets(s.ns).Create(s.Context(), set, metav1.CreateOptions{FieldManager: "fabric8"})
+		_, err := s.Kube.AppsV1().StatefulSets(s.ns).Create(s.Context(), set, metav1.CreateOptions{FieldManager: "fabric8"})
 		s.must(err)
 	}
 	const status = `{"status": {"currentState": {"currentStateSummary": "RunningHealthy", "lastTransitionTime": "2026-01-02T03:04:06.5Z",
@@ -441,9 +441,11 @@ func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
 func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	s.must(s.configure(t.Context(), "config-clusters", "master-start-timeout", "3s"))
-	t.Cleanup(func() { s.must(s.configure(context.Background(), "config-clusters", "master-start-timeout", "")) })
-	s.ownController(controller{sink: s.sink.url()})
+	s.must(s.Configure(t.Context(), "config-clusters", map[string]string{"master-start-timeout": "3s"}))
+	t.Cleanup(func() {
+		s.must(s.Configure(context.Background(), "config-clusters", map[string]string{"master-start-timeout": ""}))
+	})
+	s.ownController(controller{sink: s.sink.URL()})
 	c := s.createCluster(Cluster("c"))
 	released := s.untilClusterState("c", "ResourceReleased")
 	if message := messageOf(released, "Ready"); !strings.Contains(message, "The master has not answered within 3s") {
@@ -464,7 +466,7 @@ func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	s.untilKubeEvent("odd", corev1.EventTypeWarning, "Undecodable")
-	_, err = s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
+	_, err = s.kubectl("", "delete", "sparkclusters.Spark.apache.org", "odd", "--timeout=30s")
 	s.must(err)
 }
 
@@ -472,7 +474,7 @@ func TestManyClustersAreReadySoon(t *testing.T) {
 	alone(t)
 	const many, limit = 100, 30 * time.Second
 	s := newScene(t)
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	m := s.newMaster()
 	m.has(2)
 	for i := range many {

@@ -21,6 +21,8 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // standalone builds a SparkCluster.
@@ -50,7 +52,7 @@ func (c *standalone) Suspended() *standalone {
 }
 
 func (s *scene) clusters() sparkclient.SparkClusterInterface {
-	return s.spark.SparkV1().SparkClusters(s.ns)
+	return s.Spark.SparkV1().SparkClusters(s.ns)
 }
 
 func (s *scene) createCluster(c *standalone) *sparkv1.SparkCluster {
@@ -109,7 +111,7 @@ func messageOf(c *sparkv1.SparkCluster, condition string) string {
 
 func (s *scene) statefulSet(name string) *appsv1.StatefulSet {
 	s.Helper()
-	set, err := s.kube.AppsV1().StatefulSets(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	set, err := s.Kube.AppsV1().StatefulSets(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	return set
 }
@@ -117,7 +119,7 @@ func (s *scene) statefulSet(name string) *appsv1.StatefulSet {
 // untilSet waits for a StatefulSet to be as it should be.
 func (s *scene) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) *appsv1.StatefulSet {
 	s.Helper()
-	return until(s, s.kube.AppsV1().StatefulSets(s.ns), name, what, holds)
+	return until(s, s.Kube.AppsV1().StatefulSets(s.ns), name, what, holds)
 }
 
 // rollOut does the work of the controller of StatefulSets, which does not run here: all Pods are there and ready.
@@ -128,19 +130,19 @@ func (s *scene) rollOut(name string) {
 		ObservedGeneration: set.Generation, Replicas: *set.Spec.Replicas, ReadyReplicas: *set.Spec.Replicas,
 		CurrentRevision: "1", UpdateRevision: "1",
 	}
-	_, err := s.kube.AppsV1().StatefulSets(s.ns).UpdateStatus(s.Context(), set, metav1.UpdateOptions{})
+	_, err := s.Kube.AppsV1().StatefulSets(s.ns).UpdateStatus(s.Context(), set, metav1.UpdateOptions{})
 	s.must(err)
 }
 
 // clusterToldOf waits until the sink has taken a cluster's story.
-func (s *scene) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []delivery {
+func (s *scene) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []eventlog.Entry {
 	s.Helper()
-	var its []delivery
-	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []delivery) bool {
+	var its []eventlog.Entry
+	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []eventlog.Entry) bool {
 		its = nil
 		for _, d := range heard {
-			again := slices.ContainsFunc(its, func(earlier delivery) bool { return earlier.ID == d.ID })
-			if strings.HasSuffix(d.Attributes["source"], "/"+string(c.UID)) && d.taken() && !again {
+			again := slices.ContainsFunc(its, func(earlier eventlog.Entry) bool { return earlier.ID() == d.ID() })
+			if strings.HasSuffix(d.Attributes["source"], "/"+string(c.UID)) && d.Taken && !again {
 				its = append(its, d)
 			}
 		}
@@ -180,7 +182,7 @@ const masterPod = "masters"
 
 func (s *scene) bindAddress() {
 	s.Helper()
-	pods := s.kube.CoreV1().Pods(s.ns)
+	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod, err := pods.Create(s.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: masterPod},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "master", Image: "none"}}},
@@ -226,7 +228,7 @@ func (m *master) answers(code, workers int) {
 func (s *scene) answersFor(m *master, cluster string) {
 	s.Helper()
 	address := m.server.Listener.Addr().(*net.TCPAddr)
-	_, err := s.kube.CoreV1().Endpoints(s.ns).Create(s.Context(), &corev1.Endpoints{ //nolint:staticcheck // what the API server goes by
+	_, err := s.Kube.CoreV1().Endpoints(s.ns).Create(s.Context(), &corev1.Endpoints{ //nolint:staticcheck // what the API server goes by
 		ObjectMeta: metav1.ObjectMeta{Name: cluster + "-master-svc"},
 		Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // as above
 			Addresses: []corev1.EndpointAddress{{
@@ -241,16 +243,16 @@ func (s *scene) answersFor(m *master, cluster string) {
 // letAskMasters lets the controller ask the masters through the API server, since it runs outside of any Kubernetes cluster here.
 func (s *suite) letAskMasters(ctx context.Context) error {
 	const name = "test-masters"
-	_, err := s.kube.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{
+	_, err := s.Kube.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	_, err = s.kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+	_, err = s.Kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: systemNamespace, Name: "controller"}},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: firesteel.SystemNamespace, Name: "controller"}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 	}, metav1.CreateOptions{})
 	return err
@@ -261,7 +263,7 @@ func (s *scene) owned() []string {
 	s.Helper()
 	var names []string
 	for _, kind := range madeForClusters {
-		list, err := s.dynamic.Resource(kind).Namespace(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: "spark.operator/spark-cluster-name"})
+		list, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: "spark.operator/spark-cluster-name"})
 		s.must(err)
 		for _, object := range list.Items {
 			names = append(names, cmp.Or(object.GetKind(), kind.Resource)+" "+object.GetName())

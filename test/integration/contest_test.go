@@ -17,7 +17,7 @@ import (
 func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 
@@ -35,13 +35,13 @@ func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
 	}
 
 	process.Kill()
-	process = s.ownController(controller{sink: s.sink.url()})
+	process = s.ownController(controller{sink: s.sink.URL()})
 	s.untilKubeEvent("pi", corev1.EventTypeNormal, "Adopted")
 	s.untilState("pi", "RunningHealthy")
 
 	process.Kill()
 	s.patchStatus("pi", `null`)
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.untilState("pi", "RunningHealthy")
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
@@ -112,5 +112,5 @@ func TestAnObjectThatCannotBeDecodedLeavesNoDriver(t *testing.T) {
 	orphan := metav1.DeletePropagationOrphan
 	s.must(s.apps().Delete(t.Context(), "pi", metav1.DeleteOptions{PropagationPolicy: &orphan}))
 	untilGone(s, s.apps(), "pi")
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 }

@@ -14,7 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // life is what an application goes through, at the controller's pace.
@@ -102,7 +105,7 @@ func TestTheControllerMayBeKilledAtEachStep(t *testing.T) {
 			}
 			for i, state := range life.states {
 				walk(fmt.Sprintf("before the answer to event %d %s", i+1, state), func(m *mortal) {
-					m.sink.answer(m.ns, m.dyingAt(int64(i+1)))
+					m.sink.SetAnswer(m.ns, m.dyingAt(int64(i+1)))
 				})
 			}
 		})
@@ -143,7 +146,7 @@ type mortal struct {
 	entered int
 
 	mutex      sync.Mutex
-	controller *controlplane.Process
+	controller *process.Process
 	// dead is closed when the controller has died.
 	dead chan struct{}
 }
@@ -151,7 +154,7 @@ type mortal struct {
 func newMortal(t *testing.T, environment ...string) *mortal {
 	t.Helper()
 	m := &mortal{scene: newScene(t), environment: environment}
-	config, err := m.controllerConfig(t.Context(), systemNamespace)
+	config, err := m.ConfigOf(t.Context(), firesteel.SystemNamespace, "controller")
 	m.must(err)
 	m.proxy, err = newProxy(config, m.ns)
 	m.must(err)
@@ -168,7 +171,7 @@ func (m *mortal) enter(t *testing.T) {
 	m.scene = &scene{TB: t, suite: m.suite, ns: m.ns}
 	m.name = fmt.Sprintf("pi-%d", m.entered)
 	m.dead = make(chan struct{})
-	m.sink.answer(m.ns, taking)
+	m.sink.SetAnswer(m.ns, sink.Accept)
 	if m.controller != nil {
 		m.tellOnFailure(m.controller)
 	}
@@ -210,14 +213,14 @@ func (m *mortal) dies() bool {
 func (m *mortal) revive() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	process, err := m.startController(context.Background(),
-		controller{config: m.proxy.config(), sink: m.sink.url(), environment: m.environment})
+	started, _, err := m.startController(context.Background(),
+		controller{config: m.proxy.config(), sink: m.sink.URL(), environment: m.environment})
 	if err != nil {
 		m.Error(err)
 		return
 	}
-	m.controller = process
-	m.tellOnFailure(process)
+	m.controller = started
+	m.tellOnFailure(started)
 }
 
 // reincarnate has a controller that dies replaced at once.
@@ -228,9 +231,9 @@ func (m *mortal) reincarnate() {
 }
 
 // dyingAt takes each event, and kills the controller before it learns that a certain one was taken.
-func (m *mortal) dyingAt(sequence int64) answering {
-	return func(_ *http.Request, d delivery) int {
-		if d.Application == m.name && d.Sequence == sequence {
+func (m *mortal) dyingAt(sequence int64) sink.Answer {
+	return func(_ *http.Request, d eventlog.Entry) int {
+		if d.Name() == m.name && d.Sequence() == sequence {
 			m.reincarnate()
 		}
 		return http.StatusAccepted
@@ -268,9 +271,9 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 	alone(t)
 	driver := slices.Index(writesOf(t, cutShort), "POST pods") + 1
 	m := newMortal(t)
-	_, err := m.kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
+	_, err := m.Kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
 	m.must(err)
-	until(m.scene, m.kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
+	until(m.scene, m.Kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
 	var lost atomic.Bool
 	m.proxy.set(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
 	m.live(cutShort, m.name)
@@ -284,7 +287,7 @@ func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	for range 2 {
-		s.ownController(controller{sink: s.sink.url()})
+		s.ownController(controller{sink: s.sink.URL()})
 	}
 	t.Run("to any of", func(t *testing.T) {
 		for i := range 8 {

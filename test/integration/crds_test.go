@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 func TestCRDsAreAppliedByTheClient(t *testing.T) {
@@ -19,7 +19,7 @@ func TestCRDsAreAppliedByTheClient(t *testing.T) {
 	}
 	for _, manifest := range manifests {
 		// The control plane applied them when it was started, as users do: without --server-side.
-		out, err := controlPlanes.of(t).plane.Kubectl(t.Context(), "", "get", "--output=json", "--filename="+manifest)
+		out, err := controlPlanes.of(t).Plane.Kubectl(t.Context(), "", "get", "--output=json", "--filename="+manifest)
 		if err != nil {
 			t.Errorf("%s: %v", manifest, err)
 			continue
@@ -53,7 +53,7 @@ func TestKubectlExplainsFields(t *testing.T) {
 		{"scheduledsparkapplications.spec.template", kubeflow, "template is the spec of a SparkApplication"},
 		{"scheduledsparkapplications.spec.timeZone", firesteel, "Default: UTC."},
 	} {
-		out, err := controlPlanes.of(t).plane.Kubectl(t.Context(), "", "explain", c.field, "--api-version="+c.apiVersion)
+		out, err := controlPlanes.of(t).Plane.Kubectl(t.Context(), "", "explain", c.field, "--api-version="+c.apiVersion)
 		if err != nil {
 			t.Errorf("%s: %v", c.field, err)
 			continue

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // What Firesteel takes for proof rests on what the API server stores before it removes a Pod.
@@ -19,21 +21,21 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 	now, later := int64(0), int64(30)
 	patch := func(s *scene, kind types.PatchType, text string) {
 		s.Helper()
-		_, err := s.kube.CoreV1().Pods(s.ns).Patch(s.Context(), name, kind, []byte(text), metav1.PatchOptions{})
+		_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), name, kind, []byte(text), metav1.PatchOptions{})
 		s.must(err)
 	}
 	remove := func(s *scene, grace *int64) {
 		s.Helper()
-		s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
+		s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
 	}
 	bind := func(s *scene) {
 		s.Helper()
-		s.must(s.kube.CoreV1().Pods(s.ns).Bind(s.Context(), &corev1.Binding{
+		s.must(s.Kube.CoreV1().Pods(s.ns).Bind(s.Context(), &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
 		}, metav1.CreateOptions{}))
 		// A deletion begins with the API server's own cache. If that has the Pod unbound yet, the Pod is removed at once.
 		s.must(wait.PollUntilContextCancel(s.Context(), 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			pod, err := s.kube.CoreV1().Pods(s.ns).Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
+			pod, err := s.Kube.CoreV1().Pods(s.ns).Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
 			return err == nil && pod.Spec.NodeName != "", err
 		}))
 	}
@@ -46,20 +48,20 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 		"by force":           {act: func(s *scene) { bind(s); remove(s, &now) }, proves: true},
 		"never on a node":    {act: func(s *scene) { remove(s, &later) }, proves: true},
 		"in a collection": {act: func(s *scene) {
-			s.must(s.kube.CoreV1().Pods(s.ns).DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: selector}))
+			s.must(s.Kube.CoreV1().Pods(s.ns).DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: selector}))
 		}, proves: true},
 		"it has ended": {act: func(s *scene) {
 			bind(s)
-			pod, err := s.kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+			pod, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 			s.must(err)
-			s.must(setStatus(s.Context(), s.kube, pod, func(status *corev1.PodStatus) { ended(status, 0) }))
+			s.must(kubelet.SetStatus(s.Context(), s.Kube, pod, func(status *corev1.PodStatus) { kubelet.Ended(status, 0) }))
 			remove(s, &later)
 		}, proves: true},
 		"its owner is gone": {owned: true, act: func(s *scene) {
-			s.must(s.kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), "owner", metav1.DeleteOptions{}))
+			s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), "owner", metav1.DeleteOptions{}))
 		}, proves: true},
 		"its namespace is": {act: func(s *scene) {
-			s.must(s.kube.CoreV1().Namespaces().Delete(s.Context(), s.ns, metav1.DeleteOptions{}))
+			s.must(s.Kube.CoreV1().Namespaces().Delete(s.Context(), s.ns, metav1.DeleteOptions{}))
 		}, proves: true},
 		"kubectl delete --force": {act: func(s *scene) {
 			bind(s)
@@ -96,14 +98,14 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 				pod.Finalizers = []string{"example.com/held"}
 			}
 			if c.owned {
-				owner, err := s.kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
+				owner, err := s.Kube.CoreV1().ConfigMaps(s.ns).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
 				s.must(err)
 				pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}
 			}
-			w, err := s.kube.CoreV1().Pods(s.ns).Watch(t.Context(), metav1.ListOptions{LabelSelector: selector})
+			w, err := s.Kube.CoreV1().Pods(s.ns).Watch(t.Context(), metav1.ListOptions{LabelSelector: selector})
 			s.must(err)
 			defer w.Stop()
-			_, err = s.kube.CoreV1().Pods(s.ns).Create(t.Context(), pod, metav1.CreateOptions{})
+			_, err = s.Kube.CoreV1().Pods(s.ns).Create(t.Context(), pod, metav1.CreateOptions{})
 			s.must(err)
 			c.act(s)
 			for event := range w.ResultChan() {

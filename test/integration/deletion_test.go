@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
@@ -31,7 +34,7 @@ func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
 		}
 	}
 	s.told(app, cutShort.states...)
-	heard, _ := s.sink.heard(s.ns)
+	heard, _ := s.sink.Events(s.ns)
 	last := heard[len(heard)-1].Attributes
 	if last["sparkfinal"] != "true" || last["sparkoutcome"] != "Deleted" {
 		t.Errorf("the last event says final=%q outcome=%q, want true, Deleted", last["sparkfinal"], last["sparkoutcome"])
@@ -88,7 +91,7 @@ func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.create(App("pi"))
 	s.run("pi", 0)
-	s.kubelet.pause(s.ns)
+	s.kubelet.Pause(s.ns)
 	s.delete("pi")
 	s.untilTerminating("pi-0-driver")
 	until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
@@ -98,7 +101,7 @@ func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
 	if _, err := s.apps().Create(t.Context(), App("pi").Obj(), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("create while the old one is deleted: %v, want that it exists already", err)
 	}
-	s.kubelet.resume(t.Context(), s.ns)
+	s.kubelet.Resume(t.Context(), s.ns)
 	untilGone(s, s.apps(), "pi")
 	s.empty()
 }
@@ -110,7 +113,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 		// The main container has ended, so the application need not wait for the Pod.
 		"whose application ended": func(s *scene) {
 			s.run("pi", 0).set(func(status *corev1.PodStatus) {
-				ended(status, 0)
+				kubelet.Ended(status, 0)
 				status.Phase = corev1.PodRunning // a sidecar takes its time
 			})
 			s.untilState("pi", "ResourceReleased")
@@ -131,7 +134,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 			s := newScene(t).sharesController()
 			s.create(App("pi"))
 			s.driver("pi", 0)
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			goAway(s)
 			untilGone(s, s.apps(), "pi")
 			old := s.untilTerminating("pi-0-driver")
@@ -139,7 +142,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 			app := s.create(App("pi"))
 			s.untilState("pi", "Submitted")
 			s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "DriverPodTerminating") // and is told when the Pod is gone
-			s.kubelet.resume(t.Context(), s.ns)
+			s.kubelet.Resume(t.Context(), s.ns)
 			if d := s.run("pi", 0); d.UID == old.UID {
 				t.Error("the namesake took over the old driver")
 			} else {
@@ -172,7 +175,7 @@ func TestLeftoversOfAnEarlierLaunchAreReplaced(t *testing.T) {
 	} {
 		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(leftover.object)
 		s.must(err)
-		stored, err := s.dynamic.Resource(made[leftover.kind]).Namespace(s.ns).
+		stored, err := s.Dynamic.Resource(made[leftover.kind]).Namespace(s.ns).
 			Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 		s.must(err)
 		old[stored.GetName()] = stored.GetUID()
@@ -197,7 +200,7 @@ func claim(size string) corev1.PersistentVolumeClaimSpec {
 // untilTerminating waits until the deletion of a Pod was accepted.
 func (s *scene) untilTerminating(pod string) *corev1.Pod {
 	s.Helper()
-	return until(s, s.kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	return until(s, s.Kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
 // deletionGrace is how long events that nobody takes hold a deletion: short enough that a test can see it pass, and longer than
@@ -209,7 +212,7 @@ func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 	t.Run("that passes", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t).sharesController()
-		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
+		s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
 		s.create(App("pi"))
 		s.run("pi", 0).succeed()
 		released := s.untilState("pi", "ResourceReleased").Status.Firesteel
@@ -224,20 +227,20 @@ func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 		s := newScene(t).sharesController()
 		app := s.create(App("pi"))
 		s.run("pi", 0)
-		s.untilDelivered("all until the deletion", func(heard []delivery) bool {
+		s.untilDelivered("all until the deletion", func(heard []eventlog.Entry) bool {
 			return len(firstTaken(heard, app)) == len(cutShort.states)-1
 		})
-		s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
+		s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
 		s.delete("pi")
 		s.untilState("pi", "ResourceReleased")
-		s.sink.answer(s.ns, taking)
+		s.sink.SetAnswer(s.ns, sink.Accept)
 		untilGone(s, s.apps(), "pi")
 		s.told(app, cutShort.states...)
 	})
 }
 
-func always(status int) answering {
-	return func(*http.Request, delivery) int { return status }
+func always(status int) sink.Answer {
+	return func(*http.Request, eventlog.Entry) int { return status }
 }
 
 func TestANamespaceTakesItsApplicationsWithIt(t *testing.T) {
@@ -246,6 +249,6 @@ func TestANamespaceTakesItsApplicationsWithIt(t *testing.T) {
 	s.create(App("one"))
 	s.create(App("two").Suspended())
 	s.run("one", 0)
-	s.must(s.kube.CoreV1().Namespaces().Delete(t.Context(), s.ns, metav1.DeleteOptions{}))
-	untilGone(s, s.kube.CoreV1().Namespaces(), s.ns)
+	s.must(s.Kube.CoreV1().Namespaces().Delete(t.Context(), s.ns, metav1.DeleteOptions{}))
+	untilGone(s, s.Kube.CoreV1().Namespaces(), s.ns)
 }

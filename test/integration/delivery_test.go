@@ -13,19 +13,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 func TestEventsWaitForASinkThatIsDown(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	s.sink.answer(s.ns, func(*http.Request, delivery) int { panic(http.ErrAbortHandler) })
+	s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int { panic(http.ErrAbortHandler) })
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	if record := s.untilState("pi", "ResourceReleased").Status.Firesteel; record.Acknowledged != 0 || len(record.Transitions) != len(plainLife) {
 		t.Errorf("the record has %d transitions and its cursor at %d, want all %d and 0",
 			len(record.Transitions), record.Acknowledged, len(plainLife))
 	}
-	s.sink.answer(s.ns, taking)
+	s.sink.SetAnswer(s.ns, sink.Accept)
 	s.told(app, plainLife...)
 	s.untilAcknowledged("pi", int64(len(plainLife)))
 }
@@ -33,7 +35,7 @@ func TestEventsWaitForASinkThatIsDown(t *testing.T) {
 func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	s.sink.answer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
+	s.sink.SetAnswer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	s.told(app, plainLife...)
@@ -55,7 +57,7 @@ func TestSinkThatForbidsForAWhileLosesNothing(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
 			var tries atomic.Int32
-			s.sink.answer(s.ns, func(*http.Request, delivery) int {
+			s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int {
 				if tries.Add(1) <= refusals {
 					return status
 				}
@@ -72,14 +74,14 @@ func TestSinkThatForbidsForAWhileLosesNothing(t *testing.T) {
 }
 
 // inTurn answers each event with one status after another.
-func inTurn(statuses ...int) answering {
+func inTurn(statuses ...int) sink.Answer {
 	var mutex sync.Mutex
 	tries := map[string]int{}
-	return func(_ *http.Request, d delivery) int {
+	return func(_ *http.Request, d eventlog.Entry) int {
 		mutex.Lock()
 		defer mutex.Unlock()
-		tries[d.ID]++
-		return statuses[(tries[d.ID]-1)%len(statuses)]
+		tries[d.ID()]++
+		return statuses[(tries[d.ID()]-1)%len(statuses)]
 	}
 }
 
@@ -87,8 +89,8 @@ func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
 	t.Parallel()
 	const tries = 5
 	s := newScene(t).sharesController()
-	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
-		if d.State == "DriverStarted" {
+	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
+		if d.State() == "DriverStarted" {
 			return http.StatusBadRequest
 		}
 		return http.StatusAccepted
@@ -98,8 +100,8 @@ func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
 	s.untilState("pi", "ResourceReleased")
 	s.untilCondition("pi", "EventsDelivered", metav1.ConditionFalse, "Rejected")
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
-	heard := s.untilDelivered("the events after it", func(heard []delivery) bool {
-		return len(heard) > 0 && heard[len(heard)-1].State == "ResourceReleased"
+	heard := s.untilDelivered("the events after it", func(heard []eventlog.Entry) bool {
+		return len(heard) > 0 && heard[len(heard)-1].State() == "ResourceReleased"
 	})
 	if refused := len(heard) - len(plainLife) + 1; refused != tries {
 		t.Errorf("the event was tried %d times, want %d:\n%s", refused, tries, listed(heard))
@@ -110,8 +112,8 @@ func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
 	release := make(chan struct{})
-	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
-		if d.Application == "slow" {
+	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
+		if d.Name() == "slow" {
 			<-release
 		}
 		return http.StatusAccepted
@@ -120,7 +122,7 @@ func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
 	s.run("slow", 0).succeed() // its events are late, itself it is not
 	s.run("quick", 0).succeed()
 	s.told(quick, plainLife...)
-	if heard, _ := s.sink.heard(s.ns); len(about(heard, slow)) > 0 {
+	if heard, _ := s.sink.Events(s.ns); len(about(heard, slow)) > 0 {
 		t.Errorf("the slow subscriber answered:\n%s", listed(heard))
 	}
 	close(release)
@@ -132,8 +134,8 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	const recordLimit = 64 << 10
 	s := newScene(t).sharesController()
-	s.sink.answer(s.ns, always(http.StatusServiceUnavailable))
-	s.kubelet.fail(s.ns)
+	s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
+	s.kubelet.Fail(s.ns)
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1000, 0))
 	held := until(s, s.apps(), "pi", "wait for the sink", func(app *sparkv1.SparkApplication) bool {
 		c := meta.FindStatusCondition(app.Status.Conditions, "Succeeded")
@@ -145,13 +147,13 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 	if t.Logf("after %d attempts the record has %d bytes", record.Attempt.ID+1, len(text)); len(text) > recordLimit {
 		t.Errorf("the record has %d bytes, more than %d", len(text), recordLimit)
 	}
-	s.sink.answer(s.ns, taking)
+	s.sink.SetAnswer(s.ns, sink.Accept)
 	until(s, s.apps(), "pi", "be restarted", func(app *sparkv1.SparkApplication) bool {
 		return app.Status.Firesteel.Attempt.ID > record.Attempt.ID
 	})
 	s.delete("pi")
 	untilGone(s, s.apps(), "pi")
-	heard, _ := s.sink.heard(s.ns)
+	heard, _ := s.sink.Events(s.ns)
 	s.check(consistent(heard, app))
 	if told := len(firstTaken(heard, app)); int64(told) <= record.Sequence {
 		t.Errorf("the sink was told %d transitions of more than %d", told, record.Sequence)
@@ -162,7 +164,7 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url(), environment: []string{"K_AUDIENCE=broker"}})
+	process := s.ownController(controller{sink: s.sink.URL(), environment: []string{"K_AUDIENCE=broker"}})
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
@@ -172,12 +174,12 @@ func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 			t.Errorf("the condition does not name %s: %s", part, c.Message)
 		}
 	}
-	if heard, _ := s.sink.heard(s.ns); len(heard) > 0 {
+	if heard, _ := s.sink.Events(s.ns); len(heard) > 0 {
 		t.Errorf("the sink heard:\n%s", listed(heard))
 	}
 	process.Kill()
 
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.told(app, plainLife...)
 }
 
@@ -200,7 +202,7 @@ func TestEventsWaitForASinkThatCanBeUsed(t *testing.T) {
 	}
 	process.Kill()
 
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.told(app, plainLife...)
 	s.untilCondition("pi", "EventsDelivered", metav1.ConditionTrue, "Delivered")
 }

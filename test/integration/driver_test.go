@@ -9,6 +9,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // driver is a driver Pod on its stand-in for a node.
@@ -20,7 +21,7 @@ type driver struct {
 // driver waits for the driver Pod of an attempt to be on a node.
 func (s *scene) driver(app string, attempt int) *driver {
 	s.Helper()
-	pods := s.kube.CoreV1().Pods(s.ns)
+	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod := until(s, pods, fmt.Sprintf("%s-%d-driver", app, attempt), "be bound", func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil
 	})
@@ -29,17 +30,17 @@ func (s *scene) driver(app string, attempt int) *driver {
 
 func (d *driver) set(change func(*corev1.PodStatus)) *driver {
 	d.scene.Helper()
-	d.scene.must(setStatus(d.scene.Context(), d.scene.kube, d.Pod, change))
+	d.scene.must(kubelet.SetStatus(d.scene.Context(), d.scene.Kube, d.Pod, change))
 	return d
 }
 
-func (d *driver) start() *driver   { d.scene.Helper(); return d.set(started) }
-func (d *driver) ready() *driver   { d.scene.Helper(); return d.set(ready) }
-func (d *driver) evict() *driver   { d.scene.Helper(); return d.set(evicted) }
+func (d *driver) start() *driver   { d.scene.Helper(); return d.set(kubelet.Started) }
+func (d *driver) ready() *driver   { d.scene.Helper(); return d.set(kubelet.Ready) }
+func (d *driver) evict() *driver   { d.scene.Helper(); return d.set(kubelet.Evicted) }
 func (d *driver) succeed() *driver { d.scene.Helper(); return d.exit(0) }
 func (d *driver) exit(code int32) *driver {
 	d.scene.Helper()
-	return d.set(func(status *corev1.PodStatus) { ended(status, code) })
+	return d.set(func(status *corev1.PodStatus) { kubelet.Ended(status, code) })
 }
 
 // executor makes an executor of the driver, as the driver would.
@@ -59,7 +60,7 @@ func (s *scene) executor(application string, id int, owner metav1.OwnerReference
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "spark-kubernetes-executor", Image: "spark"}}},
 	}
 	pod.OwnerReferences = []metav1.OwnerReference{owner}
-	made, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), pod, metav1.CreateOptions{})
+	made, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), pod, metav1.CreateOptions{})
 	s.must(err)
 	return &driver{Pod: made, scene: s}
 }

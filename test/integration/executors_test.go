@@ -12,7 +12,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
@@ -36,7 +36,7 @@ func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
 
 	third.exit(1)
 	s.untilState("pi", "RunningWithPartialCapacity")
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), second.Name, metav1.DeleteOptions{}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), second.Name, metav1.DeleteOptions{}))
 	s.untilState("pi", "RunningWithBelowThresholdExecutors")
 	s.waitFor("pi", "ExecutorsReady=False")
 	first.exit(0)
@@ -54,7 +54,7 @@ func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
 func (d *driver) statefulSet() metav1.OwnerReference {
 	d.scene.Helper()
 	labels := map[string]string{"spark-role": "executor"}
-	set, err := d.scene.kube.AppsV1().StatefulSets(d.Namespace).Create(d.scene.Context(), &appsv1.StatefulSet{
+	set, err := d.scene.Kube.AppsV1().StatefulSets(d.Namespace).Create(d.scene.Context(), &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "spark-s-pi-0", OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)}},
 		Spec: appsv1.StatefulSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},

@@ -93,7 +93,7 @@ func (s *scene) wantNoFinalizer(d *driver) {
 	if len(d.Finalizers) > 0 {
 		s.Errorf("the driver has the finalizers %v", d.Finalizers)
 	}
-	maps, err := s.kube.CoreV1().ConfigMaps(s.ns).List(s.Context(), metav1.ListOptions{})
+	maps, err := s.Kube.CoreV1().ConfigMaps(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	for _, configMap := range maps.Items {
 		for key, text := range configMap.Data {

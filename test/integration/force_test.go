@@ -15,7 +15,7 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(s *scene, d *driver){
 		"when somebody deletes its Pod": func(s *scene, d *driver) {
-			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 		},
 		"when an attempt failed and its sidecar lives on": func(_ *scene, d *driver) {
 			d.set(func(status *corev1.PodStatus) { status.ContainerStatuses[0].RestartCount = 1 })
@@ -29,13 +29,13 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 			s.create(App("pi").Driver(corev1.PodSpec{TerminationGracePeriodSeconds: &grace}).
 				Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond))
 			d := s.run("pi", 0)
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			stop(s, d)
 			going := s.untilTerminating(d.Name)
 			if *going.DeletionGracePeriodSeconds != grace {
 				t.Fatalf("the grace period is %d s", *going.DeletionGracePeriodSeconds)
 			}
-			untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+			untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 			if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
 				t.Errorf("it was deleted by force %s before its grace period was over", early)
 			}
@@ -55,10 +55,10 @@ func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
 		"while it runs": func(s *scene) {
 			s.create(app)
 			s.run("pi", 0)
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 		},
 		"while it waits for a node": func(s *scene) {
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			s.create(app)
 			s.untilState("pi", "DriverRequested")
 		},
@@ -67,9 +67,9 @@ func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
 			begin(s)
-			s.must(s.plane.InterruptDeletion(t.Context(), s.ns, "pi-0-driver"))
-			untilGone(s, s.kube.CoreV1().Pods(s.ns), "pi-0-driver")
-			s.kubelet.resume(t.Context(), s.ns)
+			s.must(s.Plane.InterruptDeletion(t.Context(), s.ns, "pi-0-driver"))
+			untilGone(s, s.Kube.CoreV1().Pods(s.ns), "pi-0-driver")
+			s.kubelet.Resume(t.Context(), s.ns)
 			s.run("pi", 1).succeed()
 			s.untilState("pi", "ResourceReleased")
 		})

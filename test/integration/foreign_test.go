@@ -21,7 +21,7 @@ func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.withoutRecord()
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi"))
 	s.untilKubeEvent("pi", corev1.EventTypeWarning, "WrongCustomResourceDefinition")
 	s.requestsAtRest()
@@ -34,7 +34,7 @@ func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
 
 	process.Kill() // or wait for the minute between its tries
 	s.withRecord()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
 }
@@ -44,8 +44,8 @@ var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "
 // withoutRecord has the CRD prune status.firesteel until the end of the test.
 func (s *scene) withoutRecord() {
 	s.Helper()
-	const name = "sparkapplications.spark.apache.org"
-	crd, err := s.dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
+	const name = "sparkapplications.Spark.apache.org"
+	crd, err := s.Dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	s.must(err)
@@ -54,7 +54,7 @@ func (s *scene) withoutRecord() {
 			"schema", "openAPIV3Schema", "properties", "status", "properties", "firesteel")
 	}
 	s.must(unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"))
-	_, err = s.dynamic.Resource(crds).Update(s.Context(), crd, metav1.UpdateOptions{})
+	_, err = s.Dynamic.Resource(crds).Update(s.Context(), crd, metav1.UpdateOptions{})
 	s.must(err)
 	s.Cleanup(func() { s.installCRD(context.Background()) })
 	s.untilRecordIsKept(false)
@@ -67,7 +67,7 @@ func (s *scene) withRecord() {
 }
 
 func (s *scene) installCRD(ctx context.Context) {
-	if _, err := s.plane.Kubectl(ctx, "", "apply", "--filename="+configFolder+"/300-sparkapplication.yaml"); err != nil {
+	if _, err := s.Plane.Kubectl(ctx, "", "apply", "--filename="+configFolder+"/300-sparkapplication.yaml"); err != nil {
 		s.Error(err)
 	}
 }

@@ -15,12 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // tokenFor is a token of the scene's service account for an audience, as Knative asks for one.
 func (s *scene) tokenFor(audiences ...string) string {
 	s.Helper()
-	answer, err := s.kube.CoreV1().ServiceAccounts(s.ns).CreateToken(s.Context(), "default",
+	answer, err := s.Kube.CoreV1().ServiceAccounts(s.ns).CreateToken(s.Context(), "default",
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}, metav1.CreateOptions{})
 	s.must(err)
 	return answer.Status.Token
@@ -31,15 +33,15 @@ func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 	const audience = "firesteel-handler-restart"
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.function("handler-restart", "handler",
-		[]string{"SYSTEM_NAMESPACE=" + systemNamespace, "OIDC_AUDIENCE=" + audience}, "restart")
+		[]string{"SYSTEM_NAMESPACE=" + firesteel.SystemNamespace, "OIDC_AUDIENCE=" + audience}, "restart")
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0))
 	s.run("pi", 0).exit(1)
-	heard := s.untilDelivered("the handler to be asked", func(heard []delivery) bool { return asked(heard, 0) >= 1 })
+	heard := s.untilDelivered("the handler to be asked", func(heard []eventlog.Entry) bool { return asked(heard, 0) >= 1 })
 	failed := heard[len(heard)-1]
 	for _, d := range heard {
-		if d.State == "Failed" {
+		if d.State() == "Failed" {
 			failed = d
 		}
 	}
@@ -59,7 +61,7 @@ func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 	if state := stateOf(s.get("pi")); state != "Failed" {
 		t.Errorf("it is %s after events without a token, want Failed", state)
 	}
-	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
 		if d.Attributes["sparkrestartallowed"] != "true" {
 			return http.StatusAccepted
 		}
@@ -73,7 +75,7 @@ func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.handler("restart")
 	address, err := url.Parse(restart.url)
 	s.must(err)
@@ -91,7 +93,7 @@ func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 		}
 	}
 	var refused atomic.Int32
-	s.sink.answer(s.ns, func(_ *http.Request, d delivery) int {
+	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
 		if d.Attributes["sparkrestartallowed"] != "true" {
 			return http.StatusAccepted
 		}
@@ -118,7 +120,7 @@ func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
 	s.configured("config-handlers", "restart", "external")
 	release := make(chan struct{})
 	var holding, ended atomic.Int32
-	dead.sink.answer(dead.ns, func(request *http.Request, _ delivery) int {
+	dead.sink.SetAnswer(dead.ns, func(request *http.Request, _ eventlog.Entry) int {
 		holding.Add(1)
 		select {
 		case <-release:
@@ -127,14 +129,14 @@ func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
 		}
 		return http.StatusAccepted
 	})
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.handler("restart")
-	s.sink.answer(s.ns, restart.trigger("sparkrestartallowed", "true"))
+	s.sink.SetAnswer(s.ns, restart.trigger("sparkrestartallowed", "true"))
 	for n := range held {
 		dead.create(App(fmt.Sprintf("pi-%d", n)))
 	}
 	for n := range held {
-		until(dead, dead.kube.CoreV1().Pods(dead.ns), fmt.Sprintf("pi-%d-0-driver", n), "exist", func(*corev1.Pod) bool { return true })
+		until(dead, dead.Kube.CoreV1().Pods(dead.ns), fmt.Sprintf("pi-%d-0-driver", n), "exist", func(*corev1.Pod) bool { return true })
 	}
 	if got := holding.Load(); got < 32 {
 		t.Errorf("only %d events are held", got)

@@ -16,6 +16,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // filters are those of the handlers' Triggers: an attribute and its value.
@@ -36,7 +37,7 @@ type broker struct {
 	refused  []string
 }
 
-func (b *broker) answer(_ *http.Request, d delivery) int {
+func (b *broker) answer(_ *http.Request, d eventlog.Entry) int {
 	var posts sync.WaitGroup
 	for _, replica := range b.receivers(d) {
 		posts.Go(func() { b.note(d, b.scene.post(replica.url, d)) })
@@ -46,7 +47,7 @@ func (b *broker) answer(_ *http.Request, d delivery) int {
 }
 
 // receivers are those that an event goes to; who is to get it twice is in there twice.
-func (b *broker) receivers(d delivery) []*handler {
+func (b *broker) receivers(d eventlog.Entry) []*handler {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	var all []*handler
@@ -62,13 +63,13 @@ func (b *broker) receivers(d delivery) []*handler {
 }
 
 // note remembers what a handler refuses for good.
-func (b *broker) note(d delivery, answer int) {
+func (b *broker) note(d eventlog.Entry, answer int) {
 	if answer < 400 || answer >= 500 || answer == http.StatusTooManyRequests {
 		return
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	b.refused = append(b.refused, fmt.Sprintf("%s -> %d", d.Type, answer))
+	b.refused = append(b.refused, fmt.Sprintf("%s -> %d", d.Type(), answer))
 }
 
 // subscribe replaces all subscribers.
@@ -105,14 +106,14 @@ func (all troupe) gone(s *scene) {
 // untilAllAwaited waits until each handler has been asked since an instant, and was asked again.
 func (s *scene) untilAllAwaited(since time.Time) {
 	s.Helper()
-	s.untilDelivered("each handler to be asked again", func(heard []delivery) bool {
+	s.untilDelivered("each handler to be asked again", func(heard []eventlog.Entry) bool {
 		again := map[string]bool{}
 		times := map[string]int{}
 		for _, d := range heard {
 			for name, filter := range filters {
 				if d.Attributes[filter[0]] == filter[1] && d.At.After(since) {
-					times[d.ID+d.Type]++
-					again[name] = again[name] || times[d.ID+d.Type] > 1
+					times[d.ID()+d.Type()]++
+					again[name] = again[name] || times[d.ID()+d.Type()] > 1
 				}
 			}
 		}
@@ -124,7 +125,7 @@ func (s *scene) untilAllAwaited(since time.Time) {
 func (s *scene) place(where string) {
 	s.Helper()
 	for name := range filters {
-		s.must(s.configure(s.Context(), "config-handlers", name, where))
+		s.must(s.Configure(s.Context(), "config-handlers", map[string]string{name: where}))
 	}
 }
 
@@ -137,11 +138,11 @@ func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
 		s.configured("config-handlers", name, config.InProcess)
 	}
 	b := &broker{scene: s}
-	s.sink.answer(s.ns, b.answer)
+	s.sink.SetAnswer(s.ns, b.answer)
 	s.ownController(controllerOf(s))
 	runs := &register{uids: map[string]map[types.UID]bool{}}
 	s.follow(runs.see)
-	s.kubelet.fail(s.ns)
+	s.kubelet.Fail(s.ns)
 	s.populate("pi", 1, "@every 3s", heldRun)
 	replicas := map[string][]*handler{}
 	for name := range filters {
@@ -185,7 +186,7 @@ func (s *scene) endedOnce(app *sparkv1.SparkApplication) {
 	if drivers := s.witness.driversOf(s.ns, app.Name); len(drivers) != attempts {
 		s.Errorf("%s had %d drivers, want %d", app.Name, len(drivers), attempts)
 	}
-	heard := s.untilDelivered("the end of "+app.Name, func(heard []delivery) bool {
+	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
 		first := firstTaken(heard, app)
 		return len(first) > 0 && first[len(first)-1].Attributes["sparkfinal"] == "true"
 	})
@@ -230,7 +231,7 @@ func (s *scene) done(kind, name string) []string {
 	s.Helper()
 	var granted []string
 	for account := range roles {
-		requests, err := s.plane.Audit(userOf(account)).Requests()
+		requests, err := s.Plane.Audit(userOf(account)).Requests()
 		s.must(err)
 		for _, r := range requests {
 			if r.Kind() == kind && r.Namespace == s.ns && r.Name == name && r.Code < 300 {

@@ -10,7 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // The handlers run as processes of their own behind a broker. One dies, and moves back into the controller.
@@ -19,27 +22,27 @@ func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
 	s := newScene(t)
 	s.configured("config-handlers", "restart", "external")
 	s.configured("config-handlers", "ttl", "external")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 3, 0).TTL(0))
 
 	s.run("pi", 0).exit(1)
-	s.untilDelivered("the question to be asked again", func(heard []delivery) bool { return asked(heard, 0) >= 3 })
+	s.untilDelivered("the question to be asked again", func(heard []eventlog.Entry) bool { return asked(heard, 0) >= 3 })
 	if state := stateOf(s.get("pi")); state != "Failed" {
 		t.Errorf("without a verdict it is %s, want Failed", state)
 	}
 	restart := s.handler("restart")
-	s.sink.answer(s.ns, restart.trigger("sparkrestartallowed", "true"))
+	s.sink.SetAnswer(s.ns, restart.trigger("sparkrestartallowed", "true"))
 	s.run("pi", 1)
 
 	restart.Kill()
-	s.sink.answer(s.ns, taking)
+	s.sink.SetAnswer(s.ns, sink.Accept)
 	s.driver("pi", 1).exit(1)
-	s.untilDelivered("the dead handler to be asked", func(heard []delivery) bool { return asked(heard, 1) >= 1 })
+	s.untilDelivered("the dead handler to be asked", func(heard []eventlog.Entry) bool { return asked(heard, 1) >= 1 })
 	s.configured("config-handlers", "restart", "in-process")
 	s.run("pi", 2).succeed()
 	s.untilState("pi", "ResourceReleased")
 
-	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
+	s.sink.SetAnswer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
 	untilGone(s, s.apps(), "pi")
 	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
 		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Failed
@@ -47,10 +50,10 @@ func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
 }
 
 // asked counts the deliveries of the end of an attempt.
-func asked(heard []delivery, attempt int) int {
+func asked(heard []eventlog.Entry, attempt int) int {
 	count := 0
 	for _, d := range heard {
-		if d.State == "Failed" && d.Attributes["sparkattempt"] == fmt.Sprint(attempt) {
+		if d.State() == "Failed" && d.Attributes["sparkattempt"] == fmt.Sprint(attempt) {
 			count++
 		}
 	}
@@ -64,13 +67,13 @@ func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1)
-	heard := s.untilDelivered("the second attempt to run", func(heard []delivery) bool {
+	heard := s.untilDelivered("the second attempt to run", func(heard []eventlog.Entry) bool {
 		return len(firstTaken(heard, app)) == len(restarted.states)-2
 	})
 	failed := firstTaken(heard, app)[5]
 	before := s.get("pi")
 
-	forged := func(change map[string]string) delivery {
+	forged := func(change map[string]string) eventlog.Entry {
 		d := failed
 		d.Attributes = map[string]string{}
 		for key, value := range failed.Attributes {
@@ -84,7 +87,7 @@ func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
 	source := failed.Attributes["source"]
 	for name, c := range map[string]struct {
 		handler *handler
-		event   delivery
+		event   eventlog.Entry
 		answer  int
 	}{
 		"a duplicate":                    {restart, failed, http.StatusNoContent},
@@ -108,7 +111,7 @@ func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
 
 // handler is a handler function as a process of its own.
 type handler struct {
-	*controlplane.Process
+	*process.Process
 	scene *scene
 	url   string
 }
@@ -116,20 +119,20 @@ type handler struct {
 // handler runs a handler function as its service account.
 func (s *scene) handler(name string) *handler {
 	s.Helper()
-	return s.function("handler-"+name, "handler", []string{"SYSTEM_NAMESPACE=" + systemNamespace}, name)
+	return s.function("handler-"+name, "handler", []string{"SYSTEM_NAMESPACE=" + firesteel.SystemNamespace}, name)
 }
 
 // function runs a program that takes events, as a service account of Firesteel's namespace.
 func (s *scene) function(account, program string, environment []string, arguments ...string) *handler {
 	s.Helper()
-	secret, err := token(s.Context(), s.kube, systemNamespace, account)
+	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, account)
 	s.must(err)
-	ports, err := controlplane.FreePorts(1)
+	ports, err := process.FreePorts(1)
 	s.must(err)
-	process, err := s.startProcess(program, s.plane.Config(secret), append(environment, fmt.Sprintf("PORT=%d", ports[0])), arguments...)
+	started, err := s.startProcess(program, config, append(environment, fmt.Sprintf("PORT=%d", ports[0])), arguments...)
 	s.must(err)
-	s.Cleanup(process.Kill)
-	h := &handler{Process: process, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
+	s.Cleanup(started.Kill)
+	h := &handler{Process: started, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		return h.healthy(ctx), nil
 	}))
@@ -149,8 +152,8 @@ func (h *handler) healthy(ctx context.Context) bool {
 }
 
 // trigger takes all events and passes those on that have an attribute, as a broker's Trigger does.
-func (h *handler) trigger(attribute, value string) answering {
-	return func(_ *http.Request, d delivery) int {
+func (h *handler) trigger(attribute, value string) sink.Answer {
+	return func(_ *http.Request, d eventlog.Entry) int {
 		if d.Attributes[attribute] != value {
 			return http.StatusAccepted
 		}
@@ -159,10 +162,10 @@ func (h *handler) trigger(attribute, value string) answering {
 }
 
 // post sends an event as it was delivered, and returns the answer; 502 where there is none.
-func (s *scene) post(url string, d delivery) int { return s.postAs(url, d, "") }
+func (s *scene) post(url string, d eventlog.Entry) int { return s.postAs(url, d, "") }
 
 // postAs does the same with a header Authorization, if there is one.
-func (s *scene) postAs(url string, d delivery, authorization string) int {
+func (s *scene) postAs(url string, d eventlog.Entry, authorization string) int {
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(d.Body))
 	if err != nil {
 		return http.StatusBadGateway
@@ -189,9 +192,9 @@ func (s *scene) postAs(url string, d delivery, authorization string) int {
 // configured sets a key of a config map for the time of the test.
 func (s *scene) configured(configMap, key, value string) {
 	s.Helper()
-	s.must(s.configure(s.Context(), configMap, key, value))
+	s.must(s.Configure(s.Context(), configMap, map[string]string{key: value}))
 	s.Cleanup(func() {
-		if err := s.configure(context.Background(), configMap, key, ""); err != nil {
+		if err := s.Configure(context.Background(), configMap, map[string]string{key: ""}); err != nil {
 			s.Error(err)
 		}
 	})

@@ -77,7 +77,7 @@ func (k hostileKind) apply(s *scene, name, spec string) {
 // said is all that an object's status says, and what Kubernetes Events say of it.
 func (k hostileKind) said(s *scene, name string) string {
 	s.Helper()
-	object, err := s.dynamic.Resource(k.resourceOf()).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	object, err := s.Dynamic.Resource(k.resourceOf()).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	reason, _, _ := unstructured.NestedString(object.Object, "status", "reason")
 	texts := []string{reason}
@@ -87,7 +87,7 @@ func (k hostileKind) said(s *scene, name string) string {
 			texts = append(texts, message)
 		}
 	}
-	events, err := s.kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + name})
+	events, err := s.Kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + name})
 	s.must(err)
 	for _, event := range events.Items {
 		if event.Type == corev1.EventTypeWarning {
@@ -138,7 +138,7 @@ func TestAQuantityThatNobodyCanComputeWithHarmsNobody(t *testing.T) {
 		"number":         `1e300`,
 	}
 	bad, good := newScene(t), newScene(t)
-	first := good.ownController(controller{sink: good.sink.url()})
+	first := good.ownController(controller{sink: good.sink.URL()})
 	for i, k := range hostileKinds {
 		for name, quantity := range quantities {
 			k.apply(bad, name+"-"+strings.ToLower(k.kind), fmt.Sprintf(k.spec, quantity))
@@ -146,7 +146,7 @@ func TestAQuantityThatNobodyCanComputeWithHarmsNobody(t *testing.T) {
 		innocents(good, fmt.Sprintf("beside-%d", i))
 	}
 	first.Kill()
-	good.ownController(controller{sink: good.sink.url()})
+	good.ownController(controller{sink: good.sink.URL()})
 	innocents(good, "after")
 	for _, k := range hostileKinds {
 		for name := range quantities {
@@ -163,7 +163,7 @@ func TestAQuantityThatNobodyCanComputeWithHarmsNobody(t *testing.T) {
 			bad.must(err)
 		}
 	}
-	pods, err := bad.kube.CoreV1().Pods(bad.ns).List(t.Context(), metav1.ListOptions{})
+	pods, err := bad.Kube.CoreV1().Pods(bad.ns).List(t.Context(), metav1.ListOptions{})
 	bad.must(err)
 	if len(pods.Items) > 0 {
 		t.Errorf("%d Pods were made", len(pods.Items))

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 	"github.com/firesteel-dev/firesteel/test/hostile"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
 )
 
 const (
@@ -34,7 +34,7 @@ func TestHostileObjectsHarmNobody(t *testing.T) {
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
 	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)
 	bad, good := newScene(t), newScene(t)
-	process := good.ownController(controller{sink: good.sink.url()})
+	process := good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
 	byItself := good.timed(func() { innocents(good, "alone") })
 	slowest, taken := time.Duration(0), 0
@@ -49,7 +49,7 @@ func TestHostileObjectsHarmNobody(t *testing.T) {
 	}
 	stillRuns(t, process)
 	process.Kill()
-	process = good.ownController(controller{sink: good.sink.url()})
+	process = good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
 	slowest = max(slowest, good.timed(func() { innocents(good, "after") }))
 	t.Logf("the API server took %d objects; innocents lived %s alone, and %s at most beside them", taken, byItself, slowest)
@@ -95,7 +95,7 @@ func (s *scene) applied(m hostile.Manifest) bool {
 	s.Helper()
 	var object unstructured.Unstructured
 	s.must(object.UnmarshalJSON(m.JSON))
-	_, err := s.dynamic.Resource(resourceOf(m.Kind)).Namespace(s.ns).Create(s.Context(), &object, metav1.CreateOptions{})
+	_, err := s.Dynamic.Resource(resourceOf(m.Kind)).Namespace(s.ns).Create(s.Context(), &object, metav1.CreateOptions{})
 	s.Logf("%s, %d KiB, %.120q: %.200v", m.Kind, len(m.JSON)>>10, m.What, err)
 	return err == nil
 }
@@ -103,7 +103,7 @@ func (s *scene) applied(m hostile.Manifest) bool {
 // deleteAll deletes all objects of a kind, and waits until they are gone.
 func (s *scene) deleteAll(k hostile.Kind) {
 	s.Helper()
-	objects := s.dynamic.Resource(resourceOf(k)).Namespace(s.ns)
+	objects := s.Dynamic.Resource(resourceOf(k)).Namespace(s.ns)
 	s.must(objects.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		left, err := objects.List(ctx, metav1.ListOptions{})
@@ -117,7 +117,7 @@ func (s *scene) deleteAll(k hostile.Kind) {
 	}
 }
 
-func stillRuns(t *testing.T, process *controlplane.Process) {
+func stillRuns(t *testing.T, process *process.Process) {
 	t.Helper()
 	select {
 	case <-process.Done():

@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // installation is a second Firesteel in the cluster, in a namespace of its own. It may change nothing outside the
@@ -26,7 +29,7 @@ type installation struct {
 // is what the names are in.
 func (s *scene) install(namespace string) *installation {
 	s.Helper()
-	_, err := s.kube.CoreV1().Namespaces().Create(s.Context(),
+	_, err := s.Kube.CoreV1().Namespaces().Create(s.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
 	s.must(err)
 	var manifests bytes.Buffer
@@ -39,10 +42,10 @@ func (s *scene) install(namespace string) *installation {
 			s.translate(&manifests, document, namespace)
 		}
 	}
-	_, err = s.plane.Kubectl(s.Context(), manifests.String(), "apply", "-f", "-")
+	_, err = s.Plane.Kubectl(s.Context(), manifests.String(), "apply", "-f", "-")
 	s.must(err)
 	s.Cleanup(func() {
-		_, err := s.plane.Kubectl(context.Background(), "", "delete", "--wait=false", "namespace/"+namespace,
+		_, err := s.Plane.Kubectl(context.Background(), "", "delete", "--wait=false", "namespace/"+namespace,
 			"clusterrolebinding/firesteel-controller-watch-"+namespace)
 		if err != nil {
 			s.Error(err)
@@ -64,13 +67,13 @@ func (s *scene) translate(to *bytes.Buffer, document []byte, namespace string) {
 	text, err := yaml.Marshal(object)
 	s.must(err)
 	to.WriteString("---\n")
-	to.Write(bytes.ReplaceAll(text, []byte("namespace: "+systemNamespace), []byte("namespace: "+namespace)))
+	to.Write(bytes.ReplaceAll(text, []byte("namespace: "+firesteel.SystemNamespace), []byte("namespace: "+namespace)))
 }
 
 // mayServe allows an installation into a namespace.
 func (i *installation) mayServe(namespace string) {
 	i.scene.Helper()
-	_, err := i.scene.plane.Kubectl(i.scene.Context(), "", "create", "rolebinding", i.namespace, "--namespace="+namespace,
+	_, err := i.scene.Plane.Kubectl(i.scene.Context(), "", "create", "rolebinding", i.namespace, "--namespace="+namespace,
 		"--clusterrole=firesteel-controller", "--serviceaccount="+i.namespace+":controller")
 	i.scene.must(err)
 }
@@ -78,25 +81,27 @@ func (i *installation) mayServe(namespace string) {
 // serves sets the namespaces that an installation watches.
 func (i *installation) serves(namespaces string) {
 	i.scene.Helper()
-	i.scene.must(i.scene.configureIn(i.scene.Context(), i.namespace, "config-scope", "watched-namespaces", namespaces))
+	i.scene.must(i.scene.ConfigureIn(i.scene.Context(), i.namespace, "config-scope", map[string]string{"watched-namespaces": namespaces}))
 }
 
 // Two installations share a cluster. What one lets go of while it is being deleted, the other takes to its end.
 func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
 	alone(t)
 	a, b := newScene(t), newScene(t)
-	first, second := &installation{systemNamespace, a}, a.install("firesteel-two")
-	t.Cleanup(func() { a.must(a.configure(context.Background(), "config-scope", "watched-namespaces", "")) })
+	first, second := &installation{firesteel.SystemNamespace, a}, a.install("firesteel-two")
+	t.Cleanup(func() {
+		a.must(a.Configure(context.Background(), "config-scope", map[string]string{"watched-namespaces": ""}))
+	})
 	first.serves(a.ns)
 	second.serves(b.ns)
 	second.mayServe(a.ns)
 	second.mayServe(b.ns)
-	a.must(a.configure(t.Context(), "config-events", "deletion-grace", "1h"))
+	a.must(a.Configure(t.Context(), "config-events", map[string]string{"deletion-grace": "1h"}))
 	t.Cleanup(func() {
-		a.must(a.configure(context.Background(), "config-events", "deletion-grace", deletionGrace.String()))
+		a.must(a.Configure(context.Background(), "config-events", map[string]string{"deletion-grace": deletionGrace.String()}))
 	})
-	a.ownController(controller{sink: a.sink.url()})
-	b.ownController(controller{sink: b.sink.url(), namespace: second.namespace})
+	a.ownController(controller{sink: a.sink.URL()})
+	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace})
 
 	apps := map[*scene]func(){}
 	for _, s := range []*scene{a, b} {
@@ -106,12 +111,12 @@ func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
 			s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy ResourceReleased")...)
 		}
 	}
-	a.sink.answer(a.ns, func(*http.Request, delivery) int { return http.StatusServiceUnavailable })
+	a.sink.SetAnswer(a.ns, func(*http.Request, eventlog.Entry) int { return http.StatusServiceUnavailable })
 	a.delete("pi")
 	a.untilState("pi", "ResourceReleased") // and waits for its end to be told
 	first.serves("nowhere")
 	second.serves(a.ns + "," + b.ns)
-	a.sink.answer(a.ns, taking)
+	a.sink.SetAnswer(a.ns, sink.Accept)
 	untilGone(a, a.apps(), "pi")
 	b.delete("pi")
 	untilGone(b, b.apps(), "pi")

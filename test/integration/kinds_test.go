@@ -23,6 +23,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/kube/codec"
 	kubekinds "github.com/firesteel-dev/firesteel/pkg/kube/kinds"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 const (
@@ -39,7 +40,7 @@ const (
 func TestKindsComeAndGo(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
-	_, err := s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
+	_, err := s.Plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
 	s.must(err)
 	for _, step := range []struct {
 		name string
@@ -67,12 +68,12 @@ func chooseAPIs(s *scene) {
 	}{
 		{"sparkoperator.k8s.io", words("scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io")},
 		{"", words(`scheduledsparkapplications.firesteel.dev scheduledsparkapplications.sparkoperator.k8s.io
-			sparkapplications.spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.spark.apache.org`)},
+			sparkapplications.Spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.Spark.apache.org`)},
 	} {
 		if output, err := s.applyAPIs(test.apis); err != nil {
 			s.Fatalf("APIS=%s: %v\n%s", test.apis, err, output)
 		}
-		got, err := s.plane.Kubectl(s.Context(), "", "get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}")
+		got, err := s.Plane.Kubectl(s.Context(), "", "get", "customresourcedefinitions", "-o", "jsonpath={.items[*].metadata.name}")
 		s.must(err)
 		if !slices.Equal(words(got), test.want) {
 			s.Errorf("APIS=%s applies %v, want %v", test.apis, words(got), test.want)
@@ -85,7 +86,7 @@ func chooseAPIs(s *scene) {
 			s.Errorf("APIS=%s: kubectl get sparkapplications: %s (%v)", test.apis, got, err)
 		}
 	}
-	_, err := s.plane.Kubectl(s.Context(), "", "delete", "--all", "customresourcedefinitions")
+	_, err := s.Plane.Kubectl(s.Context(), "", "delete", "--all", "customresourcedefinitions")
 	s.must(err)
 }
 
@@ -121,10 +122,10 @@ func followKinds(s *scene) {
 	var app *sparkv1.SparkApplication
 	step("what is deleted with its kind is gone, and the kind may come again", func(s *scene) {
 		absent, served := s.logged(r, kindIsAbsent), s.logged(r, kindIsServed)
-		_, err := s.plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
+		_, err := s.Plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.Spark.apache.org")
 		s.must(err)
 		s.untilLoggedMore(r, kindIsAbsent, absent)
-		untilGone(s, s.kube.CoreV1().Pods(s.ns), "pi-0-driver")
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), "pi-0-driver")
 		s.applyCRD(crdOfApplications)
 		s.untilLoggedMore(r, kindIsServed, served)
 		app = s.create(App("pi"))
@@ -165,13 +166,13 @@ func findKindByDiscovery(s *scene) {
 			APIGroups: []string{sparkv1.SchemeGroupVersion.Group}, Resources: []string{"sparkclusters"}, Verbs: []string{"list", "watch"},
 		}},
 	}
-	_, err := s.kube.RbacV1().ClusterRoles().Create(s.Context(), role, metav1.CreateOptions{})
+	_, err := s.Kube.RbacV1().ClusterRoles().Create(s.Context(), role, metav1.CreateOptions{})
 	s.must(err)
-	_, err = s.plane.Kubectl(s.Context(), "", "create", "clusterrolebinding", role.Name, "--clusterrole="+role.Name, "--serviceaccount="+s.ns+":default")
+	_, err = s.Plane.Kubectl(s.Context(), "", "create", "clusterrolebinding", role.Name, "--clusterrole="+role.Name, "--serviceaccount="+s.ns+":default")
 	s.must(err)
-	secret, err := token(s.Context(), s.kube, s.ns, "default")
+	secret, err := s.Token(s.Context(), s.ns, "default")
 	s.must(err)
-	informer := s.clusterInformer(s.plane.Config(secret))
+	informer := s.clusterInformer(s.Plane.Config(secret))
 	if !cache.WaitForCacheSync(s.Context().Done(), informer.HasSynced) {
 		s.Fatal("the informer does not sync while the kind is absent")
 	}
@@ -181,7 +182,7 @@ func findKindByDiscovery(s *scene) {
 	s.applyCRD(crdOfClusters)
 	s.createCluster(Cluster("c"))
 	s.untilClosed(seen, "the informer to see a cluster")
-	requests, err := s.plane.Audit("system:serviceaccount:" + s.ns + ":default").Requests()
+	requests, err := s.Plane.Audit("system:serviceaccount:" + s.ns + ":default").Requests()
 	s.must(err)
 	asked := false
 	for _, request := range requests {
@@ -226,9 +227,9 @@ func (s *scene) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
 // applyCRD applies a CRD of config, and waits until the API server serves its kind.
 func (s *scene) applyCRD(file string) {
 	s.Helper()
-	_, err := s.plane.Kubectl(s.Context(), "", "apply", "--filename="+configFolder+"/"+file)
+	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "--filename="+configFolder+"/"+file)
 	s.must(err)
-	_, err = s.plane.Kubectl(s.Context(), "", "wait", "--for=condition=Established", "--filename="+configFolder+"/"+file)
+	_, err = s.Plane.Kubectl(s.Context(), "", "wait", "--for=condition=Established", "--filename="+configFolder+"/"+file)
 	s.must(err)
 }
 
@@ -266,7 +267,7 @@ func (s *scene) untilLoggedMore(r *replica, text string, than int) {
 // applyAPIs applies CRDs as make deploy does.
 func (s *scene) applyAPIs(apis string) (output string, err error) {
 	cmd := exec.CommandContext(s.Context(), "../../hack/crds.sh")
-	cmd.Env = append(os.Environ(), "APIS="+apis, "KUBECONFIG="+s.plane.Kubeconfig(), "PATH="+os.Getenv(assets)+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "APIS="+apis, "KUBECONFIG="+s.Plane.Kubeconfig(), "PATH="+os.Getenv(controlplane.Assets)+":"+os.Getenv("PATH"))
 	text, err := cmd.CombinedOutput()
 	return string(text), err
 }

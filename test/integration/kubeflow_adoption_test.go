@@ -74,7 +74,7 @@ func (s *scene) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkAppl
 func (s *scene) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
 	s.Helper()
 	controls := true
-	_, err := s.kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
+	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: app.Name + "-driver",
 			Labels: map[string]string{
@@ -109,7 +109,7 @@ func TestApplicationsOfTheKubeflowOperatorGoOn(t *testing.T) {
 		with := s.leftByKubeflowOperator(recorded, fmt.Sprintf("%s-d", recorded))
 		all[recorded+" with a driver"] = left{with, s.driverByKubeflowOperator(with), fates.withDriver}
 	}
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	t.Run("each", func(t *testing.T) {
 		for name, l := range all {
 			t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // What can never run is named on the object, in the Kubeflow operator's words where it has some, with the field, its
@@ -96,7 +97,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 				}
 			}
 			s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "SparkApplicationFailed")
-			pods, err := s.kube.CoreV1().Pods(s.ns).List(t.Context(), metav1.ListOptions{LabelSelector: driverSelector})
+			pods, err := s.Kube.CoreV1().Pods(s.ns).List(t.Context(), metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
 			s.must(err)
 			for _, pod := range pods.Items {
 				if pod.DeletionTimestamp == nil {

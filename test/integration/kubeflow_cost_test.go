@@ -15,7 +15,8 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // kubeflowBudget is that of an application of the Kubeflow kind, where Spark needs no more than a ConfigMap.
@@ -113,14 +114,14 @@ func running(app *v1beta2.SparkApplication) (count int) {
 
 // manyExecutors makes executors of a driver, and has them run.
 func (d *driver) manyExecutors(count int) error {
-	ctx, pods := d.scene.Context(), d.scene.kube.CoreV1().Pods(d.scene.ns)
+	ctx, pods := d.scene.Context(), d.scene.Kube.CoreV1().Pods(d.scene.ns)
 	var group errgroup.Group
 	group.SetLimit(32)
 	for id := range count {
 		group.Go(func() error {
 			pod := d.kubeflowExecutorPod(id + 1)
 			made := pod
-			err := insist(ctx, func() (err error) {
+			err := kubelet.RetryWrite(ctx, func() (err error) {
 				if made, err = pods.Create(ctx, pod, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) { // an answer was lost
 					made, err = pods.Get(ctx, pod.Name, metav1.GetOptions{})
 				}
@@ -129,7 +130,7 @@ func (d *driver) manyExecutors(count int) error {
 			if err != nil {
 				return err
 			}
-			return setStatus(ctx, d.scene.kube, made, started)
+			return kubelet.SetStatus(ctx, d.scene.Kube, made, kubelet.Started)
 		})
 	}
 	return group.Wait()

@@ -42,17 +42,17 @@ var lifecycleFields = map[string]func(*scene){
 		}
 	},
 	"restartPolicy.type": func(s *scene) {
-		s.kubelet.fail(s.ns)
+		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: Never, onFailureRetries: 3}"))
 		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 1, 1)
 	},
 	"restartPolicy.onFailureRetries": func(s *scene) {
-		s.kubelet.fail(s.ns)
+		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 2, onFailureRetryInterval: 1}"))
 		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 3, 1)
 	},
 	"restartPolicy.onFailureRetryInterval": func(s *scene) {
-		s.kubelet.fail(s.ns)
+		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 3}"))
 		if wait := waited(s.untilShown("spark-pi", v1beta2.FailedState)); wait < 3*time.Second {
 			s.Errorf("it waited for %s", wait)
@@ -74,7 +74,7 @@ var lifecycleFields = map[string]func(*scene){
 		}
 	},
 	"timeToLiveSeconds": func(s *scene) {
-		s.kubelet.fail(s.ns)
+		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "timeToLiveSeconds: 1"))
 		untilGone(s, s.kubeflowApps(), "spark-pi")
 		s.empty()

@@ -83,13 +83,13 @@ func (s *scene) withBatchSchedulers() {
 	_, err := s.kubectl(podGroupCRDs, "apply", "--filename=-")
 	s.must(err)
 	s.Cleanup(func() {
-		if _, err := s.plane.Kubectl(context.Background(), podGroupCRDs, "delete", "--filename=-"); err != nil {
+		if _, err := s.Plane.Kubectl(context.Background(), podGroupCRDs, "delete", "--filename=-"); err != nil {
 			s.Error(err)
 		}
 	})
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		for _, kind := range []schema.GroupVersionResource{volcanoGroups, coschedulingGroups} {
-			if _, err := s.dynamic.Resource(kind).Namespace(s.ns).List(ctx, metav1.ListOptions{}); apierrors.IsNotFound(err) {
+			if _, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(ctx, metav1.ListOptions{}); apierrors.IsNotFound(err) {
 				return false, nil
 			} else if err != nil {
 				return false, err
@@ -124,7 +124,7 @@ func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.withBatchSchedulers()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]struct {
 		kind schema.GroupVersionResource
 		name string
@@ -137,7 +137,7 @@ func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 			"create", "--filename=-")
 		s.must(err)
 		app := s.untilShown(scheduler, v1beta2.SubmittedState)
-		groups := untyped{s.dynamic.Resource(group.kind).Namespace(s.ns)}
+		groups := untyped{s.Dynamic.Resource(group.kind).Namespace(s.ns)}
 		made, err := groups.Get(t.Context(), group.name, metav1.GetOptions{})
 		s.must(err)
 		var want any
@@ -170,7 +170,7 @@ func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
 	s := newScene(t)
 	s.toldSchedulers()
 	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	_, err := s.kubectl(sparkPi("4.1.1"), "create", "--filename=-")
 	s.must(err)
 	d := s.kubeflowDriver("spark-pi")
@@ -186,7 +186,7 @@ func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.toldSchedulers()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]string{"volcano": "spark-volcano-pg", coscheduler: coscheduler + "-pg"} {
 		_, err := s.kubectl(strings.Replace(gangOf(scheduler, ""), "name: spark-pi", "name: "+scheduler, 1), "create", "--filename=-")
 		s.must(err)

@@ -38,7 +38,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 	} {
 		s.configured("config-kubeflow", key, value)
 	}
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), `{driverPodDisruptionBudget: true,
 		sparkConf: {spark.eventLog.enabled: "true", spark.speculation: "true", spark.kubernetes.driver.master: "https://10.0.0.1"}}`))
 	comes := s.comesOf("spark-pi")
@@ -82,7 +82,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 	_, err := s.kubectl(named("without-ui", withSpec(s, sparkPi("4.1.1"), "{timeToLiveSeconds: 3600}")), "create", "--filename=-")
 	s.must(err)
 	app = s.untilShown("without-ui", v1beta2.SubmittedState)
-	if _, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "without-ui-ui-svc", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "without-ui-ui-svc", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it has a Service: %v", err)
 	}
 	if want := (v1beta2.DriverInfo{PodName: "without-ui-driver"}); app.Status.DriverInfo != want {
@@ -97,7 +97,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	d := s.runPi()
 	overwrite := func() {
@@ -132,7 +132,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	}
 
 	process.Kill()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "Adopted")
 	d.succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
@@ -149,9 +149,9 @@ func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
 	second := a.install("firesteel-kubeflow-two")
 	second.serves(b.ns)
 	second.mayServe(b.ns)
-	a.must(a.configureIn(t.Context(), second.namespace, "config-kubeflow", "ui-service", "disabled"))
-	a.ownController(controller{sink: a.sink.url()})
-	b.ownController(controller{sink: b.sink.url(), namespace: second.namespace})
+	a.must(a.ConfigureIn(t.Context(), second.namespace, "config-kubeflow", map[string]string{"ui-service": "disabled"}))
+	a.ownController(controller{sink: a.sink.URL()})
+	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace})
 	for _, s := range []*scene{a, b} {
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		s.runPi().succeed()

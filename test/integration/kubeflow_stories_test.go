@@ -17,6 +17,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // kubeflowApplication makes an application of the Kubeflow operator's. It returns it as it was before anybody looked at it.
@@ -187,16 +188,16 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 		"a driver that is deleted by hand": {
 			goes: func(s *scene) {
 				d := s.runPi()
-				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 			},
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 		},
 		"a driver that is gone without a word": {
 			goes: func(s *scene) {
 				d := s.runPi()
-				s.kubelet.pause(s.ns)
+				s.kubelet.Pause(s.ns)
 				now := int64(0)
-				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 			},
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 			says: "driver pod not found",
@@ -252,7 +253,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 func (s *scene) toldAll(app *v1beta2.SparkApplication) {
 	s.Helper()
 	as := &sparkv1.SparkApplication{ObjectMeta: app.ObjectMeta}
-	heard := s.untilDelivered("all transitions", func(heard []delivery) bool {
+	heard := s.untilDelivered("all transitions", func(heard []eventlog.Entry) bool {
 		return int64(len(firstTaken(heard, as))) >= app.Status.Firesteel.Sequence
 	})
 	s.check(consistent(heard, as))
@@ -281,12 +282,12 @@ func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
 		}},
 		v1beta2.SuspendingState: {"{}", func(s *scene) {
 			s.runPi()
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			s.suspend("spark-pi", true)
 		}},
 		v1beta2.InvalidatingState: {"{}", func(s *scene) {
 			s.runPi()
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
 		}},
 	} {
@@ -300,7 +301,7 @@ func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
 			at.goes(s)
 			s.untilShown(app.Name, state)
 			s.must(s.kubeflowApps().Delete(t.Context(), app.Name, metav1.DeleteOptions{}))
-			s.kubelet.resume(t.Context(), s.ns)
+			s.kubelet.Resume(t.Context(), s.ns)
 			untilGone(s, s.kubeflowApps(), app.Name)
 			s.empty()
 		})

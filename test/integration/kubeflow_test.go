@@ -27,7 +27,7 @@ spec:
   mode: cluster
   image: docker.io/library/spark:%[1]s
   imagePullPolicy: IfNotPresent
-  mainClass: org.apache.spark.examples.SparkPi
+  mainClass: org.apache.Spark.examples.SparkPi
   mainApplicationFile: local:///opt/spark/examples/jars/spark-examples.jar
   arguments: ["5000"]
   sparkVersion: %[1]s
@@ -47,7 +47,7 @@ spec:
 }
 
 func (s *scene) kubeflowApps() sparkoperatorclient.SparkApplicationInterface {
-	return s.spark.SparkoperatorV1beta2().SparkApplications(s.ns)
+	return s.Spark.SparkoperatorV1beta2().SparkApplications(s.ns)
 }
 
 // untilShown waits for a state of an application, and returns the application in it.
@@ -61,7 +61,7 @@ func (s *scene) untilShown(name string, state v1beta2.ApplicationStateType) *v1b
 // kubeflowDriver waits for the driver Pod of an application to be on a node.
 func (s *scene) kubeflowDriver(app string) *driver {
 	s.Helper()
-	pod := until(s, s.kube.CoreV1().Pods(s.ns), app+"-driver", "be bound", func(pod *corev1.Pod) bool {
+	pod := until(s, s.Kube.CoreV1().Pods(s.ns), app+"-driver", "be bound", func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil
 	})
 	return &driver{Pod: pod, scene: s}
@@ -70,7 +70,7 @@ func (s *scene) kubeflowDriver(app string) *driver {
 // kubeflowExecutor makes an executor of a driver, as the driver would.
 func (d *driver) kubeflowExecutor(number int) *driver {
 	d.scene.Helper()
-	made, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), d.kubeflowExecutorPod(number), metav1.CreateOptions{})
+	made, err := d.scene.Kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), d.kubeflowExecutorPod(number), metav1.CreateOptions{})
 	d.scene.must(err)
 	return &driver{Pod: made, scene: d.scene}
 }
@@ -112,7 +112,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			for _, reason := range []string{"SparkApplicationSubmitted", "SparkDriverRunning", "SparkDriverCompleted", "SparkApplicationCompleted"} {
 				s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, reason)
 			}
-			if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{}); err != nil {
+			if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{}); err != nil {
 				t.Errorf("the driver Pod is kept for its log: %v", err)
 			}
 			s.untilReleased("spark-pi")
@@ -149,7 +149,7 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 	_, err = s.kubectl(sparkPi("4.1.0"), "create", "--filename=-")
 	s.must(err)
 	s.untilShown("spark-pi", v1beta2.SubmittedState) // a driver that was made before all else could be goes again
-	second := until(s, s.kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
+	second := until(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
 		return pod.UID != first.UID && pod.Spec.NodeName != ""
 	})
 	d := &driver{Pod: second, scene: s}
@@ -180,7 +180,7 @@ func untilServed(t *testing.T) {
 // wantRunning checks what clients read of an application that runs.
 func wantRunning(s *scene, app *v1beta2.SparkApplication, d *driver) {
 	s.Helper()
-	service, err := s.kube.CoreV1().Services(s.ns).Get(s.Context(), "spark-pi-ui-svc", metav1.GetOptions{})
+	service, err := s.Kube.CoreV1().Services(s.ns).Get(s.Context(), "spark-pi-ui-svc", metav1.GetOptions{})
 	s.must(err)
 	want := v1beta2.SparkApplicationStatus{
 		SparkApplicationID:        d.Labels["spark-app-selector"],

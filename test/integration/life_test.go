@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // plainLife is the life of an application that succeeds at its first attempt.
@@ -57,9 +59,9 @@ func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
 		t.Errorf("condition %+v does not speak of generation %d", condition, released.Generation)
 	}
 	s.told(app, plainLife...)
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
-	untilGone(s, s.kube.CoreV1().Services(s.ns), "pi-0-driver-svc")
-	untilGone(s, s.kube.CoreV1().ConfigMaps(s.ns), "pi-0-spark-drv-conf-map")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), "pi-0-driver-svc")
+	untilGone(s, s.Kube.CoreV1().ConfigMaps(s.ns), "pi-0-spark-drv-conf-map")
 }
 
 // An application may need all kinds of objects that Firesteel makes.
@@ -76,7 +78,7 @@ func TestAnApplicationGetsAllThatItAsksFor(t *testing.T) {
 	if diff := cmp.Diff(want, s.ownedBy(d.Pod)); diff != "" {
 		t.Errorf("objects of the driver (-want +got):\n%s", diff)
 	}
-	settings, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "settings", metav1.GetOptions{})
+	settings, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "settings", metav1.GetOptions{})
 	s.must(err)
 	if !metav1.IsControlledBy(settings, s.get("pi")) || settings.Data["key"] != "value" {
 		t.Errorf("the application's own config map is %s", described(settings))
@@ -90,13 +92,13 @@ func TestAnApplicationGetsAllThatItAsksFor(t *testing.T) {
 // ownedBy are the objects of the namespace that a Pod owns.
 func (s *scene) ownedBy(pod *corev1.Pod) []string {
 	s.Helper()
-	services, err := s.kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{})
+	services, err := s.Kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
-	configMaps, err := s.kube.CoreV1().ConfigMaps(s.ns).List(s.Context(), metav1.ListOptions{})
+	configMaps, err := s.Kube.CoreV1().ConfigMaps(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
-	policies, err := s.kube.NetworkingV1().NetworkPolicies(s.ns).List(s.Context(), metav1.ListOptions{})
+	policies, err := s.Kube.NetworkingV1().NetworkPolicies(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
-	claims, err := s.kube.CoreV1().PersistentVolumeClaims(s.ns).List(s.Context(), metav1.ListOptions{})
+	claims, err := s.Kube.CoreV1().PersistentVolumeClaims(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	var owned []string
 	note := func(kind string, object metav1.Object) {
@@ -151,9 +153,9 @@ func TestUnusualNamesWork(t *testing.T) {
 		record := s.untilState(name, "DriverRequested").Status.Firesteel
 		(&driver{Pod: s.pod(record.Launch.DriverPod), scene: s}).start().ready().succeed()
 		s.untilState(name, "ResourceReleased")
-		s.untilDelivered("the end of "+name, func(heard []delivery) bool {
+		s.untilDelivered("the end of "+name, func(heard []eventlog.Entry) bool {
 			first := firstTaken(heard, app)
-			return len(first) > 0 && first[len(first)-1].State == "ResourceReleased"
+			return len(first) > 0 && first[len(first)-1].State() == "ResourceReleased"
 		})
 	}
 	s.empty()
@@ -161,7 +163,7 @@ func TestUnusualNamesWork(t *testing.T) {
 
 func (s *scene) pod(name string) *corev1.Pod {
 	s.Helper()
-	pod, err := s.kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	pod, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	return pod
 }
@@ -171,7 +173,7 @@ func TestADriverThatSomebodyDeletesHasFailed(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.create(App("pi"))
 	d := s.run("pi", 0)
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
 	s.untilState("pi", "ResourceReleased")
 	s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "DriverDeleted")
 }

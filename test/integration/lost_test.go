@@ -18,7 +18,7 @@ func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
 	s := newScene(t).sharesController()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(0))
 	d := s.run("pi", 0)
-	s.kubelet.pause(s.ns)
+	s.kubelet.Pause(s.ns)
 	d.set(func(status *corev1.PodStatus) {
 		status.Conditions = []corev1.PodCondition{{
 			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByTaintManager",
@@ -26,7 +26,7 @@ func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
 		}}
 	})
 	grace := int64(1)
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 	until(s, s.apps(), "pi", "say that nobody forces its driver", func(app *sparkv1.SparkApplication) bool {
 		return contains(app.Status.Conditions[0].Message, "forceTerminationGracePeriodMillis has nobody do so")
 	})
@@ -38,12 +38,12 @@ func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
 		app.Spec.ApplicationTolerations.ApplicationTimeoutConfig.ForceTerminationGracePeriodMillis = inMillis(time.Second)
 	})
 	s.untilState("pi", "DriverRequested")
-	s.kubelet.resume(t.Context(), s.ns)
+	s.kubelet.Resume(t.Context(), s.ns)
 	s.run("pi", 1).succeed()
 	s.untilState("pi", "ResourceReleased")
 	s.told(app, words(`Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed
 		ScheduledToRestart DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased`)...)
-	heard, _ := s.sink.heard(s.ns)
+	heard, _ := s.sink.Events(s.ns)
 	for _, part := range []string{`"class":"infrastructure"`, `"reason":"NodeLost"`, "Taint manager", `"pod":"pi-0-driver"`, `"attempt":0`} {
 		if body := firstTaken(heard, app)[5].Body; !strings.Contains(body, part) {
 			t.Errorf("the end of the first attempt does not say %s: %s", part, body)
@@ -91,5 +91,5 @@ func TestARetentionThatIsEditedAwayIsOver(t *testing.T) {
 		app.Spec.ApplicationTolerations.ResourceRetainPolicy = sparkv1.RetainNever
 	})
 	s.untilCondition("pi", "ResourcesReleased", metav1.ConditionTrue, "Released")
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 }

@@ -1,10 +1,7 @@
 package integration
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,7 +9,7 @@ import (
 	cloudevents "github.com/cloudevents/sdk-go/v2"
 
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // A handler takes no more than 30 MiB, at rest and after a thousand events.
@@ -78,16 +75,11 @@ func (h *handler) resident(t *testing.T) float64 {
 	return residentOf(t, h.Process)
 }
 
-func residentOf(t *testing.T, process *controlplane.Process) float64 {
+func residentOf(t *testing.T, process *process.Process) float64 {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.Pid()))
+	resident, err := process.Resident()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kilobytes float64
-	_, after, _ := strings.Cut(string(status), "VmRSS:")
-	if _, err := fmt.Sscan(after, &kilobytes); err != nil {
-		t.Fatal(err)
-	}
-	return kilobytes / 1024
+	return float64(resident) / (1 << 20)
 }

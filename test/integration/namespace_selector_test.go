@@ -17,7 +17,7 @@ import (
 func (s *scene) enabled(value string) {
 	s.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{"spark":%s}}}`, value)
-	_, err := s.kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := s.Kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	s.must(err)
 }
 
@@ -26,7 +26,7 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 	before, after, listed := newScene(t), newScene(t), newScene(t)
 	before.enabled(`"enabled"`)
 	before.configured("config-scope", "namespace-selector", "spark=enabled")
-	process := before.ownController(controller{sink: before.sink.url()})
+	process := before.ownController(controller{sink: before.sink.URL()})
 	app, later, other := before.create(App("pi")), after.create(App("pi")), listed.create(App("pi"))
 	late := after.kubeflowApplication(sparkPi("4.1.1"))
 	d := before.run("pi", 0)
@@ -56,7 +56,7 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 	after.toldAll(after.untilShown("spark-pi", v1beta2.CompletedState))
 	before.untouched(left)
 
-	before.must(before.configure(context.Background(), "config-scope", "namespace-selector", "spark in"))
+	before.must(before.Configure(context.Background(), "config-scope", map[string]string{"namespace-selector": "spark in"}))
 	before.untilLogged(process, `namespace-selector is \"spark in\"`)
 	before.enabled(`"enabled"`) // as what was before stays
 	before.untilState("pi", "ResourceReleased")
@@ -74,17 +74,17 @@ func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
 	s.configured("config-handlers", "restart", "external")
 	s.configured("config-handlers", "ttl", "external")
 	s.configured("config-handlers", "schedule", "external")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
-	s.sink.answer(s.ns, s.handler("restart").trigger("sparkrestartallowed", "true"))
+	s.sink.SetAnswer(s.ns, s.handler("restart").trigger("sparkrestartallowed", "true"))
 	s.run("pi", 0).exit(1)
 	s.run("pi", 1).succeed()
 	s.untilState("pi", "ResourceReleased")
-	s.sink.answer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
+	s.sink.SetAnswer(s.ns, s.handler("ttl").trigger("type", "dev.firesteel.application.expired.v1"))
 	untilGone(s, s.apps(), "pi")
 
 	replaced := s.schedules(variant.Apache, "replaced", "@every 3s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
-	s.sink.answer(s.ns, s.handler("schedule").trigger("type", "dev.firesteel.schedule.due.v1"))
+	s.sink.SetAnswer(s.ns, s.handler("schedule").trigger("type", "dev.firesteel.schedule.due.v1"))
 	replaced.untilStarted(replaced.untilStarted(""))
 	replaced.patch(`{"suspend": true}`)
 }

@@ -50,14 +50,14 @@ func TestRetainedResourcesStayUntilTheirTimeIsOver(t *testing.T) {
 			if c.retained {
 				want = []string{"TerminatedWithoutReleaseResources", "ResourceReleased"}
 				s.untilState("pi", want[0])
-				_, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
+				_, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
 				s.must(err)
 			}
 			states := history(s.untilState("pi", "ResourceReleased"))
 			if diff := cmp.Diff(want, states[6:]); diff != "" {
 				t.Errorf("states after the end (-want +got):\n%s", diff)
 			}
-			untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+			untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 			s.told(app, states...)
 		})
 	}

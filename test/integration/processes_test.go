@@ -8,24 +8,33 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // processes are those of the suite that still run.
 type processes struct {
 	mutex   sync.Mutex
-	running []*controlplane.Process
-	count   int
+	running []*process.Process
+	count   atomic.Int64
+}
+
+func (p *processes) add(started *process.Process) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.running = append(p.running, started)
 }
 
 func (p *processes) stop() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	for _, process := range p.running {
-		process.Kill()
+	for _, running := range p.running {
+		running.Kill()
 	}
 	p.running = nil
 }
@@ -40,78 +49,64 @@ type controller struct {
 	namespace string
 	// replica has it take part in elections and be probed, as one that is deployed.
 	replica bool
-	// environment is what else it is told by variables.
+	// environment holds further environment variables.
 	environment []string
 }
 
 // zone is where the controllers' clocks are: nothing may depend on the zone that a controller runs in.
 const zone = "Asia/Kathmandu"
 
-func (s *suite) startController(ctx context.Context, c controller) (*controlplane.Process, error) {
-	c.namespace = cmp.Or(c.namespace, systemNamespace)
+func (s *suite) startController(ctx context.Context, c controller) (*process.Process, firesteel.ControllerPorts, error) {
 	if c.config == nil {
-		config, err := s.controllerConfig(ctx, c.namespace)
+		config, err := s.ConfigOf(ctx, cmp.Or(c.namespace, firesteel.SystemNamespace), "controller")
 		if err != nil {
-			return nil, err
+			return nil, firesteel.ControllerPorts{}, err
 		}
 		c.config = config
 	}
-	ports, err := controlplane.FreePorts(1)
+	name, kubeconfig, err := s.nextProcess("controller", c.config)
 	if err != nil {
-		return nil, err
+		return nil, firesteel.ControllerPorts{}, err
 	}
-	var arguments []string
-	if !c.replica {
-		arguments = append(arguments, "-local")
+	started, ports, err := firesteel.Controller{
+		Program: filepath.Join(s.programs, "controller"), Kubeconfig: kubeconfig,
+		Namespace: c.namespace, Sink: c.sink, Replica: c.replica, Environment: append(c.environment, "TZ="+zone),
+	}.Start(name + ".log")
+	if err == nil {
+		s.processes.add(started)
 	}
-	return s.startProcess("controller", c.config, append(c.environment,
-		"SYSTEM_NAMESPACE="+c.namespace,
-		"CONFIG_LOGGING_NAME=config-logging",
-		"CONFIG_OBSERVABILITY_NAME=config-observability",
-		"CONFIG_LEADERELECTION_NAME=config-leader-election",
-		fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
-		"K_SINK="+c.sink,
-		"TZ="+zone,
-	), arguments...)
+	return started, ports, err
 }
 
-func (s *suite) controllerConfig(ctx context.Context, namespace string) (*rest.Config, error) {
-	secret, err := token(ctx, s.kube, namespace, "controller")
-	if err != nil {
-		return nil, err
-	}
-	return s.plane.Config(secret), nil
+// nextProcess returns the name of the files of another process, and writes a kubeconfig for it.
+func (s *suite) nextProcess(program string, config *rest.Config) (name, kubeconfig string, err error) {
+	name = filepath.Join(s.dir, fmt.Sprintf("%s-%d", program, s.processes.count.Add(1)))
+	kubeconfig = name + ".kubeconfig"
+	return name, kubeconfig, controlplane.WriteKubeconfig(kubeconfig, config)
 }
 
 // startProcess runs one of Firesteel's programs, with a kubeconfig.
-func (s *suite) startProcess(
-	program string, config *rest.Config, environment []string, arguments ...string,
-) (*controlplane.Process, error) {
-	s.processes.mutex.Lock()
-	defer s.processes.mutex.Unlock()
-	s.processes.count++
-	name := filepath.Join(s.dir, fmt.Sprintf("%s-%d", program, s.processes.count))
-	if err := controlplane.WriteKubeconfig(name+".kubeconfig", config); err != nil {
-		return nil, err
-	}
-	environment = append(environment, "KUBECONFIG="+name+".kubeconfig")
-	process, err := controlplane.StartProcess(name+".log", environment, filepath.Join(s.programs, program), arguments...)
+func (s *suite) startProcess(program string, config *rest.Config, environment []string, arguments ...string) (*process.Process, error) {
+	name, kubeconfig, err := s.nextProcess(program, config)
 	if err != nil {
 		return nil, err
 	}
-	s.processes.running = append(s.processes.running, process)
-	return process, nil
+	started, err := process.Start(name+".log", append(environment, "KUBECONFIG="+kubeconfig), filepath.Join(s.programs, program), arguments...)
+	if err == nil {
+		s.processes.add(started)
+	}
+	return started, err
 }
 
 // common is the controller that the parallel tests share. It runs while there are any.
 type common struct {
 	mutex   sync.Mutex
 	tests   int
-	process *controlplane.Process
+	process *process.Process
 }
 
 // join counts a test in.
-func (c *common) join(start func() (*controlplane.Process, error)) (process *controlplane.Process, err error) {
+func (c *common) join(start func() (*process.Process, error)) (process *process.Process, err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.tests == 0 {
@@ -133,7 +128,7 @@ func (c *common) leave() {
 }
 
 // linesAbout are the last lines of a log that name something.
-func linesAbout(process *controlplane.Process, name string) string {
+func linesAbout(process *process.Process, name string) string {
 	text, err := os.ReadFile(process.Log)
 	if err != nil {
 		return err.Error()

@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-const apacheApplications = "sparkapplications.spark.apache.org"
+const apacheApplications = "sparkapplications.Spark.apache.org"
 
 // raw is an object as the API server has it, whatever this version of Firesteel knows of it.
 func (s *scene) raw(resource, name string) *unstructured.Unstructured {
@@ -121,7 +121,7 @@ func TestARecordOfANewerFormatIsLeftAlone(t *testing.T) {
 
 		_, err = s.kubectl("", "delete", resource, name, "--wait=false")
 		s.must(err)
-		untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 		s.neighbour()
 		s.wantUntouched(resource, before) // the version that wrote it may come to conclude it
 		s.patchRecord(resource, name, `{"op":"remove","path":"/format"}`)
@@ -158,7 +158,7 @@ func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testi
 		}
 		_, err := s.kubectl("", "delete", resource, name, "--wait=false")
 		s.must(err)
-		untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 		s.neighbour()
 		s.wantUntouched(resource, before)
 		s.patchRecord(resource, name, `{"op":"remove","path":"/format"}`)
@@ -178,7 +178,7 @@ func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
 		if pod := s.pod(d.Name); pod.UID != d.UID || pod.DeletionTimestamp != nil {
 			s.Errorf("the driver is not left alone: %+v", pod.ObjectMeta)
 		}
-		s.kubelet.pause(s.ns)
+		s.kubelet.Pause(s.ns)
 		_, err := s.kubectl("", "delete", resource, name, "--wait=false", "--cascade=orphan")
 		s.must(err)
 		s.untilTerminating(d.Name)
@@ -207,7 +207,7 @@ func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 		}
 		_, err := s.kubectl("", "delete", resource, name, "--timeout=120s")
 		s.must(err)
-		untilGone(s, s.kube.CoreV1().Pods(s.ns), d.Name)
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), d.Name)
 	})
 }
 
@@ -285,7 +285,7 @@ func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
 	suspend := `{"spec":{"suspend":true}}`
 	_, err := s.kubectl("", "patch", kubeflowApplications, name, "--type=merge", "--patch", suspend)
 	s.must(err)
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), launched.Name)
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), launched.Name)
 	suspended := s.untilRecord(kubeflowApplications, name, "be suspended", func(o *unstructured.Unstructured) bool {
 		all := at(o, "transitions").([]any)
 		return all[len(all)-1].(map[string]any)["state"] == "Suspended"
@@ -389,7 +389,7 @@ func hashJSON(s *scene, name string) string {
 	return hash
 }
 
-const sparkClusters = "sparkclusters.spark.apache.org"
+const sparkClusters = "sparkclusters.Spark.apache.org"
 
 func TestARecordOfAClusterIsKept(t *testing.T) {
 	t.Parallel()

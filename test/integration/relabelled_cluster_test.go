@@ -19,7 +19,7 @@ func (s *scene) ofCluster() map[string]*unstructured.Unstructured {
 	s.Helper()
 	objects := map[string]*unstructured.Unstructured{}
 	for _, resource := range madeForClusters {
-		list, err := s.dynamic.Resource(resource).Namespace(s.ns).List(s.Context(), metav1.ListOptions{})
+		list, err := s.Dynamic.Resource(resource).Namespace(s.ns).List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		for i := range list.Items {
 			if object := &list.Items[i]; object.GetName() != "kubernetes" {
@@ -34,7 +34,7 @@ func (s *scene) ofCluster() map[string]*unstructured.Unstructured {
 func (s *scene) relabelObjects(metadata string) {
 	s.Helper()
 	for _, resource := range madeForClusters {
-		client := s.dynamic.Resource(resource).Namespace(s.ns)
+		client := s.Dynamic.Resource(resource).Namespace(s.ns)
 		list, err := client.List(s.Context(), metav1.ListOptions{})
 		s.must(err)
 		for _, object := range list.Items {
@@ -100,7 +100,7 @@ func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			start := func() func() {
-				process := s.ownController(controller{sink: s.sink.url()})
+				process := s.ownController(controller{sink: s.sink.URL()})
 				s.untilReady(process)
 				return process.Kill
 			}
@@ -120,7 +120,7 @@ func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
 			}
 			untilGone(s, s.clusters(), "c")
 			for _, set := range []string{"c-master", "c-worker"} {
-				untilGone(s, s.kube.AppsV1().StatefulSets(s.ns), set)
+				untilGone(s, s.Kube.AppsV1().StatefulSets(s.ns), set)
 			}
 			deleted := 0
 			for _, request := range s.requests() {

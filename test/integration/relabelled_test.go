@@ -43,7 +43,7 @@ var apacheChanges = map[string]labelChange{
 
 func (s *scene) relabel(pod, metadata string) {
 	s.Helper()
-	_, err := s.kube.CoreV1().Pods(s.ns).Patch(s.Context(), pod, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
+	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), pod, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
 	s.must(err)
 }
 
@@ -72,7 +72,7 @@ func (s *scene) untilLabelsAreBack(app string) {
 // onlyPod fails unless a Pod is the only one of the scene, and nobody deletes it.
 func (s *scene) onlyPod(d *driver) {
 	s.Helper()
-	pods, err := s.kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{})
+	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	if len(pods.Items) != 1 || pods.Items[0].UID != d.UID || pods.Items[0].DeletionTimestamp != nil {
 		s.Errorf("%d Pods, want %s alone:\n%s", len(pods.Items), d.Name, described(pods))
@@ -140,10 +140,10 @@ func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
 			s := newScene(t).sharesController()
 			s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0))
 			d := s.run("pi", 0)
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			s.relabel(d.Name, change.patch)
 			s.untilRelabelled("pi", d.Name, change)
-			s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
+			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
 			until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
 				return contains(app.Status.Conditions[0].Message, "driver Pod's deletion was accepted")
 			})
@@ -152,7 +152,7 @@ func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
 				t.Errorf("while its driver lives it is %s", state)
 			}
 			s.vanish(d.Name)
-			s.kubelet.resume(t.Context(), s.ns)
+			s.kubelet.Resume(t.Context(), s.ns)
 			s.driver("pi", 1).start().ready().succeed()
 			s.untilState("pi", "ResourceReleased")
 		})
@@ -183,7 +183,7 @@ func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.
 				s := newScene(t).sharesController()
 				app := s.create(App("pi"))
 				d := s.run("pi", 0)
-				s.kubelet.pause(s.ns)
+				s.kubelet.Pause(s.ns)
 				act(s, d)
 				s.notReleased("pi")
 				s.vanish(d.Name)
@@ -321,14 +321,14 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 				s.empty()
 			},
 			"to its restart": func(s *scene, d *driver) {
-				s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 				until(s, s.kubeflowApps(), "spark-pi", "wait for its driver", func(app *v1beta2.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
 					return c != nil && contains(c.Message, "driver Pod's deletion was accepted")
 				})
 				s.vanish(d.Name)
-				s.kubelet.resume(s.Context(), s.ns)
-				until(s, s.kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
+				s.kubelet.Resume(s.Context(), s.ns)
+				until(s, s.Kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
 			},
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
@@ -339,7 +339,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 				d := s.kubeflowDriver("spark-pi")
 				d.start().ready()
 				s.untilShown("spark-pi", v1beta2.RunningState)
-				s.kubelet.pause(s.ns)
+				s.kubelet.Pause(s.ns)
 				s.relabel(d.Name, change.patch)
 				s.untilKubeflowRelabelled(d.Name, change)
 				s.onlyPod(d)
@@ -358,7 +358,7 @@ func TestManyDeletedDriversAreNotLookedFor(t *testing.T) {
 	alone(t)
 	const many = 100
 	s := newScene(t)
-	s.untilReady(s.ownController(controller{sink: s.sink.url()}))
+	s.untilReady(s.ownController(controller{sink: s.sink.URL()}))
 	for i := range many {
 		s.create(App(fmt.Sprintf("pi-%d", i)))
 	}
@@ -366,7 +366,7 @@ func TestManyDeletedDriversAreNotLookedFor(t *testing.T) {
 		s.driver(fmt.Sprintf("pi-%d", i), 0)
 		s.untilState(fmt.Sprintf("pi-%d", i), "DriverRequested")
 	}
-	s.must(s.kube.CoreV1().Pods(s.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+	s.must(s.Kube.CoreV1().Pods(s.ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 	for i := range many {
 		s.untilState(fmt.Sprintf("pi-%d", i), "ResourceReleased")
 	}

@@ -18,12 +18,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // replica is a controller that takes part in elections, and is probed and measured.
 type replica struct {
-	*controlplane.Process
+	*process.Process
 	proxy           *proxy
 	probes, metrics string
 }
@@ -31,21 +34,18 @@ type replica struct {
 // replica runs a controller that cannot have some of the leases.
 func (s *scene) replica(without ...string) *replica {
 	s.Helper()
-	config, err := s.controllerConfig(s.Context(), systemNamespace)
+	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "controller")
 	s.must(err)
 	p, err := newProxy(config, s.ns)
 	s.must(err)
 	s.Cleanup(p.close)
 	p.refuse(without...)
-	ports, err := controlplane.FreePorts(2)
-	s.must(err)
+	started, ports := s.ownControllerWithPorts(controller{config: p.config(), sink: s.sink.URL(), replica: true})
 	return &replica{
-		Process: s.ownController(controller{config: p.config(), sink: s.sink.url(), replica: true, environment: []string{
-			fmt.Sprintf("PROBE_PORT=%d", ports[0]), fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
-		}}),
+		Process: started,
 		proxy:   p,
-		probes:  fmt.Sprintf("http://127.0.0.1:%d", ports[0]),
-		metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", ports[1]),
+		probes:  fmt.Sprintf("http://127.0.0.1:%d", ports.Probe),
+		metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", ports.Metrics),
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *scene) untilLed(buckets, replicas int) map[string]int {
 	s.Helper()
 	var led map[string]int
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
-		leases, err := s.kube.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{})
+		leases, err := s.Kube.CoordinationV1().Leases(firesteel.SystemNamespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -111,7 +111,7 @@ func TestReplicasShareTheApplications(t *testing.T) {
 	s.configured("config-leader-election", "buckets", fmt.Sprint(buckets))
 	dying, heir := s.replica(".02-of-04", ".03-of-04"), s.replica(".00-of-04", ".01-of-04")
 	t.Logf("buckets led: %v", s.untilLed(buckets, 2))
-	s.sink.answer(s.ns, func(*http.Request, delivery) int { return http.StatusServiceUnavailable })
+	s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int { return http.StatusServiceUnavailable })
 
 	apps := map[string]*sparkv1.SparkApplication{}
 	drivers := map[string]*driver{}
@@ -139,7 +139,7 @@ func TestReplicasShareTheApplications(t *testing.T) {
 	}
 	dying.Kill()
 	killed := time.Now()
-	s.sink.answer(s.ns, taking)
+	s.sink.SetAnswer(s.ns, sink.Accept)
 	for _, d := range drivers {
 		d.succeed()
 	}
@@ -191,8 +191,8 @@ func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	s.configured("config-observability", "tracing-protocol", "stdout")
 	var traced atomic.Value
 	var failed atomic.Bool
-	s.sink.answer(s.ns, func(request *http.Request, d delivery) int {
-		if d.State == "DriverRequested" && failed.CompareAndSwap(false, true) {
+	s.sink.SetAnswer(s.ns, func(request *http.Request, d eventlog.Entry) int {
+		if d.State() == "DriverRequested" && failed.CompareAndSwap(false, true) {
 			return http.StatusServiceUnavailable
 		}
 		traced.Store(request.Header.Get("Traceparent"))

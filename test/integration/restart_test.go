@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
@@ -52,7 +53,7 @@ func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 	first := map[string]types.UID{}
 	d := s.run("pi", 0)
 	for _, name := range []string{"kept", "edited"} {
-		configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
+		configMap, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
 		s.must(err)
 		first[name] = configMap.UID
 	}
@@ -63,7 +64,7 @@ func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 		value string
 		same  bool
 	}{"kept": {"value", true}, "edited": {"after", false}} {
-		configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
+		configMap, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), name, metav1.GetOptions{})
 		s.must(err)
 		if same := configMap.UID == first[name]; same != want.same || configMap.Data["key"] != want.value {
 			t.Errorf("%s: the same %t, data %v; want the same %t, value %s", name, same, configMap.Data, want.same, want.value)
@@ -130,12 +131,12 @@ func TestARestartWaitsForALostDriver(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(4 * time.Second).ForceGoneWithin(6 * time.Second))
 	lost := s.driver("pi", 0)
-	s.kubelet.pause(s.ns)
+	s.kubelet.Pause(s.ns)
 	s.untilState("pi", "DriverStartTimedOut")
 	s.untilTerminating(lost.Name)
 	// In the end it is deleted by force, and only then the next attempt starts: the witness sees to it.
 	s.untilState("pi", "ScheduledToRestart")
-	if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), lost.Name, metav1.GetOptions{}); err == nil {
+	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), lost.Name, metav1.GetOptions{}); err == nil {
 		t.Error("the next attempt is scheduled, and the lost driver is still there")
 	}
 }
@@ -154,7 +155,7 @@ func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
 	}
 	s.empty()
 	s.told(app, plainLife...)
-	s.untilDelivered("the clock event", func(heard []delivery) bool {
-		return len(heard) > 0 && heard[len(heard)-1].Type == "dev.firesteel.application.expired.v1"
+	s.untilDelivered("the clock event", func(heard []eventlog.Entry) bool {
+		return len(heard) > 0 && heard[len(heard)-1].Type() == "dev.firesteel.application.expired.v1"
 	})
 }

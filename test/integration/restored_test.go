@@ -30,9 +30,9 @@ func ownPlane(t *testing.T) *scene {
 		s.suite.stop()
 	})
 	s.must(s.suite.start(ctx))
-	_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
+	_, err := s.Kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
 	s.must(err)
-	until(s, s.kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
+	until(s, s.Kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
 	return s
 }
 
@@ -41,7 +41,7 @@ func ownPlane(t *testing.T) *scene {
 func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.untilReady(process)
 	s.create(App("pi"))
 	s.create(App("waits").Suspended())
@@ -52,7 +52,7 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 	hours := s.schedules(variant.Apache, "hours", hourly(), func(spec map[string]any) { spec["suspend"] = true })
 	hours.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.Firesteel != nil })
 	backup := filepath.Join(s.dir, "backup")
-	s.must(s.plane.Backup(t.Context(), backup))
+	s.must(s.Plane.Backup(t.Context(), backup))
 
 	s.edit("waits", func(app *sparkv1.SparkApplication) { app.Spec.Suspend = false })
 	s.run("waits", 0)
@@ -66,9 +66,9 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 	for i := range 20 { // resource versions that come again later
 		s.edit("pi", func(app *sparkv1.SparkApplication) { app.Labels = map[string]string{"edit": fmt.Sprint(i)} })
 	}
-	s.must(s.plane.Restore(t.Context(), backup, false, func(string) error { return nil }))
+	s.must(s.Plane.Restore(t.Context(), backup, false, func(string) error { return nil }))
 
-	if _, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), "waits-0-driver", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), "waits-0-driver", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the driver that came after the backup is there: %v", err)
 	}
 	running.succeed()
@@ -95,13 +95,13 @@ func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
 	s.create(App("runs"))
 	s.create(App("ended"))
 	backup := filepath.Join(s.dir, "backup")
-	s.must(s.plane.Backup(t.Context(), backup))
-	process := s.ownController(controller{sink: s.sink.url()})
+	s.must(s.Plane.Backup(t.Context(), backup))
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.untilReady(process)
 	before := s.run("runs", 0)
 	s.run("ended", 0).succeed()
 	s.untilState("ended", "ResourceReleased")
-	s.must(s.plane.Restore(t.Context(), backup, false, func(string) error { return nil }))
+	s.must(s.Plane.Restore(t.Context(), backup, false, func(string) error { return nil }))
 
 	for _, name := range []string{"runs", "ended"} {
 		s.untilState(name, "DriverRequested")
@@ -126,7 +126,7 @@ func TestEditsThatNoControllerSaw(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
 	s := ownPlane(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.untilReady(process)
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	s.runPi().succeed()
@@ -137,7 +137,7 @@ func TestEditsThatNoControllerSaw(t *testing.T) {
 		t.Helper()
 		process.Kill()
 		during()
-		process = s.ownController(controller{sink: s.sink.url()})
+		process = s.ownController(controller{sink: s.sink.URL()})
 		s.untilReady(process)
 	}
 	edit := func(resource, name, patch string) {
@@ -204,7 +204,7 @@ func TestEditsThatNoControllerSaw(t *testing.T) {
 // kubeEvents are the Kubernetes Events of a reason.
 func (s *scene) kubeEvents(reason string) []corev1.Event {
 	s.Helper()
-	events, err := s.kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+	events, err := s.Kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
 	s.must(err)
 	return events.Items
 }

@@ -37,7 +37,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 		"since somebody deleted it while it ran": func(s *scene) {
 			s.kubeflowApplication(sparkPi("4.1.1"))
 			d := s.runPi()
-			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, *metav1.NewDeleteOptions(0)))
+			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, *metav1.NewDeleteOptions(0)))
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
@@ -48,7 +48,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 			until(s, s.kubeflowApps(), "spark-pi", "keep its driver", func(app *v1beta2.SparkApplication) bool {
 				return meta.IsStatusConditionFalse(app.Status.Conditions, dialect.ConditionResourcesReleased)
 			})
-			s.must(s.kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
+			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 			untilNothingIsKept(s)
 		},
 		"of the Apache kind": func(s *scene) {

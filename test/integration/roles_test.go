@@ -11,7 +11,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // roles are the files with the cluster roles of service accounts in Firesteel's namespace.
@@ -50,7 +51,7 @@ func (p *planes) withinRoles() error {
 	for account, file := range roles {
 		var requests []controlplane.Request
 		for _, s := range p.started {
-			some, err := s.plane.Audit(userOf(account)).Requests()
+			some, err := s.Plane.Audit(userOf(account)).Requests()
 			if err != nil {
 				return err
 			}
@@ -79,7 +80,7 @@ func allTestsRan() bool {
 
 // userOf is the name that the API server knows a service account of Firesteel's namespace by.
 func userOf(account string) string {
-	return "system:serviceaccount:" + systemNamespace + ":" + account
+	return "system:serviceaccount:" + firesteel.SystemNamespace + ":" + account
 }
 
 // kindsOf are the kinds of requests, and of those among them that no role allows.

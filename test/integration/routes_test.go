@@ -60,21 +60,21 @@ func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
 	stale := &networkingv1.Ingress{ObjectMeta: earlierOfPi("web"), Spec: networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{
 		Service: &networkingv1.IngressServiceBackend{Name: "stale", Port: networkingv1.ServiceBackendPort{Number: 1}},
 	}}}
-	_, err := s.kube.NetworkingV1().Ingresses(s.ns).Create(t.Context(), stale, metav1.CreateOptions{})
+	_, err := s.Kube.NetworkingV1().Ingresses(s.ns).Create(t.Context(), stale, metav1.CreateOptions{})
 	s.must(err)
 
 	s.create(App("pi").Conf(namedAccount, "default").Ingress("web", &networkingv1.IngressSpec{IngressClassName: &class}).Restart(sparkv1.RestartOnFailure, 1, 0))
 	for attempt, end := range []int32{1, 0} {
 		d := s.run("pi", attempt)
-		service, err := s.kube.CoreV1().Services(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
+		service, err := s.Kube.CoreV1().Services(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
 		s.must(err)
-		selected, err := s.kube.CoreV1().Pods(s.ns).List(t.Context(),
+		selected, err := s.Kube.CoreV1().Pods(s.ns).List(t.Context(),
 			metav1.ListOptions{LabelSelector: labels.SelectorFromSet(service.Spec.Selector).String()})
 		s.must(err)
 		if len(selected.Items) != 1 || selected.Items[0].UID != d.UID {
 			t.Errorf("the Service of attempt %d selects %d pods, and not its driver alone", attempt, len(selected.Items))
 		}
-		ingress, err := s.kube.NetworkingV1().Ingresses(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
+		ingress, err := s.Kube.NetworkingV1().Ingresses(s.ns).Get(t.Context(), "web", metav1.GetOptions{})
 		s.must(err)
 		backend := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service
 		if *ingress.Spec.IngressClassName != class || backend.Name != "web" || backend.Port.Number != 80 {
@@ -89,8 +89,8 @@ func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
 		d.exit(end)
 	}
 	s.untilState("pi", "ResourceReleased")
-	untilGone(s, s.kube.CoreV1().Services(s.ns), "web")
-	untilGone(s, s.kube.NetworkingV1().Ingresses(s.ns), "web")
+	untilGone(s, s.Kube.CoreV1().Services(s.ns), "web")
+	untilGone(s, s.Kube.NetworkingV1().Ingresses(s.ns), "web")
 	if warning := s.condition("pi", "Warning"); warning != nil {
 		t.Errorf("there is a warning: %s", warning.Message)
 	}
@@ -129,7 +129,7 @@ func TestARouteCostsTwoWrites(t *testing.T) {
 func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	first := s.ownController(controller{sink: s.sink.url()})
+	first := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi").Conf(namedAccount, "default").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))
 	d := s.run("pi", 0)
 	s.warned("pi", "without its GRPCRoute", "without its HTTPRoute", "Install the CRDs of the Gateway API")
@@ -138,13 +138,13 @@ func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	}
 	// Another controller knows it from the record.
 	first.Kill()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"edited"} })
 	s.warned("pi", "without its GRPCRoute", "without its HTTPRoute", "The spec was edited")
 
 	s.installGatewayAPI()
-	routes := s.dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns)
-	grpcRoutes := s.dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("grpcroutes")).Namespace(s.ns)
+	routes := s.Dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("httproutes")).Namespace(s.ns)
+	grpcRoutes := s.Dynamic.Resource(gatewayv1.SchemeGroupVersion.WithResource("grpcroutes")).Namespace(s.ns)
 	for kind, client := range map[string]interface {
 		Create(context.Context, *unstructured.Unstructured, metav1.CreateOptions, ...string) (*unstructured.Unstructured, error)
 	}{"HTTPRoute": routes, "GRPCRoute": grpcRoutes} {
@@ -196,7 +196,7 @@ func TestRoutesOfTheGatewayAPI(t *testing.T) {
 			t.Errorf("the condition says %q, and not %q", condition.Message, part)
 		}
 	}
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), "bad-0-driver")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "bad-0-driver")
 }
 
 // warned waits for a warning that says certain things.
@@ -231,7 +231,7 @@ func (s *scene) installGatewayAPI() {
 	_, err = s.kubectl("", "create", files)
 	s.must(err)
 	s.Cleanup(func() {
-		if _, err := s.plane.Kubectl(context.Background(), "", "delete", files); err != nil {
+		if _, err := s.Plane.Kubectl(context.Background(), "", "delete", files); err != nil {
 			s.Error(err)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,7 +26,11 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
+	"github.com/firesteel-dev/firesteel/test/harness/sink"
 )
 
 // patience is how long a test waits for anything. Nothing takes as long unless it never comes.
@@ -53,31 +56,44 @@ func newScene(t testing.TB) *scene {
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
 	s := &scene{TB: t, suite: controlPlanes.of(t), ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
 	s.ns = strings.TrimSuffix(s.ns, "-")
-	_, err := s.kube.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.ns}}, metav1.CreateOptions{})
-	s.must(err)
-	until(s, s.kube.CoreV1().ServiceAccounts(s.ns), "default", "exist", func(*corev1.ServiceAccount) bool { return true })
+	s.must(s.AddNamespace(t.Context(), s.ns))
 	t.Cleanup(s.leave)
 	return s
 }
 
 func (s *scene) leave() {
-	for _, charge := range slices.Concat(s.witness.against(s.ns), s.sink.against(s.ns)) {
+	for _, charge := range s.witness.against(s.ns) {
 		s.Error(charge)
 	}
+	heard, _ := s.sink.Events(s.ns)
+	for _, entry := range heard {
+		s.examine(entry)
+	}
 	ctx := context.Background()
-	s.kubelet.resume(ctx, s.ns)
-	s.sink.answer(s.ns, taking)
-	if err := s.kube.CoreV1().Namespaces().Delete(ctx, s.ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	s.kubelet.Resume(ctx, s.ns)
+	s.sink.SetAnswer(s.ns, sink.Accept)
+	if err := s.Kube.CoreV1().Namespaces().Delete(ctx, s.ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		s.Error(err)
+	}
+}
+
+// examine holds an event to the contract.
+func (s *scene) examine(entry eventlog.Entry) {
+	event, err := entry.Event()
+	if err == nil {
+		err = eventstest.Check(*event)
+	}
+	if err != nil {
+		s.Errorf("an event breaks the contract: %v\n%s", err, entry.Bytes())
 	}
 }
 
 // sharesController has the controller that all parallel tests share take care of the scene.
 func (s *scene) sharesController() *scene {
 	s.Helper()
-	process, err := s.common.join(func() (*controlplane.Process, error) {
-		return s.startController(context.Background(), controller{sink: s.sink.url()})
+	process, err := s.common.join(func() (*process.Process, error) {
+		started, _, err := s.startController(context.Background(), controller{sink: s.sink.URL()})
+		return started, err
 	})
 	s.must(err)
 	s.untilReady(process)
@@ -88,7 +104,7 @@ func (s *scene) sharesController() *scene {
 
 // untilReady waits until a controller knows what there is. What comes later is new to it, and costs it no look for what another
 // may have begun.
-func (s *scene) untilReady(process *controlplane.Process) {
+func (s *scene) untilReady(process *process.Process) {
 	s.Helper()
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
 		text, err := os.ReadFile(process.Log)
@@ -97,16 +113,22 @@ func (s *scene) untilReady(process *controlplane.Process) {
 }
 
 // ownController runs a controller for this test alone.
-func (s *scene) ownController(c controller) *controlplane.Process {
+func (s *scene) ownController(c controller) *process.Process {
 	s.Helper()
-	process, err := s.startController(s.Context(), c)
-	s.must(err)
-	s.Cleanup(process.Kill)
-	s.tellOnFailure(process)
-	return process
+	started, _ := s.ownControllerWithPorts(c)
+	return started
 }
 
-func (s *scene) tellOnFailure(process *controlplane.Process) {
+func (s *scene) ownControllerWithPorts(c controller) (*process.Process, firesteel.ControllerPorts) {
+	s.Helper()
+	started, ports, err := s.startController(s.Context(), c)
+	s.must(err)
+	s.Cleanup(started.Kill)
+	s.tellOnFailure(started)
+	return started, ports
+}
+
+func (s *scene) tellOnFailure(process *process.Process) {
 	s.Cleanup(func() {
 		if s.Failed() {
 			s.Logf("%s on %s:\n%s", process.Log, s.ns, linesAbout(process, s.ns))
@@ -122,7 +144,7 @@ func (s *scene) must(err error) {
 }
 
 func (s *scene) apps() sparkclient.SparkApplicationInterface {
-	return s.spark.SparkV1().SparkApplications(s.ns)
+	return s.Spark.SparkV1().SparkApplications(s.ns)
 }
 
 func (s *scene) create(a *application) *sparkv1.SparkApplication {
@@ -134,7 +156,7 @@ func (s *scene) create(a *application) *sparkv1.SparkApplication {
 
 func (s *scene) serviceAccount(name string) {
 	s.Helper()
-	_, err := s.kube.CoreV1().ServiceAccounts(s.ns).Create(s.Context(),
+	_, err := s.Kube.CoreV1().ServiceAccounts(s.ns).Create(s.Context(),
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	s.must(err)
 }
@@ -170,7 +192,7 @@ func (s *scene) delete(name string) {
 
 // kubectl runs kubectl in the scene's namespace.
 func (s *scene) kubectl(input string, arguments ...string) (string, error) {
-	return s.plane.Kubectl(s.Context(), input, append([]string{"--namespace=" + s.ns}, arguments...)...)
+	return s.Plane.Kubectl(s.Context(), input, append([]string{"--namespace=" + s.ns}, arguments...)...)
 }
 
 // untilState waits for an application's state, and returns the application in it.
@@ -211,16 +233,16 @@ func (s *scene) condition(name, condition string) *metav1.Condition {
 func (s *scene) untilKubeEvent(name, kind, reason string) *corev1.Event {
 	s.Helper()
 	selector := fields.Set{"involvedObject.name": name, "reason": reason}.AsSelector().String()
-	return follow(s, s.kube.CoreV1().Events(s.ns), selector, fmt.Sprintf("an Event %s on %s", reason, name),
+	return follow(s, s.Kube.CoreV1().Events(s.ns), selector, fmt.Sprintf("an Event %s on %s", reason, name),
 		func(event *corev1.Event) bool { return event.Type == kind })
 }
 
 // untilDelivered waits until the sink's deliveries of the namespace are as they should be.
-func (s *scene) untilDelivered(what string, holds func([]delivery) bool) []delivery {
+func (s *scene) untilDelivered(what string, holds func([]eventlog.Entry) bool) []eventlog.Entry {
 	s.Helper()
 	deadline := time.After(patience)
 	for {
-		heard, news := s.sink.heard(s.ns)
+		heard, news := s.sink.Events(s.ns)
 		if holds(heard) {
 			return heard
 		}
@@ -232,10 +254,10 @@ func (s *scene) untilDelivered(what string, holds func([]delivery) bool) []deliv
 	}
 }
 
-func listed(heard []delivery) string {
+func listed(heard []eventlog.Entry) string {
 	var text strings.Builder
 	for _, d := range heard {
-		fmt.Fprintf(&text, "  %s %3d %s attempt %s -> %d\n", d.Application, d.Sequence, d.Type, d.Attributes["sparkattempt"], d.Answer)
+		fmt.Fprintf(&text, "  %s %3d %s attempt %s -> %d\n", d.Name(), d.Sequence(), d.Type(), d.Attributes["sparkattempt"], d.Answer)
 	}
 	return text.String()
 }
@@ -332,7 +354,7 @@ func (s *scene) empty() {
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		left = nil
 		for _, kind := range made {
-			list, err := s.dynamic.Resource(kind).Namespace(s.ns).List(context.WithoutCancel(ctx), metav1.ListOptions{})
+			list, err := s.Dynamic.Resource(kind).Namespace(s.ns).List(context.WithoutCancel(ctx), metav1.ListOptions{})
 			if err != nil {
 				return false, err
 			}

@@ -16,6 +16,7 @@ import (
 	firesteelv1alpha1 "github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 const (
@@ -56,10 +57,10 @@ func BenchmarkSchedules(b *testing.B) {
 func BenchmarkSchedulesAreOnTime(b *testing.B) {
 	const runs = 5
 	s := newScene(b)
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	for b.Loop() {
 		s.schedules(variant.Apache, "pi", "@every 2s", nil)
-		heard := due(s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= runs }))
+		heard := due(s.untilDelivered("the runs to be told of", func(heard []eventlog.Entry) bool { return len(due(heard)) >= runs }))
 		var late []time.Duration
 		for _, d := range heard[:runs] {
 			instant, err := time.Parse(time.RFC3339Nano, d.Attributes["time"])
@@ -134,7 +135,7 @@ func (s *scene) populate(name string, count int, text, run string) {
 		schedule := &firesteelv1alpha1.ScheduledSparkApplication{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i)}}
 		schedule.Spec.Schedule = text
 		schedule.Spec.Template.Spec.Raw = json.RawMessage(run)
-		_, err := s.spark.FiresteelV1alpha1().ScheduledSparkApplications(s.ns).Create(ctx, schedule, metav1.CreateOptions{})
+		_, err := s.Spark.FiresteelV1alpha1().ScheduledSparkApplications(s.ns).Create(ctx, schedule, metav1.CreateOptions{})
 		return err
 	})
 }

@@ -97,7 +97,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	s.follow(seen.see)
 	controller := s.ownController(controllerOf(s))
 	handler := s.handler("schedule")
-	answer := func() { s.sink.answer(s.ns, handler.trigger("type", "dev.firesteel.schedule.due.v1")) }
+	answer := func() { s.sink.SetAnswer(s.ns, handler.trigger("type", "dev.firesteel.schedule.due.v1")) }
 	answer()
 
 	s.populate("pi", count, "@every "+chaosPeriod.String(), heldRun)

@@ -14,7 +14,7 @@ import (
 // detach patches the metadata of a run.
 func (t *timetable) detach(run, metadata string) {
 	t.Helper()
-	_, err := t.dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).
+	_, err := t.Dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).
 		Patch(t.Context(), run, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
 	t.must(err)
 }

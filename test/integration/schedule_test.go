@@ -13,6 +13,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/schedule"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // ofEachKind runs a test for the schedules of each kind.
@@ -59,9 +60,9 @@ func TestRunsStartOnTime(t *testing.T) {
 				t.Errorf("its owner is %+v", owner)
 			}
 		}
-		heard := s.untilDelivered("the runs to be told of", func(heard []delivery) bool { return len(due(heard)) >= 3 })
+		heard := s.untilDelivered("the runs to be told of", func(heard []eventlog.Entry) bool { return len(due(heard)) >= 3 })
 		id := string(pi.now().GetUID()) + "." + variant.InstantOf(runs[0]).Format(time.RFC3339)
-		if !slices.ContainsFunc(due(heard), func(d delivery) bool { return d.Attributes["id"] == id }) {
+		if !slices.ContainsFunc(due(heard), func(d eventlog.Entry) bool { return d.Attributes["id"] == id }) {
 			t.Errorf("no event is %s:\n%s", id, listed(heard))
 		}
 	})
@@ -92,8 +93,8 @@ func TestARunCostsThreeRequests(t *testing.T) {
 func askedAgain(unseen time.Duration) int { return int(unseen / (750 * time.Millisecond)) }
 
 // due are the deliveries that say that a run is due.
-func due(heard []delivery) []delivery {
-	var events []delivery
+func due(heard []eventlog.Entry) []eventlog.Entry {
+	var events []eventlog.Entry
 	for _, d := range heard {
 		if d.Attributes["type"] == "dev.firesteel.schedule.due.v1" {
 			events = append(events, d)
@@ -128,14 +129,14 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	first := pi.untilStarted("")
 	s.driver(first, 0)
-	s.kubelet.pause(s.ns) // it does not go
+	s.kubelet.Pause(s.ns) // it does not go
 	held := pi.untilCondition("RunStarted", metav1.ConditionFalse, "ReplacesRunningRun")
 	t.Log(held.Message)
 	pi.until("miss the next", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.MissedRuns >= 1 })
 	if runs := pi.runs(); len(runs) != 1 || runs[0].GetName() != first || runs[0].GetDeletionTimestamp() == nil {
 		t.Errorf("while the first driver is there, there are %s", namesOf(runs))
 	}
-	s.kubelet.resume(t.Context(), s.ns)
+	s.kubelet.Resume(t.Context(), s.ns)
 	pi.untilStarted(first)
 	untilGone(s, s.apps(), first)
 }
@@ -171,7 +172,7 @@ func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	instant := looked.GetScheduleStatus().NextRun.Time
 	run, err := variant.Apache.NewRun(looked, instant)
 	s.must(err)
-	made, err := s.dynamic.Resource(variant.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
+	made, err := s.Dynamic.Resource(variant.Apache.RunsResource()).Namespace(s.ns).Create(t.Context(), run, metav1.CreateOptions{})
 	s.must(err)
 	s.delete(run.GetName())
 	s.ownController(controllerOf(s))
@@ -220,7 +221,7 @@ func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 	}
 }
 
-func controllerOf(s *scene) controller { return controller{sink: s.sink.url()} }
+func controllerOf(s *scene) controller { return controller{sink: s.sink.URL()} }
 
 // What is refused is told, is tried again at its next time, and disturbs no other schedule.
 func TestRefusals(t *testing.T) {

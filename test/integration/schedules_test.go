@@ -32,10 +32,10 @@ var kinds = map[string]*variant.Kind{"Kubeflow": variant.Kubeflow, "Apache": var
 // templates are SparkPi as each kind's template has it, as JSON.
 var templates = map[*variant.Kind]string{
 	variant.Kubeflow: `{"type": "Scala", "mode": "cluster", "image": "spark:3.5.9", "sparkVersion": "3.5.9",
-		"mainClass": "org.apache.spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
+		"mainClass": "org.apache.Spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
 		"driver": {"cores": 1, "memory": "512m"}, "executor": {"cores": 1, "instances": 1, "memory": "512m"},
 		"restartPolicy": {"type": "Never"}}`,
-	variant.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.spark.examples.SparkPi",
+	variant.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.Spark.examples.SparkPi",
 		"jars": "local:///opt/spark/examples/jars/spark-examples.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}}`,
 }
 
@@ -75,7 +75,7 @@ func (t *timetable) patch(spec string) {
 // now is the schedule as it is.
 func (t *timetable) now() variant.Schedule {
 	t.Helper()
-	s, err := t.kind.Schedules(t.spark, t.ns).Get(t.Context(), t.name)
+	s, err := t.kind.Schedules(t.Spark, t.ns).Get(t.Context(), t.name)
 	t.must(err)
 	return s
 }
@@ -85,10 +85,10 @@ func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleSta
 	t.Helper()
 	is := func(s variant.Schedule) bool { return holds(s.GetScheduleStatus()) }
 	if t.kind == variant.Apache {
-		return until(t.scene, t.spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
+		return until(t.scene, t.Spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
 			func(s *firesteelv1alpha1.ScheduledSparkApplication) bool { return is(s) })
 	}
-	return until(t.scene, t.spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
+	return until(t.scene, t.Spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
 		func(s *v1beta2.ScheduledSparkApplication) bool { return is(s) })
 }
 
@@ -110,7 +110,7 @@ func (t *timetable) untilCondition(kind string, status metav1.ConditionStatus, r
 // runs are the applications of the schedule that exist, the oldest first.
 func (t *timetable) runs() []metav1.Object {
 	t.Helper()
-	list, err := t.dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).List(t.Context(),
+	list, err := t.Dynamic.Resource(t.kind.RunsResource()).Namespace(t.ns).List(t.Context(),
 		metav1.ListOptions{LabelSelector: t.kind.LabelSchedule + "=" + schedule.LabelValue(t.name)})
 	t.must(err)
 	var runs []metav1.Object
@@ -176,7 +176,7 @@ func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"status": status})
 	t.must(err)
-	_, err = t.kind.Schedules(t.spark, t.ns).Patch(t.Context(), t.name, patch, "status")
+	_, err = t.kind.Schedules(t.Spark, t.ns).Patch(t.Context(), t.name, patch, "status")
 	t.must(err)
 }
 
@@ -184,7 +184,7 @@ func (t *timetable) left(status firesteelv1alpha1.ScheduleStatus) {
 func (t *timetable) untilNoRun(name string) {
 	t.Helper()
 	err := wait.PollUntilContextTimeout(t.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := t.kind.Run(ctx, t.spark, types.NamespacedName{Namespace: t.ns, Name: name})
+		_, err := t.kind.Run(ctx, t.Spark, types.NamespacedName{Namespace: t.ns, Name: name})
 		return apierrors.IsNotFound(err), nil
 	})
 	if err != nil {

@@ -12,14 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // No value of a secret is told: neither by a status, nor by an Event, a CloudEvent or the log.
 func TestSecretsAreToldNowhere(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	for name, c := range map[string]struct {
 		// app is an Apache application's spec beside what it runs; reason is its condition's, and says are parts of the message.
 		app, reason string
@@ -65,7 +67,7 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 		_, err := s.kubectl(fmt.Sprintf("apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: %s}\nspec:\n"+
 			"  mainClass: Main\n  jars: local:///a.jar\n  runtimeVersions: {sparkVersion: 4.1.1}\n  %s\n", name, c.app), "create", "-f", "-")
 		s.must(err)
-		s.untilMessage("sparkapplications.v1.spark.apache.org", name, "Succeeded", c.reason, c.says)
+		s.untilMessage("sparkapplications.v1.Spark.apache.org", name, "Succeeded", c.reason, c.says)
 	}
 
 	overruled := withSpec(s, sparkPi("4.1.1"),
@@ -74,7 +76,7 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 	s.untilMessage("sparkapplications.v1beta2.sparkoperator.k8s.io", "spark-pi", "Warning", "SpecNotHonored",
 		[]string{"spark.kubernetes.driverEnv.PASSWORD", "spec.driver.envVars.PASSWORD", "redacted"})
 	s.kubeflowDriver("spark-pi").set(func(status *corev1.PodStatus) {
-		ended(status, 1)
+		kubelet.Ended(status, 1)
 		status.ContainerStatuses[0].State.Terminated.Message = "java.lang.IllegalStateException: hunter2-argument is expired; jdbc:x://h?password=hunter2, " +
 			`{"value":"hunter2","name":"PASSWORD"}, https:\/\/me:hunter2@h\/x` + "\n- value: hunter2\n  name: DB_PASSWORD\npassword: |\n  a\n  hunter2\nend"
 	})
@@ -93,9 +95,9 @@ spec:
   masterSpec: {statefulSetSpec: {template: {metadata: {labels: {api-token: hunter2 hunter2}}}}}
 `, "create", "-f", "-")
 	s.must(err)
-	s.untilDelivered("the cluster's end", func(heard []delivery) bool {
+	s.untilDelivered("the cluster's end", func(heard []eventlog.Entry) bool {
 		for _, d := range heard {
-			if strings.Contains(d.Type, ".cluster.scheduling-failure.") {
+			if strings.Contains(d.Type(), ".cluster.scheduling-failure.") {
 				return true
 			}
 		}
@@ -133,11 +135,11 @@ func (s *scene) untilMessage(resource, name, kind, reason string, says []string)
 }
 
 // tellsNoSecret holds that nothing that was told in a scene has the beginning of a secret.
-func (s *scene) tellsNoSecret(process *controlplane.Process) {
+func (s *scene) tellsNoSecret(process *process.Process) {
 	s.Helper()
 	told := map[string]string{}
 	for _, resource := range []string{
-		"sparkapplications.v1.spark.apache.org", "sparkclusters.v1.spark.apache.org", "sparkapplications.v1beta2.sparkoperator.k8s.io",
+		"sparkapplications.v1.Spark.apache.org", "sparkclusters.v1.Spark.apache.org", "sparkapplications.v1beta2.sparkoperator.k8s.io",
 		"scheduledsparkapplications.v1alpha1.firesteel.dev",
 	} {
 		text, err := s.kubectl("", "get", resource, "-o", "json")
@@ -150,16 +152,16 @@ func (s *scene) tellsNoSecret(process *controlplane.Process) {
 			told["the status of "+item.GetName()] = string(status)
 		}
 	}
-	events, err := s.kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{})
+	events, err := s.Kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
 	for _, event := range events.Items {
 		if event.Source.Component == "firesteel-controller" {
 			told["the Event "+event.Reason+" of "+event.InvolvedObject.Name] = event.Message
 		}
 	}
-	heard, _ := s.sink.heard(s.ns)
+	heard, _ := s.sink.Events(s.ns)
 	for _, d := range heard {
-		told["the CloudEvent "+d.ID] = d.bytes()
+		told["the CloudEvent "+d.ID()] = d.Bytes()
 	}
 	log, err := os.ReadFile(process.Log)
 	s.must(err)

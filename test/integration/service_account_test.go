@@ -55,10 +55,10 @@ func TestABindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: "default", Namespace: s.ns}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "spark-driver"},
 	}
-	before, err := s.kube.RbacV1().RoleBindings(s.ns).Create(t.Context(), earlier, metav1.CreateOptions{})
+	before, err := s.Kube.RbacV1().RoleBindings(s.ns).Create(t.Context(), earlier, metav1.CreateOptions{})
 	s.must(err)
 	s.workloadRBAC()
-	after, err := s.kube.RbacV1().RoleBindings(s.ns).Get(t.Context(), "spark-driver", metav1.GetOptions{})
+	after, err := s.Kube.RbacV1().RoleBindings(s.ns).Get(t.Context(), "spark-driver", metav1.GetOptions{})
 	s.must(err)
 	if after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the binding was changed: %s", described(after))

@@ -12,11 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // untilLogged waits until a process has logged something.
-func (s *scene) untilLogged(process *controlplane.Process, text string) {
+func (s *scene) untilLogged(process *process.Process, text string) {
 	s.Helper()
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
 		log, err := os.ReadFile(process.Log)
@@ -39,7 +40,7 @@ func TestWatchedNamespacesAreFollowed(t *testing.T) {
 	alone(t)
 	a, b := newScene(t), newScene(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
-	process := a.ownController(controller{sink: a.sink.url()})
+	process := a.ownController(controller{sink: a.sink.URL()})
 	app, other := a.create(App("pi")), b.create(App("pi"))
 	d := a.run("pi", 0)
 	b.untouched(other)
@@ -69,7 +70,7 @@ func TestTheLabelSelectorIsFollowed(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.configured("config-scope", "label-selector", "stage=production")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	bystander := s.create(App("bystander"))
 	s.create(App("passer-by"))
 	app := s.create(App("pi").Label("stage", "production"))
@@ -98,7 +99,7 @@ func TestTheLabelSelectorIsFollowed(t *testing.T) {
 func TestDefaultsAreFollowed(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	const tolerations = "applicationTolerations"
 	s.create(App("slow"))
 	s.untilState("slow", "DriverRequested")
@@ -136,7 +137,7 @@ ttlAfterStopMillis: 0
 
 func (s *scene) confMap(name string) *corev1.ConfigMap {
 	s.Helper()
-	configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(s.Context(), name, metav1.GetOptions{})
+	configMap, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	return configMap
 }
@@ -156,10 +157,12 @@ func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMortal(t)
-			t.Cleanup(func() { m.must(m.configure(context.Background(), "config-defaults", "spark-defaults.conf", "")) })
+			t.Cleanup(func() {
+				m.must(m.Configure(context.Background(), "config-defaults", map[string]string{"spark-defaults.conf": ""}))
+			})
 			m.proxy.set(m.name, trap{at: c.dies, spring: func() {
 				m.die()
-				if err := m.configure(t.Context(), "config-defaults", "spark-defaults.conf", "spark.eventLog.enabled true"); err != nil {
+				if err := m.Configure(t.Context(), "config-defaults", map[string]string{"spark-defaults.conf": "spark.eventLog.enabled true"}); err != nil {
 					t.Error(err)
 				}
 				m.revive()
@@ -189,11 +192,11 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	const refusal = `config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
 		`write one of [Always Never OnFailure OnInfrastructureFailure]`
 	s.configured("config-defaults", "image", "example.org/ours")
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("before"))
 	s.driver("before", 0)
 	s.configured("config-defaults", "applicationTolerations", "restartConfig: {restartPolicy: Sometimes}")
-	system := &scene{TB: t, suite: s.suite, ns: systemNamespace}
+	system := &scene{TB: t, suite: s.suite, ns: firesteel.SystemNamespace}
 	event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused")
 	if !strings.Contains(event.Message, refusal) {
 		t.Errorf("the Event says %q", event.Message)
@@ -205,7 +208,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 
 	process.Kill()
-	another := s.ownController(controller{sink: s.sink.url()})
+	another := s.ownController(controller{sink: s.sink.URL()})
 	select {
 	case <-another.Done():
 	case <-time.After(patience):

@@ -7,20 +7,22 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // The chart runs cmd/setup before it installs and upgrades.
 func TestSetupAppliesCRDs(t *testing.T) {
 	t.Parallel()
 	s := ownPlane(t)
-	s.must(build(t.Context(), s.programs, "cmd/setup"))
+	s.must(firesteel.Build(t.Context(), repository, s.programs, "cmd/setup"))
 	setup := func(arguments ...string) (string, error) {
 		command := exec.CommandContext(t.Context(), filepath.Join(s.programs, "setup"), append([]string{"crds"}, arguments...)...)
-		command.Env = append(command.Environ(), "KUBECONFIG="+s.plane.Kubeconfig())
+		command.Env = append(command.Environ(), "KUBECONFIG="+s.Plane.Kubeconfig())
 		output, err := command.CombinedOutput()
 		return string(output), err
 	}
-	crds := s.dynamic.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	crds := s.Dynamic.Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	const name = "sparkclusters.spark.apache.org"
 
 	// kubectl applied them, and now they are upgraded.
@@ -29,7 +31,7 @@ func TestSetupAppliesCRDs(t *testing.T) {
 	}
 	s.create(App("stays").Suspended())
 
-	_, err := s.plane.Kubectl(t.Context(), "", "label", "crd", name, "app.kubernetes.io/part-of=another", "--overwrite")
+	_, err := s.Plane.Kubectl(t.Context(), "", "label", "crd", name, "app.kubernetes.io/part-of=another", "--overwrite")
 	s.must(err)
 	output, err := setup("spark.apache.org")
 	if err == nil || !contains(output, name+" belongs to another owner") || !contains(output, "kubectl-label") {
@@ -43,12 +45,12 @@ func TestSetupAppliesCRDs(t *testing.T) {
 	if crd.GetLabels()["app.kubernetes.io/part-of"] != "firesteel" {
 		t.Errorf("the CRD that was taken over has the labels %v", crd.GetLabels())
 	}
-	if _, err := s.spark.SparkV1().SparkApplications(s.ns).Get(t.Context(), "stays", metav1.GetOptions{}); err != nil {
+	if _, err := s.Spark.SparkV1().SparkApplications(s.ns).Get(t.Context(), "stays", metav1.GetOptions{}); err != nil {
 		t.Errorf("an application did not stay: %v", err)
 	}
 
 	// In a cluster without any.
-	_, err = s.plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
+	_, err = s.Plane.Kubectl(t.Context(), "", "delete", "--all", "customresourcedefinitions")
 	s.must(err)
 	if output, err := setup("sparkoperator.k8s.io"); err != nil {
 		t.Fatalf("install: %v: %s", err, output)

@@ -79,7 +79,7 @@ func (s *scene) slowly() *slowWebhook {
 	w := &slowWebhook{closed: make(chan struct{}), changed: make(chan struct{})}
 	w.Server = httptest.NewTLSServer(http.HandlerFunc(w.admit))
 	s.Cleanup(w.Close)
-	webhooks := s.kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	webhooks := s.Kube.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err := webhooks.Create(s.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: s.ns},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
@@ -110,7 +110,7 @@ func TestASlowNamespaceLeavesWorkersToTheOthers(t *testing.T) {
 	const workers, share = 40, 30
 	slow, other := newScene(t), newScene(t)
 	webhook := slow.slowly()
-	other.untilReady(other.ownController(controller{sink: other.sink.url()}))
+	other.untilReady(other.ownController(controller{sink: other.sink.URL()}))
 	for i := range 2 * workers {
 		slow.create(App(fmt.Sprintf("slow-%d", i)))
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
 // told waits until the sink has taken the transition that says the application's true end, or that came after it, and
 // checks the whole story up to there.
 func (s *scene) told(app *sparkv1.SparkApplication, states ...string) {
 	s.Helper()
-	heard := s.untilDelivered("the end of "+app.Name, func(heard []delivery) bool {
+	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
 		return len(firstTaken(heard, app)) >= len(states)
 	})
 	if got := statesOf(firstTaken(heard, app)); !slices.Equal(got, states) {
@@ -31,12 +32,12 @@ func (s *scene) check(err error) {
 }
 
 // firstTaken are the first deliveries of an application's transitions that the sink took.
-func firstTaken(heard []delivery, app *sparkv1.SparkApplication) []delivery {
-	var first []delivery
+func firstTaken(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+	var first []eventlog.Entry
 	seen := map[int64]bool{}
 	for _, d := range about(heard, app) {
-		if d.Sequence > 0 && d.taken() && !seen[d.Sequence] {
-			seen[d.Sequence] = true
+		if d.Sequence() > 0 && d.Taken && !seen[d.Sequence()] {
+			seen[d.Sequence()] = true
 			first = append(first, d)
 		}
 	}
@@ -44,8 +45,8 @@ func firstTaken(heard []delivery, app *sparkv1.SparkApplication) []delivery {
 }
 
 // about are the deliveries of one incarnation of an application.
-func about(heard []delivery, app *sparkv1.SparkApplication) []delivery {
-	var its []delivery
+func about(heard []eventlog.Entry, app *sparkv1.SparkApplication) []eventlog.Entry {
+	var its []eventlog.Entry
 	for _, d := range heard {
 		if strings.HasSuffix(d.Attributes["source"], "/"+string(app.UID)) {
 			its = append(its, d)
@@ -54,27 +55,27 @@ func about(heard []delivery, app *sparkv1.SparkApplication) []delivery {
 	return its
 }
 
-func statesOf(heard []delivery) []string {
+func statesOf(heard []eventlog.Entry) []string {
 	var states []string
 	for _, d := range heard {
-		states = append(states, d.State)
+		states = append(states, d.State())
 	}
 	return states
 }
 
 // consistent checks what holds for any story: the same id has the same bytes, the first deliveries are in order, and
 // no transition is missing among them.
-func consistent(heard []delivery, app *sparkv1.SparkApplication) error {
+func consistent(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
 	bytes := map[string]string{}
 	for _, d := range about(heard, app) {
-		if before, known := bytes[d.ID]; known && before != d.bytes() {
-			return fmt.Errorf("event %s was told in two ways:\n%s\n\nand\n%s", d.ID, before, d.bytes())
+		if before, known := bytes[d.ID()]; known && before != d.Bytes() {
+			return fmt.Errorf("event %s was told in two ways:\n%s\n\nand\n%s", d.ID(), before, d.Bytes())
 		}
-		bytes[d.ID] = d.bytes()
+		bytes[d.ID()] = d.Bytes()
 	}
 	for i, d := range firstTaken(heard, app) {
-		if d.Sequence != int64(i+1) {
-			return fmt.Errorf("the %dth transition that the sink took has sequence %d:\n%s", i+1, d.Sequence, listed(heard))
+		if d.Sequence() != int64(i+1) {
+			return fmt.Errorf("the %dth transition that the sink took has sequence %d:\n%s", i+1, d.Sequence(), listed(heard))
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (d *driver) letGo() {
 
 func (d *driver) patch(patch string) {
 	d.scene.Helper()
-	_, err := d.scene.kube.CoreV1().Pods(d.scene.ns).Patch(d.scene.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := d.scene.Kube.CoreV1().Pods(d.scene.ns).Patch(d.scene.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		d.scene.must(err)
 	}
@@ -42,7 +42,7 @@ func (d *driver) patch(patch string) {
 func (d *driver) taken() {
 	d.scene.Helper()
 	now := int64(0)
-	d.scene.must(d.scene.kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{
+	d.scene.must(d.scene.Kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(d.UID)),
 	}))
 }
@@ -50,8 +50,8 @@ func (d *driver) taken() {
 // lost deletes a Pod whose node does not answer any more, with some seconds of grace.
 func (d *driver) lost(grace int64) {
 	d.scene.Helper()
-	d.scene.kubelet.pause(d.scene.ns)
-	d.scene.must(d.scene.kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
+	d.scene.kubelet.Pause(d.scene.ns)
+	d.scene.must(d.scene.Kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 }
 
 // restsBeside checks that nothing is asked about the scene while other applications go through their lives. A cursor may be
@@ -120,7 +120,7 @@ func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
 		s.untilShown("spark-pi", v1beta2.UnknownState)
 		s.restsBeside(1, "one", "two")
 		d.taken()
-		s.kubelet.resume(t.Context(), s.ns)
+		s.kubelet.Resume(t.Context(), s.ns)
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
 	})
@@ -166,13 +166,13 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 			t.Parallel()
 			s := newScene(t).sharesController()
 			d := test.create(s)
-			s.kubelet.pause(s.ns)
+			s.kubelet.Pause(s.ns)
 			began := time.Now()
 			test.remove(s)()
 			if waited := time.Since(began); waited < deletionGrace-time.Second { // times of the API are in seconds
 				t.Errorf("it went after %s, want at least %s", waited, deletionGrace)
 			}
-			left, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
+			left, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{})
 			if err != nil || left.DeletionTimestamp == nil || *left.DeletionGracePeriodSeconds == 0 {
 				t.Errorf("the Pod is not left terminating (%v):\n%s", err, described(left))
 			}
@@ -184,14 +184,14 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 		s := newScene(t).sharesController()
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		d := s.runPi()
-		s.kubelet.pause(s.ns)
+		s.kubelet.Pause(s.ns)
 		s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 		untilGone(s, s.kubeflowApps(), "spark-pi")
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		s.untilWaiting("spark-pi", "DriverPodTerminating", "spark-pi-driver on node node", "node.kubernetes.io/out-of-service")
 		s.restsBeside(1, "one", "two")
 		d.taken()
-		s.kubelet.resume(t.Context(), s.ns)
+		s.kubelet.Resume(t.Context(), s.ns)
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
 	})
@@ -201,18 +201,18 @@ func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.configured("config-kubeflow", "force-termination-grace", "1s")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce+"\ndriver: {terminationGracePeriodSeconds: 4}"))
 	d := s.runPi()
-	s.kubelet.pause(s.ns)
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
+	s.kubelet.Pause(s.ns)
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))
 	going := s.untilTerminating(d.Name)
 	s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "DriverDeletedByForce")
 	if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
 		t.Errorf("it was deleted by force %s before its grace period was over", early)
 	}
-	until(s, s.kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
-	s.kubelet.resume(t.Context(), s.ns)
+	until(s, s.Kube.CoreV1().Pods(s.ns), d.Name, "be another", func(pod *corev1.Pod) bool { return pod.UID != d.UID })
+	s.kubelet.Resume(t.Context(), s.ns)
 	s.runPi().succeed()
 	app := s.untilShown("spark-pi", v1beta2.CompletedState)
 	for _, transition := range app.Status.Firesteel.Transitions {
@@ -235,11 +235,11 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 			func(s *scene) {
 				claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 					Name: "pi-0-driver-pvc-0", Labels: labels, Finalizers: []string{heldBack}}, Spec: claim("1Gi")}
-				_, err := s.kube.CoreV1().PersistentVolumeClaims(s.ns).Create(s.Context(), claim, metav1.CreateOptions{})
+				_, err := s.Kube.CoreV1().PersistentVolumeClaims(s.ns).Create(s.Context(), claim, metav1.CreateOptions{})
 				s.must(err)
 			},
 			func(s *scene) error {
-				_, err := s.kube.CoreV1().PersistentVolumeClaims(s.ns).Patch(s.Context(), "pi-0-driver-pvc-0", types.MergePatchType,
+				_, err := s.Kube.CoreV1().PersistentVolumeClaims(s.ns).Patch(s.Context(), "pi-0-driver-pvc-0", types.MergePatchType,
 					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 				return err
 			},
@@ -250,11 +250,11 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 					Name: "pi-0-driver-svc", Labels: labels, Finalizers: []string{heldBack}},
 					Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
-				_, err := s.kube.CoreV1().Services(s.ns).Create(s.Context(), service, metav1.CreateOptions{})
+				_, err := s.Kube.CoreV1().Services(s.ns).Create(s.Context(), service, metav1.CreateOptions{})
 				s.must(err)
 			},
 			func(s *scene) error {
-				_, err := s.kube.CoreV1().Services(s.ns).Patch(s.Context(), "pi-0-driver-svc", types.MergePatchType,
+				_, err := s.Kube.CoreV1().Services(s.ns).Patch(s.Context(), "pi-0-driver-svc", types.MergePatchType,
 					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 				return err
 			},
@@ -287,7 +287,7 @@ func TestAPodThatDoesNotGoHoldsTheDeletionOfAClusterForABoundedTime(t *testing.T
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	set := s.statefulSet("c-worker")
-	pod, err := s.kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
+	pod, err := s.Kube.CoreV1().Pods(s.ns).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "c-worker-0", Labels: set.Spec.Template.Labels, Finalizers: []string{heldBack},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))},

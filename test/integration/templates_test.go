@@ -92,7 +92,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	alone(t)
 	l := newLibrary(t)
 	s := newScene(t)
-	s.ownController(controller{sink: s.sink.url(), environment: l.environment})
+	s.ownController(controller{sink: s.sink.URL(), environment: l.environment})
 
 	ofDriver := l.put("/templates/driver.yaml", http.StatusOK, templateOf("driver"))
 	ofExecutor := l.put("/templates/executor.yaml", http.StatusOK, strings.Replace(templateOf("executor"), "spec:", "specs: {}\nspec:", 1))
@@ -102,7 +102,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	if d.Labels["from"] != "driver" || len(d.Spec.Containers) != 2 || spark.Name != "spark" || spark.Env[0].Value != "driver" {
 		t.Errorf("the driver is not of its template: %s", described(d.Pod))
 	}
-	configMap, err := s.kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "pi-0-driver-podspec-conf-map", metav1.GetOptions{})
+	configMap, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(t.Context(), "pi-0-driver-podspec-conf-map", metav1.GetOptions{})
 	s.must(err)
 	if text := configMap.Data["podspec-configmap-key"]; !contains(text, "from: executor") {
 		t.Errorf("the executors' template is not the one that was named:\n%s", text)
@@ -184,7 +184,7 @@ func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
 			m.revive()
 			if c.status == http.StatusNotFound {
 				m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "InvalidSpec")
-				untilGone(m.scene, m.kube.CoreV1().Pods(m.ns), m.name+"-0-driver")
+				untilGone(m.scene, m.Kube.CoreV1().Pods(m.ns), m.name+"-0-driver")
 			} else {
 				d := m.run(m.name, 0)
 				if d.Labels["from"] != last {

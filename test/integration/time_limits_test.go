@@ -16,6 +16,8 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // annotated is a manifest with annotations.
@@ -32,10 +34,10 @@ func annotated(s *scene, manifest string, annotations map[string]any) string {
 // noDrivers waits until no driver Pod is left.
 func (s *scene) noDrivers() {
 	s.Helper()
-	pods, err := s.kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: driverSelector})
+	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
 	s.must(err)
 	for _, pod := range pods.Items {
-		untilGone(s, s.kube.CoreV1().Pods(s.ns), pod.Name)
+		untilGone(s, s.Kube.CoreV1().Pods(s.ns), pod.Name)
 	}
 }
 
@@ -62,9 +64,9 @@ func (s *scene) endedOnTime(record *v1alpha1.Record, state, reason string, says 
 // heardOf waits until the sink was told of an end with a class of failure.
 func (s *scene) heardOf(state, class string) {
 	s.Helper()
-	s.untilDelivered(state+" of class "+class, func(heard []delivery) bool {
-		return slices.ContainsFunc(heard, func(d delivery) bool {
-			return d.taken() && d.State == state && strings.Contains(d.Body, fmt.Sprintf(`"class":%q`, class))
+	s.untilDelivered(state+" of class "+class, func(heard []eventlog.Entry) bool {
+		return slices.ContainsFunc(heard, func(d eventlog.Entry) bool {
+			return d.Taken && d.State() == state && strings.Contains(d.Body, fmt.Sprintf(`"class":%q`, class))
 		})
 	})
 }
@@ -74,13 +76,13 @@ func (s *scene) heardOf(state, class string) {
 func TestAKubeflowDriverThatDoesNotStartIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	s := newScene(t).sharesController()
-	s.kubelet.pause(s.ns) // it stays unbound
+	s.kubelet.Pause(s.ns) // it stays unbound
 	app := s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"),
 		map[string]any{dialect.AnnotationDriverStart: "2s"}))
-	pods := s.kube.CoreV1().Pods(s.ns)
+	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod := until(s, pods, "spark-pi-driver", "exist", func(*corev1.Pod) bool { return true })
-	s.must(setStatus(t.Context(), s.kube, pod, func(status *corev1.PodStatus) {
+	s.must(kubelet.SetStatus(t.Context(), s.Kube, pod, func(status *corev1.PodStatus) {
 		status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
 			Message: "0/3 nodes are available: 3 Insufficient memory."}}
 	}))
@@ -131,7 +133,7 @@ func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 	s.endedOnTime(end.Status.Firesteel, "ExecutorsStartTimedOut", "ExecutorsStartTimedOut", "1 of 2 were ready.",
 		"The limit is 3s, from the annotation firesteel.dev/executors-start-timeout.")
 	s.heardOf("ExecutorsStartTimedOut", "timeout")
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), "spark-pi-driver")
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver")
 	if app := s.untilShown("complete", v1beta2.RunningState); app.Status.Firesteel.Attempt.ID != 0 {
 		t.Errorf("the other is\n%s", described(app))
 	}
@@ -143,7 +145,7 @@ func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 	alone(t)
 	const limit = 3 * time.Second
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"),
 		map[string]any{dialect.AnnotationExecutorsStart: limit.String()}))
 	driver := s.kubeflowDriver("spark-pi").start()
@@ -155,17 +157,17 @@ func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 		return record != nil && record.Launch != nil && record.Launch.ExecutorsReady && record.Transitions[len(record.Transitions)-1].State == "DriverStarted"
 	})
 	process.Kill()
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(2), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), kubeflowExecutorName(2))
-	s.ownController(controller{sink: s.sink.url()})
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(2), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), kubeflowExecutorName(2))
+	s.ownController(controller{sink: s.sink.URL()})
 
 	// Another application tells when the time is over in which executors had to come.
 	_, err := s.kubectl(named("clock", annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationExecutorsStart: limit.String()})), "create", "--filename=-")
 	s.must(err)
 	s.kubeflowDriver("clock").start()
 	s.untilShown("clock", v1beta2.FailedState)
-	s.must(s.kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
-	untilGone(s, s.kube.CoreV1().Pods(s.ns), kubeflowExecutorName(1))
+	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), kubeflowExecutorName(1), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+	untilGone(s, s.Kube.CoreV1().Pods(s.ns), kubeflowExecutorName(1))
 	driver.succeed()
 	s.attempted(s.untilShown("spark-pi", v1beta2.CompletedState), 1, 1)
 }
@@ -176,7 +178,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 	alone(t)
 	const limit = 8 * time.Second
 	s := newScene(t)
-	process := s.ownController(controller{sink: s.sink.url()})
+	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 5, onFailureRetryInterval: 1}"),
 		map[string]any{dialect.AnnotationActiveDeadline: limit.String()}))
@@ -196,7 +198,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 	s.suspend("spark-pi", false)
 	resumed := s.runPi()
 	process.Kill()
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 
 	end := s.untilShown("spark-pi", v1beta2.FailedState)
 	s.endedOnTime(end.Status.Firesteel, "Failed", "ActiveDeadlineExceeded", "The limit is 8s, from the annotation firesteel.dev/active-deadline.")
@@ -205,7 +207,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 	if spent := time.Duration(end.Status.Firesteel.Attempt.ActiveMillis) * time.Millisecond; spent < limit-time.Millisecond {
 		t.Errorf("it was active for %s, less than its deadline", spent)
 	}
-	pod, err := s.kube.CoreV1().Pods(s.ns).Get(t.Context(), resumed.Name, metav1.GetOptions{})
+	pod, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), resumed.Name, metav1.GetOptions{})
 	if err == nil && pod.UID == resumed.UID && pod.DeletionTimestamp == nil {
 		t.Error("its driver runs on")
 	}
@@ -221,8 +223,8 @@ func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 	s := newScene(t)
 	s.configured("config-kubeflow", "driver-start-timeout", "2s")
 	s.configured("config-defaults", "active-deadline", "2s")
-	s.ownController(controller{sink: s.sink.url()})
-	s.kubelet.pause(s.ns)
+	s.ownController(controller{sink: s.sink.URL()})
+	s.kubelet.Pause(s.ns)
 	for name, value := range map[string]string{"unbounded": "0s", "longer": "1h", "wrong": "soon"} {
 		_, err := s.kubectl(named(name, annotated(s, sparkPi("4.1.1"), map[string]any{dialect.AnnotationDriverStart: value})), "create", "--filename=-")
 		s.must(err)
@@ -241,7 +243,7 @@ func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 	if app := s.untilShown("unbounded", v1beta2.FailedState); app.Status.Firesteel.Attempt.ID != 0 {
 		t.Errorf("it runs attempt %d", app.Status.Firesteel.Attempt.ID)
 	}
-	s.kubelet.resume(t.Context(), s.ns)
+	s.kubelet.Resume(t.Context(), s.ns)
 
 	s.create(App("pi"))
 	s.run("pi", 0)

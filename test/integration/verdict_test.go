@@ -13,6 +13,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
 // The policy of examples/functions/verdict takes the place of the handler restart, with the rights that its manifest gives.
@@ -20,18 +21,18 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	alone(t)
 	const backoff = 10 * time.Second
 	s := newScene(t)
-	s.must(build(t.Context(), s.programs, "examples/functions/verdict"))
+	s.must(firesteel.Build(t.Context(), repository, s.programs, "examples/functions/verdict"))
 	manifest := "--filename=../../examples/functions/verdict/verdict.yaml"
-	_, err := s.plane.Kubectl(t.Context(), "", "apply", manifest)
+	_, err := s.Plane.Kubectl(t.Context(), "", "apply", manifest)
 	s.must(err)
 	t.Cleanup(func() {
-		if _, err := s.plane.Kubectl(context.Background(), "", "delete", manifest); err != nil {
+		if _, err := s.Plane.Kubectl(context.Background(), "", "delete", manifest); err != nil {
 			t.Error(err)
 		}
 	})
 	s.configured("config-handlers", "restart", config.External)
 	policy := s.function("verdict", "verdict", nil)
-	s.sink.answer(s.ns, policy.trigger("sparkrestartallowed", "true"))
+	s.sink.SetAnswer(s.ns, policy.trigger("sparkrestartallowed", "true"))
 	s.ownController(controllerOf(s))
 
 	s.create(App("faulty").Restart(sparkv1.RestartOnFailure, 3, 0))
@@ -53,7 +54,7 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	}
 
 	before := s.get("evicted")
-	heard, _ := s.sink.heard(s.ns)
+	heard, _ := s.sink.Events(s.ns)
 	for _, d := range heard {
 		if d.Attributes["sparkrestartallowed"] == "true" {
 			if got := s.post(policy.url, d); got != http.StatusNoContent {
@@ -68,7 +69,7 @@ func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	s.runPi().exit(1)
 	s.untilShown("spark-pi", v1beta2.FailedState)
 	s.untilState("evicted", "DriverRequested")
-	requests, err := s.plane.Audit(userOf("verdict")).Requests()
+	requests, err := s.Plane.Audit(userOf("verdict")).Requests()
 	s.must(err)
 	used, beyond := kindsOf(requests)
 	if diff := cmp.Diff(map[string]bool{"get sparkapplications": true, "patch sparkapplications/status": true}, used); diff != "" || len(beyond) > 0 {

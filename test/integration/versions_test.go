@@ -21,7 +21,7 @@ func (s *scene) earlierVersion(resource, name, condition string) (stop func() in
 	if resource == kubeflowApplications {
 		kind.Version = "v1beta2"
 	}
-	objects := s.dynamic.Resource(kind).Namespace(s.ns)
+	objects := s.Dynamic.Resource(kind).Namespace(s.ns)
 	ctx, cancel := context.WithCancel(s.Context())
 	changes, err := objects.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	s.must(err)

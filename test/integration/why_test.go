@@ -12,6 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // What a driver left behind is told where people look. Events, which many read, carry it only if a setting says so.
@@ -43,7 +46,7 @@ func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	s.configured("config-events", "failure-messages", "enabled")
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	_, event := s.failureOf("pi")
 	for _, part := range quotes {
 		if !strings.Contains(event, part) {
@@ -57,25 +60,25 @@ func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
 
 // quotes is what a driver of failureOf says of its end.
 var quotes = []string{
-	"org.apache.spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
+	"org.apache.Spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
 }
 
 // failureOf runs an application whose driver fails, and says how. It returns what kubectl describe and the event say.
 func (s *scene) failureOf(name string) (description, event string) {
 	app := s.create(App(name))
 	d := s.run(name, 0)
-	_, err := s.kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(
-		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.spark.SparkException: Job aborted: password=hunter2\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
+	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(
+		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.Spark.SparkException: Job aborted: password=hunter2\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
 		metav1.PatchOptions{})
 	s.must(err)
 	d.set(func(status *corev1.PodStatus) {
-		ended(status, 1)
+		kubelet.Ended(status, 1)
 		status.ContainerStatuses[0].State.Terminated.Message = "the last words: jdbc:x://me:hunter2@db"
 	})
 	s.untilState(name, "ResourceReleased")
 	description, err = s.kubectl("", "describe", "sparkapp/"+name)
 	s.must(err)
-	heard := s.untilDelivered("the end", func(heard []delivery) bool { return len(firstTaken(heard, app)) > 5 })
+	heard := s.untilDelivered("the end", func(heard []eventlog.Entry) bool { return len(firstTaken(heard, app)) > 5 })
 	return description, firstTaken(heard, app)[5].Body
 }
 
@@ -84,7 +87,7 @@ func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.create(App("pi"))
 	s.run("pi", 0).set(func(status *corev1.PodStatus) {
-		ended(status, 137)
+		kubelet.Ended(status, 137)
 		status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 	})
 	c := s.untilCondition("pi", "Succeeded", metav1.ConditionFalse, "OOMKilled")
@@ -97,7 +100,7 @@ func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
 	alone(t)
 	s := newScene(t)
-	_, err := s.plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
+	_, err := s.Plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
 	s.must(err)
 	s.configured("config-defaults", "driver-log-lines", "3")
 	s.node(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +113,7 @@ func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
 		}
 		fmt.Fprint(w, "INFO one\nERROR two\n")
 	})
-	s.ownController(controller{sink: s.sink.url()})
+	s.ownController(controller{sink: s.sink.URL()})
 	app := s.create(App("pi"))
 	s.run("pi", 0).exit(1)
 	s.untilState("pi", "ResourceReleased")
@@ -127,7 +130,7 @@ func (s *scene) node(kubelet http.HandlerFunc) {
 	server := httptest.NewTLSServer(kubelet)
 	s.Cleanup(server.Close)
 	address := server.Listener.Addr().(*net.TCPAddr)
-	nodes := s.kube.CoreV1().Nodes()
+	nodes := s.Kube.CoreV1().Nodes()
 	node, err := nodes.Create(s.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}, metav1.CreateOptions{})
 	s.must(err)
 	s.Cleanup(func() { s.check(nodes.Delete(context.Background(), "node", metav1.DeleteOptions{})) })

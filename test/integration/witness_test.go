@@ -15,6 +15,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
+	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
 )
 
 // witness sees every revision of every driver Pod, and remembers where two of one application were alive at once.
@@ -36,13 +37,13 @@ func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error
 		charges: map[string][]string{},
 	}
 	pods := kube.CoreV1().Pods(metav1.NamespaceAll)
-	none, err := pods.List(ctx, metav1.ListOptions{LabelSelector: driverSelector})
+	none, err := pods.List(ctx, metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
 	if err != nil {
 		return nil, err
 	}
 	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, none.ResourceVersion, &cache.ListWatch{
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			options.LabelSelector = driverSelector
+			options.LabelSelector = kubelet.DriverSelector
 			return pods.Watch(ctx, options)
 		},
 	})

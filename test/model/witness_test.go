@@ -17,7 +17,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
-	"github.com/firesteel-dev/firesteel/test/clientview"
+	"github.com/firesteel-dev/firesteel/test/invariants/clientview"
 )
 
 // witness knows which transitions were persisted, as the events that they are to be told with.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
 	"github.com/firesteel-dev/firesteel/test/bench/report"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 const (
@@ -32,7 +32,7 @@ var errTooSlow = errors.New("too slow")
 type run struct {
 	*world
 	*load
-	process *controlplane.Process
+	process *process.Process
 	say     func(format string, arguments ...any)
 }
 
@@ -167,12 +167,12 @@ func (r *run) rest(ctx context.Context, count int, figures *result.Figures) erro
 type cpuTimes struct{ operator, all time.Duration }
 
 func (r *run) cpuTimes() (times cpuTimes, err error) {
-	if times.operator, err = cpuTime(r.process.Pid()); err != nil {
+	if times.operator, err = r.process.CPU(); err != nil {
 		return times, err
 	}
 	times.all = times.operator
-	for _, pid := range r.plane.Pids() {
-		used, err := cpuTime(pid)
+	for _, p := range r.plane.Processes() {
+		used, err := p.CPU()
 		if err != nil {
 			return times, err
 		}

@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
 // operator is one of those that are compared.
@@ -22,7 +23,7 @@ type operator struct {
 	// manifests and largeCRDs are applied to its control plane.
 	manifests, largeCRDs []string
 	// start starts it on a control plane.
-	start func(ctx context.Context, w *world) (*controlplane.Process, error)
+	start func(ctx context.Context, w *world) (*process.Process, error)
 }
 
 // installed matches the files of config that the controller needs without its Deployment.
@@ -42,16 +43,16 @@ func firesteel(ctx context.Context, root, dir string) (*operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := func(ctx context.Context, w *world) (*controlplane.Process, error) {
+	start := func(ctx context.Context, w *world) (*process.Process, error) {
 		kubeconfig := filepath.Join(w.dir, "controller.kubeconfig")
 		if err := w.writeKubeconfig(ctx, kubeconfig, systemNamespace, "controller"); err != nil {
 			return nil, err
 		}
-		ports, err := controlplane.FreePorts(3)
+		ports, err := process.FreePorts(3)
 		if err != nil {
 			return nil, err
 		}
-		return controlplane.StartProcess(filepath.Join(w.dir, "operator.log"), []string{
+		return process.Start(filepath.Join(w.dir, "operator.log"), []string{
 			"KUBECONFIG=" + kubeconfig,
 			"SYSTEM_NAMESPACE=" + systemNamespace,
 			"CONFIG_LOGGING_NAME=config-logging",
@@ -89,7 +90,7 @@ const apacheAccount = "spark-kubernetes-operator"
 // operator returns the built operator. It runs with the JVM arguments of its chart and the heap that they result in there,
 // without a limit of CPU time.
 func (b *apacheBuild) operator() *operator {
-	start := func(ctx context.Context, w *world) (*controlplane.Process, error) {
+	start := func(ctx context.Context, w *world) (*process.Process, error) {
 		properties, logging := filepath.Join(w.dir, "operator.properties"), filepath.Join(w.dir, "log4j2.properties")
 		kubeconfig := filepath.Join(w.dir, "operator.kubeconfig")
 		if err := w.addApacheAccount(ctx); err != nil {
@@ -98,7 +99,7 @@ func (b *apacheBuild) operator() *operator {
 		if err := w.writeKubeconfig(ctx, kubeconfig, apacheAccount, apacheAccount); err != nil {
 			return nil, err
 		}
-		ports, err := controlplane.FreePorts(2)
+		ports, err := process.FreePorts(2)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func (b *apacheBuild) operator() *operator {
 			"-Dspark.kubernetes.operator.basePropertyFileName=" + properties,
 			fmt.Sprintf("-XX:MaxRAM=%dm", b.memory), // the percentages of the chart are of its container's limit
 		}, b.jvmArguments...)
-		return controlplane.StartProcess(filepath.Join(w.dir, "operator.log"), []string{
+		return process.Start(filepath.Join(w.dir, "operator.log"), []string{
 			"KUBECONFIG=" + kubeconfig, "SPARK_USER=spark", "OPERATOR_NAMESPACE=" + apacheAccount, "OPERATOR_NAME=" + apacheAccount,
 			"POD_NAME=" + apacheAccount, "HOST_IP=127.0.0.1", "POD_IP=127.0.0.1",
 		}, b.java, append(arguments, "org.apache.spark.k8s.operator.SparkOperator")...)
@@ -139,4 +140,4 @@ func (w *world) addApacheAccount(ctx context.Context) error {
 }
 
 // tail returns the end of an operator's log, for an error.
-func tail(p *controlplane.Process) string { return strings.TrimSpace(p.Tail(20)) }
+func tail(p *process.Process) string { return strings.TrimSpace(p.Tail(20)) }

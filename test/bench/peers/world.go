@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/firesteel-dev/firesteel/test/integration/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 const (
@@ -40,7 +40,7 @@ func newWorld(ctx context.Context, root, dir string, manifests, largeCRDs []stri
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	plane, err := controlplane.StartUnaudited(ctx, os.Getenv(assets), dir, manifests...)
+	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: dir, Manifests: manifests, Unaudited: true})
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +69,10 @@ func (w *world) prepare(ctx context.Context, root string, largeCRDs []string) er
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
+	kwok, arguments := w.plane.Kwok(filepath.Join(root, "test/bench/testdata/stages.yaml"), "--manage-all-nodes")
 	return errors.Join(
 		w.plane.RunScheduler(),
-		w.plane.Run("kwok", "--kubeconfig="+w.plane.Kubeconfig(),
-			"--config="+filepath.Join(root, "test/bench/testdata/stages.yaml"), "--manage-all-nodes"),
+		w.plane.Run(filepath.Base(kwok), arguments...),
 		w.plane.AddNodes(ctx, nodes),
 		w.addNamespace(ctx, namespace),
 		w.addServiceAccount(ctx, namespace, driverAccount),

@@ -66,11 +66,11 @@ func record(ctx context.Context, write, missing bool, versions []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := startServer(ctx, os.Getenv("KUBEBUILDER_ASSETS"), dir)
+	s, err := startServer(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	folder, err := os.Getwd()
 	if err != nil {
 		return err

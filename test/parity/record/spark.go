@@ -116,7 +116,7 @@ func (s *server) makeUser() (string, error) {
 func (s *server) sparkEnvironment(home string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "LC_ALL=C.UTF-8", "TZ=UTC", "SPARK_HOME=" + home,
-		"SPARK_CONF_DIR=" + filepath.Join(s.dir, "conf"), "SPARK_USER=spark", "KUBECONFIG=" + s.kubeconfig(),
+		"SPARK_CONF_DIR=" + filepath.Join(s.dir, "conf"), "SPARK_USER=spark", "KUBECONFIG=" + s.Kubeconfig(),
 	}
 }
 
