@@ -27,7 +27,7 @@ build: ## Build all packages.
 	go build ./...
 
 .PHONY: generate
-generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the events' contract, licences, the chart.
+generate: ## Write all generated files: deep copies, clients, CRDs, pages, the events' contract, licences, the chart.
 	go run ./hack/codegen
 	go run ./hack/contract
 	go generate ./pkg/dialect/kubeflow/fields ./pkg/metrics
@@ -35,7 +35,7 @@ generate: ## Write all that is generated: deep copies, clients, CRDs, pages, the
 	go run ./hack/chart
 
 .PHONY: verify
-verify: ## Prove that what is generated is current and that the code keeps its rules.
+verify: ## Check that generated files are current and that the code follows the rules.
 	hack/verify.sh
 
 .PHONY: lint
@@ -73,7 +73,7 @@ test-integration: ## Run the tests against a real API server.
 CHAOS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
 
 .PHONY: test-chaos
-test-chaos: ## Have everything fail at random for half a minute, and judge what became of the applications.
+test-chaos: ## Inject random faults for half a minute, and check the results of all applications.
 	$(CHAOS)
 
 # EARLIER is the commit whose controller and handlers take turns with today's.
@@ -81,7 +81,7 @@ EARLIER ?= 5acb577f5fbc
 
 .PHONY: chaos
 chaos: FAULTS ?= 10000
-chaos: ## The same until FAULTS (10000) faults were injected; then a fifth with restores, and a fifth with two versions that take turns.
+chaos: ## Run the chaos test until FAULTS (10000) faults were injected; then a fifth with restores, and a fifth with two versions that take turns.
 	$(CHAOS) -chaos.faults=$(FAULTS) -chaos.length=90m -chaos.replica
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.restore
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.guard=3s -chaos.versions=$(EARLIER)
@@ -89,7 +89,7 @@ chaos: ## The same until FAULTS (10000) faults were injected; then a fifth with 
 ASSETS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets
 
 .PHONY: test-bench
-test-bench: ## Run each part of the benchmarks with twenty applications, to see that it works.
+test-bench: ## Run each part of the benchmarks with twenty applications, to check that it works.
 	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
 
 # PARTS=throughput,cost measures those only, N=100 fewer applications, LARGE=yes 10,000 live ones too. The shell becomes the
@@ -139,7 +139,7 @@ chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants 
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=30m -run='^TestNoRunIsMissedOrDoubled$$' ./test/integration
 
 .PHONY: parity
-parity: ## Record afresh what real spark-submit creates; fail where it or Firesteel differs.
+parity: ## Record again what real spark-submit creates; fail if the recording or Firesteel differs.
 	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
 
 # EVENTING= runs them without a Knative Broker.
@@ -151,7 +151,7 @@ test-e2e: ## Run the tests on a cluster, with real Spark.
 .PHONY: e2e
 e2e: export EVENTING ?= yes
 e2e: export SPARK_VERSIONS := 3.5.9,4.3.0
-e2e: ## Run those and one for each feature and line of Spark, which downloads two more of them.
+e2e: ## Run the end-to-end tests, and one for each feature and Spark version; downloads two more versions.
 	hack/with-cluster.sh --as-found hack/e2e.sh ./test/e2e/...
 
 ##@ Clusters
@@ -162,11 +162,11 @@ cluster: ## Boot a Kubernetes cluster on this machine.
 
 .PHONY: eventing
 eventing: export EVENTING := yes
-eventing: ## Have Knative Eventing run in it.
+eventing: ## Install Knative Eventing in the local cluster.
 	hack/with-cluster.sh kubectl -n knative-eventing get pods
 
 .PHONY: cluster-down
-cluster-down: ## Take that cluster down.
+cluster-down: ## Stop the local cluster.
 	$(LOCALCLUSTER) down
 
 .PHONY: apis
@@ -175,7 +175,7 @@ apis:
 
 .PHONY: run
 run: export CLUSTER := $(if $(KUBECONFIG),existing,$(CLUSTER))
-run: apis ## Run the controller as a process here, on the cluster of KUBECONFIG or the local one.
+run: apis ## Run the controller as a local process, against the cluster of KUBECONFIG or the local one.
 	hack/with-cluster.sh hack/run.sh
 
 .PHONY: deploy
@@ -188,7 +188,7 @@ deploy-eventing: apis ## The same with a Knative Broker, and the handlers behind
 	hack/with-cluster.sh hack/deploy.sh --eventing
 
 .PHONY: undeploy-eventing
-undeploy-eventing: ## Remove Broker and handlers: all in one process again.
+undeploy-eventing: ## Remove the Broker and its handlers; the handlers run in the controller again.
 	hack/with-cluster.sh hack/deploy.sh --remove-eventing
 
 .PHONY: undeploy
@@ -207,5 +207,5 @@ demo: ## Deploy Firesteel and run a Spark application with it.
 .PHONY: demo-eventing
 demo-eventing: export EVENTING := yes
 demo-eventing: export APIS ?= spark.apache.org
-demo-eventing: ## Deploy it with a Knative Broker, and run a pipeline of applications by events alone.
+demo-eventing: ## Deploy Firesteel with a Knative Broker, and run a pipeline of applications driven by events.
 	hack/with-cluster.sh hack/demo-eventing.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves that what is generated is current and that the code keeps the project's rules. Runs every check, so that
-# one run shows all there is to do.
+# Checks that generated files are current and that the code follows the project's rules. Runs every check, so that
+# one run shows all problems.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -2,7 +2,7 @@
 // their reference in docs/users/api.
 //
 // It runs the generators as Go tools, at the versions that go.mod and tools/go.mod pin, so it needs nothing but
-// Go. With -check it generates in a copy of the module and fails where the result differs from what is there.
+// Go. With -check it generates in a copy of the module and fails if the result differs from the committed files.
 // Run it in the module's root.
 package main
 

@@ -9,7 +9,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Location is where a template is.
+// Location is the location of a template.
 type Location struct {
 	// Scheme is https, s3 or gs.
 	Scheme string
@@ -99,7 +99,7 @@ func (l Location) holds(wanted Location) bool {
 // plainPath has nothing in it that two readers could take for two things: no escapes, no empty, "." or ".." segments.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~+=@,:-]+)*/?$`)
 
-// locate takes a URL apart and refuses whatever could lead elsewhere than it seems to.
+// locate parses a URL and refuses URLs that could lead elsewhere than they seem to.
 func locate(u *url.URL) (Location, *finding.Finding) {
 	location := Location{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path}
 	switch location.Scheme {
@@ -109,7 +109,7 @@ func locate(u *url.URL) (Location, *finding.Finding) {
 		location.Scheme = "s3"
 	case "s3", "gs":
 	default:
-		return location, refuse("is not read: Firesteel reads templates by "+schemes, "put it there")
+		return location, refuse("is not read: Firesteel reads templates by "+schemes, "put the template at such a URL")
 	}
 	dots := strings.Contains(u.Path+"/", "/./") || strings.Contains(u.Path+"/", "/../")
 	switch {
@@ -125,7 +125,7 @@ func locate(u *url.URL) (Location, *finding.Finding) {
 	return location, nil
 }
 
-// refuse returns why a template can never be had. The caller adds where the URL is.
+// refuse returns why a template can never be read. The caller adds the field of the URL.
 func refuse(message, remedy string) *finding.Finding {
 	return &finding.Finding{Severity: finding.Error, Message: message, Remedy: remedy}
 }

@@ -137,7 +137,7 @@ func TestNothingIsAllowedByDefault(t *testing.T) {
 func TestListsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://example.com/ http://example.com/": `"http://example.com/" is not read: ` +
-			`Firesteel reads templates by https, s3 and gs: put it there`,
+			`Firesteel reads templates by https, s3 and gs: put the template at such a URL`,
 		"example.com":                  `"example.com" is not read`,
 		"https://":                     `"https://" names no host or bucket`,
 		"https://example.com/?token=1": `"https://example.com/?token=1" has the query option "token": leave it out`,

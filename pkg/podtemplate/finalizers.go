@@ -7,8 +7,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// FinalizersDropped warns that the finalizers of a template, which a field holds, are dropped. A Pod that had them would keep
-// its name, and its claims, until somebody removes them.
+// FinalizersDropped warns that the finalizers of a template are dropped. A Pod with finalizers would keep
+// its name, and its claims, until a user removes them.
 func FinalizersDropped(field string, finalizers []string) finding.List {
 	if len(finalizers) == 0 {
 		return nil

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// tries is how often a template is asked for that does not come, over some two minutes.
+	// tries is how often a template is requested before it counts as missed, over about two minutes.
 	tries = 8
-	// patience is how long one answer may take.
-	patience = 10 * time.Second
-	// atOnce is the number of templates that are read at the same time, and atOncePerNamespace those of one namespace: its URLs may
+	// fetchTimeout bounds one request.
+	fetchTimeout = 10 * time.Second
+	// maxFetches bounds the concurrent requests, and maxFetchesPerNamespace those of one namespace: stored URLs may
 	// be slow.
-	atOnce             = 512
-	atOncePerNamespace = 32
-	// remembered bounds the memory. A template that is forgotten is read again.
-	remembered = 2048
+	maxFetches             = 512
+	maxFetchesPerNamespace = 32
+	// maxAttempts bounds the attempts whose templates are stored. An evicted template is read again.
+	maxAttempts = 2048
 )
 
-// Fetch reads what is at a location. It returns a *finding.Finding where trying again is of no use.
+// Fetch reads the template at a location. It returns a *finding.Finding if a retry cannot help.
 type Fetch func(ctx context.Context, location Location) ([]byte, error)
 
 // Attempt is an attempt of an application.
@@ -38,27 +38,27 @@ type Attempt struct {
 	Number int64
 }
 
-// Pending says that a template is not there yet.
+// Pending is the error while a template is not read yet.
 type Pending struct {
-	// Trouble is what went wrong at first; nil while nothing has.
+	// Trouble is the first error; nil if there was none.
 	Trouble error
 }
 
 func (p *Pending) Error() string { return "the pod template is not read yet" }
 
-// Missed says that a template did not come, however often it was asked for.
+// Missed is the error if all tries to read a template failed.
 type Missed struct{ err error }
 
 func (m *Missed) Error() string { return m.err.Error() }
 
 func (m *Missed) Unwrap() error { return m.err }
 
-// Keeper has templates read, and keeps each for the attempt that asked for it, so that all of an attempt's launch is
-// of one piece.
+// Keeper reads templates and stores each for the attempt that asked for it, so that the whole launch of an attempt uses
+// the same template.
 type Keeper struct {
 	ctx   context.Context
 	fetch Fetch
-	// arrived is told of each application for which there is news.
+	// arrived is called with each application whose template was read or failed.
 	arrived func(types.NamespacedName)
 	slots   *fairshare.Limiter
 
@@ -66,72 +66,72 @@ type Keeper struct {
 	attempts *lru.Cache // by uid
 }
 
-// NewKeeper makes a keeper that reads until the context ends.
+// NewKeeper returns a keeper that reads until the context ends.
 func NewKeeper(ctx context.Context, fetch Fetch, arrived func(types.NamespacedName)) *Keeper {
 	return &Keeper{
-		ctx: ctx, fetch: fetch, arrived: arrived, slots: fairshare.New(atOnce, atOncePerNamespace),
-		attempts: lru.NewWithEvictionFunc(remembered, func(_ lru.Key, value any) { value.(*kept).cancel() }),
+		ctx: ctx, fetch: fetch, arrived: arrived, slots: fairshare.New(maxFetches, maxFetchesPerNamespace),
+		attempts: lru.NewWithEvictionFunc(maxAttempts, func(_ lru.Key, value any) { value.(*attemptTemplates).cancel() }),
 	}
 }
 
-// kept is what an attempt has asked for.
-type kept struct {
+// attemptTemplates holds the templates that an attempt asked for.
+type attemptTemplates struct {
 	number    int64
 	templates map[string]*template // by URL
 	ctx       context.Context
 	cancel    context.CancelFunc
 }
 
-// template is one that was asked for.
+// template is a template that was asked for.
 type template struct {
 	spec    *corev1.PodTemplateSpec
 	dropped finding.List
-	// err is a *Pending, a *finding.Finding or a *Missed; nil where the template is there.
+	// err is a *Pending, a *finding.Finding or a *Missed; nil if the template was read.
 	err error
 }
 
-// Get returns a template that an attempt asks for, and what of it was dropped. Until it is there, or known never to
-// come, it returns a *Pending, and the application is told of later; afterwards a *finding.Finding or a *Missed.
+// Get returns the template for an attempt, and what was dropped of it. Until reading has succeeded or failed, it
+// returns a *Pending, and arrived is called later. After a failure it returns a *finding.Finding or a *Missed.
 func (k *Keeper) Get(attempt Attempt, location Location) (*corev1.PodTemplateSpec, finding.List, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	its := k.of(attempt)
-	asked, known := its.templates[location.String()]
+	stored := k.of(attempt)
+	asked, known := stored.templates[location.String()]
 	if !known {
 		asked = &template{err: &Pending{}}
-		its.templates[location.String()] = asked
-		go k.read(its.ctx, attempt.NamespacedName, location, asked)
+		stored.templates[location.String()] = asked
+		go k.read(stored.ctx, attempt.NamespacedName, location, asked)
 	}
 	return asked.spec.DeepCopy(), asked.dropped, asked.err
 }
 
-func (k *Keeper) of(attempt Attempt) *kept {
+func (k *Keeper) of(attempt Attempt) *attemptTemplates {
 	if value, known := k.attempts.Get(attempt.UID); known {
-		if its := value.(*kept); its.number == attempt.Number {
-			return its
+		if stored := value.(*attemptTemplates); stored.number == attempt.Number {
+			return stored
 		}
 		k.attempts.Remove(attempt.UID)
 	}
-	its := &kept{number: attempt.Number, templates: map[string]*template{}}
-	its.ctx, its.cancel = context.WithCancel(k.ctx)
-	k.attempts.Add(attempt.UID, its)
-	return its
+	stored := &attemptTemplates{number: attempt.Number, templates: map[string]*template{}}
+	stored.ctx, stored.cancel = context.WithCancel(k.ctx)
+	k.attempts.Add(attempt.UID, stored)
+	return stored
 }
 
-// Forget drops what is kept for an application.
+// Forget drops the stored templates of an application.
 func (k *Keeper) Forget(uid types.UID) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	k.attempts.Remove(uid)
 }
 
-// read asks for a template until it has it, or has asked often enough.
+// read requests a template until it succeeds, or all tries have failed.
 func (k *Keeper) read(ctx context.Context, application types.NamespacedName, location Location, asked *template) {
 	delays := wait.Backoff{Duration: time.Second, Factor: 2, Cap: 30 * time.Second, Steps: tries}
 	for try := 1; ; try++ {
 		result := k.once(ctx, application.Namespace, location)
 		if ctx.Err() != nil {
-			k.arrived(application) // it is forgotten; whoever still wants it asks again
+			k.arrived(application) // the attempt was forgotten; its reconcile asks again if needed
 			return
 		}
 		final := result.err == nil || errors.As(result.err, new(*finding.Finding))
@@ -161,7 +161,7 @@ func (k *Keeper) once(ctx context.Context, namespace string, location Location) 
 		return template{err: err}
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	text, err := k.fetch(ctx, location)
 	if err != nil {
@@ -171,7 +171,7 @@ func (k *Keeper) once(ctx context.Context, namespace string, location Location) 
 	return result
 }
 
-// note keeps a result, and says whether it is news: of troubles only the first is.
+// note stores a result and reports whether it is news. Of several errors only the first is.
 func (k *Keeper) note(asked *template, result template) bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()

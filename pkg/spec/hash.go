@@ -153,7 +153,7 @@ func fieldsOf(v reflect.Value, members []member) ([]member, error) {
 	return members, nil
 }
 
-// entriesOf are the entries of a map. Each says something but null, since somebody wrote its name.
+// entriesOf returns the entries of a map. All but null count, since a user wrote their names.
 func entriesOf(v reflect.Value) ([]member, error) {
 	members := make([]member, 0, v.Len())
 	for key, value := range v.Seq2() {

@@ -57,9 +57,9 @@ type Change string
 
 // The changes.
 const (
-	// Unchanged is a spec that nobody edited.
+	// Unchanged is a spec that was not edited.
 	Unchanged Change = "Unchanged"
-	// Edited is another spec.
+	// Edited is a spec that was edited.
 	Edited Change = "Edited"
 	// Unnoted is a spec of an attempt whose record names none.
 	Unnoted Change = "Unnoted"
@@ -92,7 +92,7 @@ func (s Spec) Since(record *v1alpha1.Record) Change {
 	return Edited
 }
 
-// Note has a record name the spec as that of its attempt.
+// Note records the spec as that of the record's attempt.
 func (s Spec) Note(record *v1alpha1.Record) {
 	if s.Hash == nil {
 		return
@@ -112,7 +112,7 @@ func (s Spec) Note(record *v1alpha1.Record) {
 	}
 }
 
-// Noted is what a record says of the spec of its attempt, an earlier version's included.
+// Noted returns the recorded spec of a record's attempt, in the form of any version.
 func Noted(record *v1alpha1.Record) v1alpha1.AttemptSpec {
 	switch {
 	case record == nil:

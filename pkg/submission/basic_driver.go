@@ -26,7 +26,7 @@ const LabelApplicationID = "spark-app-selector"
 // LabelExecutorID is Spark's label with the number of an executor, on its Pod.
 const LabelExecutorID = "spark-exec-id"
 
-// Labels that Spark puts on its pods and selects them by, too.
+// Labels that Spark puts on its pods and selects them by.
 const (
 	versionLabel    = "spark-version"
 	appNameKeyLabel = "spark-app-name"
@@ -210,8 +210,8 @@ func (d *driver) sparkUser() string {
 	}
 }
 
-// securityContext says whether the driver's processes may gain privileges, over what the template says, where the
-// version of Spark does.
+// securityContext sets whether the driver's processes may gain privileges, whatever the template says, if the
+// version of Spark sets it.
 func (d *driver) securityContext() {
 	const ofBothRoles = "spark.kubernetes.securityContext.allowPrivilegeEscalation"
 	const ofDriver = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"
@@ -225,7 +225,7 @@ func (d *driver) securityContext() {
 	d.container.SecurityContext.AllowPrivilegeEscalation = &allowed
 }
 
-// merged returns base with the entries of over; nil where there are none.
+// merged returns base with the entries of over; nil if there are none.
 func merged(base, over map[string]string) map[string]string {
 	if len(base)+len(over) == 0 {
 		return nil

@@ -41,7 +41,7 @@ type driver struct {
 	container *corev1.Container
 	// mounted are the volumes that were added to those of the template.
 	mounted []mounted
-	// excluded are the classes of the steps that are left out; nil until somebody asks.
+	// excluded are the classes of the steps that are left out; nil until they are read.
 	excluded map[string]bool
 
 	before, owned []Object
@@ -104,7 +104,7 @@ func (d *driver) steps() []step {
 	})
 }
 
-// checkSteps reads what Spark reads when it makes its steps, so that nobody can leave a value out by leaving out the
+// checkSteps reads what Spark reads when it creates its steps, so that no invalid value passes by leaving out the
 // step, or by giving it nothing to do.
 func (d *driver) checkSteps() {
 	d.ipFamilies()

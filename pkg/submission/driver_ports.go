@@ -61,7 +61,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 	}
 }
 
-// port reads a port. Where the driver's Service is left out nobody needs to know the number beforehand, and 0 will do.
+// port reads a port. Without a Service for the driver, the number need not be known beforehand, and 0 is allowed.
 func (d *driver) port(fallback int32, keys ...string) int32 {
 	lowest := 1
 	if d.excludedSteps()[driverServiceStep] {

@@ -28,7 +28,7 @@ func (d *driver) checkPackages() {
 	}
 }
 
-// hasParts tells whether text is so many parts between colons, none of them blank.
+// hasParts reports whether text has this number of parts between colons, none of them blank.
 func hasParts(text string, number int) bool {
 	parts := strings.Split(text, ":")
 	for _, part := range parts {

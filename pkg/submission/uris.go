@@ -36,7 +36,7 @@ func (c *conf) checkScheme(field, uri string) {
 	}
 }
 
-// isClientLocal tells whether spark-submit would look for the file on the host that it runs on.
+// isClientLocal reports whether spark-submit would look for the file on the host that it runs on.
 func isClientLocal(uri string) bool {
 	scheme := uriScheme.FindStringSubmatch(uri)
 	return scheme == nil || strings.EqualFold(scheme[1], "file")

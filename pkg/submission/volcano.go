@@ -55,7 +55,7 @@ func (d *driver) podGroup() *unstructured.Unstructured {
 	return group
 }
 
-// isObject tells whether a part of a template is an object, or is left out.
+// isObject reports whether a part of a template is an object, or is left out.
 func isObject(value any) bool {
 	_, object := value.(map[string]any)
 	return object || value == nil

@@ -97,7 +97,7 @@ func executionTime(app *v1beta2.SparkApplication) (took float64, known bool) {
 	return seconds(to.Sub(from.Time)), !from.IsZero() && !to.IsZero()
 }
 
-// seconds are not below zero, where two clocks differ.
+// seconds are at least zero, even if two clocks differ.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
 
 // executorsChanged counts the executors that ended, each of them once.
@@ -116,7 +116,7 @@ func (i *instruments) executorsChanged(before, after *v1beta2.SparkApplication) 
 	}
 }
 
-// ended says that an application ended for good.
+// ended counts the end of an application.
 func ended(state v1beta2.ApplicationStateType) bool {
 	return state == v1beta2.CompletedState || state == v1beta2.FailedState
 }

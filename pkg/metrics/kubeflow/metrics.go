@@ -33,8 +33,8 @@ func New(applications iter.Seq[*v1beta2.SparkApplication], settings Settings) (*
 	return m, err
 }
 
-// Configure has the metrics follow the settings, and says whether these are others than before: then all counters begin
-// anew at zero. Where they cannot be used, everything stays as it was.
+// Configure applies the settings to the metrics, and reports whether they changed: then all counters start again
+// at zero. If the settings are invalid, everything stays unchanged.
 func (m *Metrics) Configure(settings Settings) (changed bool, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -42,7 +42,7 @@ func New() *Reader {
 	return &Reader{transport: transport, s3: newS3()}
 }
 
-// Fetch reads a template. It returns a *finding.Finding where trying again is of no use.
+// Fetch reads a template. It returns a *finding.Finding if a retry cannot help.
 func (r *Reader) Fetch(ctx context.Context, location podtemplate.Location) ([]byte, error) {
 	request, err := r.request(ctx, location)
 	if err != nil {
@@ -87,7 +87,7 @@ func get(ctx context.Context, url string) (*http.Request, error) {
 	return request, nil
 }
 
-// followed says which redirects are: those to where the operator allows templates to be, and none from a bucket.
+// followed decides which redirects are followed: those to allowed locations, and none from a bucket.
 func followed(location podtemplate.Location) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		if location.Scheme != "https" {
@@ -105,7 +105,7 @@ func followed(location podtemplate.Location) func(*http.Request, []*http.Request
 	}
 }
 
-// classified tells errors that pass from those that stay.
+// classified separates temporary errors from permanent ones.
 func classified(err error) error {
 	var certificate *tls.CertificateVerificationError
 	var refusal *finding.Finding
@@ -136,7 +136,7 @@ func answered(status int) error {
 }
 
 // dial does not connect to link-local addresses, where clouds hand out credentials, unless the operator allows one by
-// its number: whoever owns a name can have it stand for any address.
+// its number: the owner of a DNS name can point it to any address.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	host, _, err := net.SplitHostPort(address)
