@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/firesteel-dev/firesteel/hack/chart/move"
@@ -383,5 +384,49 @@ func TestConvertedDefaultsOfOtherChartsAreInstalled(t *testing.T) {
 		}
 		all := with(t, string(text))
 		expect(t, all.get(t, "ConfigMap", "config-observability"), "data: {metrics-protocol: prometheus}")
+	}
+}
+
+// everything has each value that adds an object or a field.
+const everything = `
+commonLabels: {team: data}
+image: {pullPolicy: Always, pullSecrets: [{name: registry}]}
+hook: {labels: {a: b}, annotations: {a: b}, nodeSelector: {a: b}, affinity: {nodeAffinity: {}}, tolerations: [{key: a}]}
+controller:
+  driverLogs: true
+  sink: {extensions: {cluster: prod}}
+  revisionHistoryLimit: 1
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+  hostUsers: false
+  volumes: [{name: ca, emptyDir: {}}]
+  volumeMounts: [{name: ca, mountPath: /ca}]
+  podDisruptionBudget: {minAvailable: 50%}
+eventing: {enable: true, oidc: true}
+handlers: {labels: {a: b}, annotations: {a: b}, tolerations: [{key: a}], serviceAccountAnnotations: {a: b}}
+deadLetter: {nodeSelector: {a: b}}
+admission: {enable: true}
+networkPolicy: {metricsIngress: [{podSelector: {}}]}
+prometheus: {service: {create: true, annotations: {a: b}}, podMonitor: {create: true}, serviceMonitor: {create: true}}
+settings: {config-observability: {metrics-protocol: prometheus}}`
+
+// The API server drops fields that it does not know, or refuses them.
+func TestRenderedObjectsHaveOnlyFieldsOfTheirKinds(t *testing.T) {
+	known := 0
+	for name, o := range with(t, everything) {
+		typed, err := scheme.Scheme.New(o.GroupVersionKind())
+		if err != nil {
+			continue // of Knative or the Prometheus Operator
+		}
+		known++
+		text, err := json.Marshal(o.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, typed); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if known < 40 {
+		t.Errorf("only %d objects are of kinds that Kubernetes has", known)
 	}
 }
