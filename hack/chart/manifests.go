@@ -9,10 +9,11 @@ import (
 )
 
 // copies holds the files of the chart, each with the manifests of config that it has. The CRDs are not among them: cmd/setup applies
-// them. Neither is what only changes another manifest.
+// them.
 var copies = map[string]string{
 	"core":        "config/[124-9]*.yaml",
 	"eventing":    "config/eventing/[1-8]*.yaml",
+	"external":    "config/eventing/900-config-handlers.yaml",
 	"driver-logs": "config/driver-logs/*.yaml",
 	"admission":   "config/admission/*.yaml",
 	"workload":    "config/workload/*.yaml",

@@ -15,7 +15,7 @@ The data of a ConfigMap as YAML: what config has, what follows from other values
 {{- end -}}
 {{- end -}}
 {{- if and (eq .name "config-handlers") $values.eventing.enable -}}
-{{- $derived = dict "restart" "external" "ttl" "external" "schedule" "external" -}}
+{{- $derived = get (.root.Files.Get "files/external.yaml" | fromYaml) "data" -}}
 {{- end -}}
 {{- $own := dict -}}
 {{- range $key, $value := (get $values.settings .name | default dict) -}}
