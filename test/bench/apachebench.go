@@ -21,7 +21,7 @@ kind: SparkApplication
 metadata:
   name: %s
 spec:
-  mainClass: "org.apache.Spark.examples.DriverSubmissionTest"
+  mainClass: "org.apache.spark.examples.DriverSubmissionTest"
   jars: "local:///opt/spark/examples/jars/spark-examples.jar"
   driverArgs: ["0"]
   sparkConf:
@@ -71,7 +71,7 @@ func (b *bench) measureApache(ctx context.Context) error {
 		return err
 	}
 	for {
-		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.Spark.apache.org")
+		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.spark.apache.org")
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	mainClass = "org.apache.Spark.examples.SparkPi"
+	mainClass = "org.apache.spark.examples.SparkPi"
 	mainJar   = "local:///opt/spark/examples/jars/spark-examples.jar"
 	image     = "apache/spark:4.1.1"
 	version   = "4.1.1"

@@ -110,7 +110,7 @@ func newApplication(d *rng.Rand, namespace, name string, k kind) dialect.Applica
 	a.app = &sparkv1.SparkApplication{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{labelKind: k.name}},
 		Spec: sparkv1.ApplicationSpec{
-			MainClass:              "org.apache.Spark.examples.SparkPi",
+			MainClass:              "org.apache.spark.examples.SparkPi",
 			Jars:                   "local:///opt/spark/examples/jars/spark-examples.jar",
 			RuntimeVersions:        sparkv1.RuntimeVersions{SparkVersion: []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)]},
 			SparkConf:              map[string]string{},

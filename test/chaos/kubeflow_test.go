@@ -35,7 +35,7 @@ func newKubeflow(d *rng.Rand, namespace, name string, k kind) *v1beta2.SparkAppl
 		Spec: v1beta2.SparkApplicationSpec{
 			Type: v1beta2.ScalaApplication, Mode: v1beta2.ClusterMode, Image: "spark",
 			SparkVersion:        []string{"3.5.7", "4.1.1", "4.3.0"}[d.Below(3)],
-			MainClass:           "org.apache.Spark.examples.SparkPi",
+			MainClass:           "org.apache.spark.examples.SparkPi",
 			MainApplicationFile: "local:///opt/spark/examples/jars/spark-examples.jar",
 		},
 	}}

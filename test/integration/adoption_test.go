@@ -117,7 +117,7 @@ func (s *scene) recorded(name string) *application {
 func (s *scene) left(f fate, name string) *legacy {
 	s.Helper()
 	a := s.recorded(f.recorded)
-	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.Spark.apache.org/finalizer"}
+	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.spark.apache.org/finalizer"}
 	if f.change != nil {
 		f.change(a)
 	}

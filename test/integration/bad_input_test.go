@@ -38,8 +38,8 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			says: []string{`"/home/me/my.jar"`, "write local:///path"},
 		},
 		"a label that the submission sets": {
-			bad: App("bad").Conf("spark.kubernetes.driver.label.Spark-role", "boss"), reason: "InvalidSpec", event: "SchedulingFailure",
-			says: []string{"spark.kubernetes.driver.label.Spark-role", `"boss"`, "leave it out"},
+			bad: App("bad").Conf("spark.kubernetes.driver.label.spark-role", "boss"), reason: "InvalidSpec", event: "SchedulingFailure",
+			says: []string{"spark.kubernetes.driver.label.spark-role", `"boss"`, "leave it out"},
 		},
 		"an address that the submission sets": {
 			bad: App("bad").Conf("spark.driver.bindAddress", "0.0.0.0"), reason: "InvalidSpec", event: "SchedulingFailure",
@@ -79,13 +79,13 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"Ingress", "bad", "spec.rules[0].host"},
 		},
 		"a PodGroup where there is no Volcano": {
-			bad: App("bad").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.Spark.deploy.k8s.features.VolcanoFeatureStep").
+			bad: App("bad").Conf("spark.kubernetes.driver.pod.featureSteps", "org.apache.spark.deploy.k8s.features.VolcanoFeatureStep").
 				Conf("spark.kubernetes.scheduler.name", "volcano"),
 			reason: "NotInstalled", event: "SchedulingFailure", says: []string{"PodGroup", "install what defines it"},
 		},
 		"an image of the driver alone, where none is the executors'": {
 			bad:    App("bad").Conf("spark.kubernetes.driver.container.image", "spark:4.1.1").Conf("spark.kubernetes.executor.container.image", ""),
-			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf.Spark.kubernetes.executor.container.image is missing"},
+			reason: "InvalidSpec", event: "SchedulingFailure", says: []string{"spec.sparkConf.spark.kubernetes.executor.container.image is missing"},
 		},
 		"a template that the API server refuses": {
 			bad:    App("bad").Driver(corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "dedicated", Operator: "Sometimes"}}}),
@@ -338,7 +338,7 @@ kind: SparkApplication
 metadata:
   name: bad
 spec:
-  mainClass: org.apache.Spark.examples.SparkPi
+  mainClass: org.apache.spark.examples.SparkPi
   driverSpec:
     podTemplateSpec:
       spec:
@@ -353,7 +353,7 @@ spec:
 	if !strings.Contains(event.Message, "containers") {
 		t.Errorf("the Event says %q, and not which field", event.Message)
 	}
-	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.Spark.apache.org/bad")
+	_, err = s.kubectl("", "wait", "--for=jsonpath={.status.conditions[0].reason}=Undecodable", "--timeout=60s", "sparkapplications.spark.apache.org/bad")
 	s.must(err)
 
 	_, err = s.apps().Patch(t.Context(), "bad", types.MergePatchType, []byte(`{"spec":{"driverSpec":null}}`), metav1.PatchOptions{})

@@ -21,7 +21,7 @@ func App(name string) *application {
 		RuntimeVersions: sparkv1.RuntimeVersions{SparkVersion: "4.1.1"},
 		SparkConf:       map[string]string{},
 	}
-	return a.Main("org.apache.Spark.examples.SparkPi", "local:///opt/spark/examples/jars/spark-examples.jar")
+	return a.Main("org.apache.spark.examples.SparkPi", "local:///opt/spark/examples/jars/spark-examples.jar")
 }
 
 func (a *application) Obj() *sparkv1.SparkApplication { return a.app.DeepCopy() }

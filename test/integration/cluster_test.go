@@ -120,7 +120,7 @@ func TestAClusterIsScaledByHand(t *testing.T) {
 	s := newScene(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
-	_, err := s.kubectl("", "scale", "sparkclusters.Spark.apache.org/c", "--replicas=5")
+	_, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=5")
 	s.must(err)
 	s.untilSet("c-worker", "have 5 replicas", func(set *appsv1.StatefulSet) bool { return *set.Spec.Replicas == 5 })
 	if master := s.statefulSet("c-master"); master.Generation != 1 {
@@ -134,7 +134,7 @@ func TestAnAutoscalerAloneScales(t *testing.T) {
 	s.createCluster(Cluster("c").Workers(2, 1, 4))
 	scaled := slices.Insert(ofPlain("c"), 0, "HorizontalPodAutoscaler c-worker-hpa")
 	s.untilOwned(scaled...)
-	if _, err := s.kubectl("", "scale", "sparkclusters.Spark.apache.org/c", "--replicas=3"); err == nil || !strings.Contains(err.Error(), "an autoscaler decides") {
+	if _, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=3"); err == nil || !strings.Contains(err.Error(), "an autoscaler decides") {
 		t.Errorf("scaling is refused with %v", err)
 	}
 	_, err := s.kubectl("", "scale", "statefulset/c-worker", "--replicas=4") // as an autoscaler does
@@ -364,7 +364,7 @@ func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 	orphan := metav1.DeletePropagationOrphan
 	s.must(s.clusters().Delete(t.Context(), "c", metav1.DeleteOptions{PropagationPolicy: &orphan}))
 	until(s, s.clusters(), "c", "be left to its controller", func(c *sparkv1.SparkCluster) bool {
-		return slices.Equal(c.Finalizers, []string{"sparkclusters.Spark.apache.org/finalizer"})
+		return slices.Equal(c.Finalizers, []string{"sparkclusters.spark.apache.org/finalizer"})
 	})
 	s.ownController(controller{sink: s.sink.URL()})
 	untilGone(s, s.clusters(), "c")
@@ -379,7 +379,7 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	alone(t)
 	s := newScene(t)
 	c := Cluster("c").Obj()
-	c.Finalizers = []string{"sparkclusters.Spark.apache.org/finalizer"}
+	c.Finalizers = []string{"sparkclusters.spark.apache.org/finalizer"}
 	c, err := s.clusters().Create(t.Context(), c, metav1.CreateOptions{})
 	s.must(err)
 	s.leaveApaches(c)
@@ -466,7 +466,7 @@ func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	s.untilKubeEvent("odd", corev1.EventTypeWarning, "Undecodable")
-	_, err = s.kubectl("", "delete", "sparkclusters.Spark.apache.org", "odd", "--timeout=30s")
+	_, err = s.kubectl("", "delete", "sparkclusters.spark.apache.org", "odd", "--timeout=30s")
 	s.must(err)
 }
 

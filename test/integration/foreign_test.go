@@ -44,7 +44,7 @@ var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "
 // withoutRecord has the CRD prune status.firesteel until the end of the test.
 func (s *scene) withoutRecord() {
 	s.Helper()
-	const name = "sparkapplications.Spark.apache.org"
+	const name = "sparkapplications.spark.apache.org"
 	crd, err := s.Dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")

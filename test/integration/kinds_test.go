@@ -68,7 +68,7 @@ func chooseAPIs(s *scene) {
 	}{
 		{"sparkoperator.k8s.io", words("scheduledsparkapplications.sparkoperator.k8s.io sparkapplications.sparkoperator.k8s.io")},
 		{"", words(`scheduledsparkapplications.firesteel.dev scheduledsparkapplications.sparkoperator.k8s.io
-			sparkapplications.Spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.Spark.apache.org`)},
+			sparkapplications.spark.apache.org sparkapplications.sparkoperator.k8s.io sparkclusters.spark.apache.org`)},
 	} {
 		if output, err := s.applyAPIs(test.apis); err != nil {
 			s.Fatalf("APIS=%s: %v\n%s", test.apis, err, output)
@@ -122,7 +122,7 @@ func followKinds(s *scene) {
 	var app *sparkv1.SparkApplication
 	step("what is deleted with its kind is gone, and the kind may come again", func(s *scene) {
 		absent, served := s.logged(r, kindIsAbsent), s.logged(r, kindIsServed)
-		_, err := s.Plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.Spark.apache.org")
+		_, err := s.Plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
 		s.must(err)
 		s.untilLoggedMore(r, kindIsAbsent, absent)
 		untilGone(s, s.Kube.CoreV1().Pods(s.ns), "pi-0-driver")

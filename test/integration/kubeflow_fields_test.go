@@ -90,7 +90,7 @@ var fieldRows = map[string][]fieldRow{
 			containers: [{name: spark-kubernetes-executor, volumeMounts: [{name: pods-prom-conf-vol, mountPath: /etc/metrics/conf}]}],
 			volumes: [{name: pods-prom-conf-vol, configMap: {name: pods-prom-conf}}]}}}`},
 		{"monitoring.metricsProperties", `{properties: {spark.metrics.conf: /etc/metrics/conf/metrics.properties},
-			ConfigMap pods-prom-conf: {data: {metrics.properties: "*.sink.jmx.class=org.apache.Spark.metrics.sink.JmxSink"}}}`},
+			ConfigMap pods-prom-conf: {data: {metrics.properties: "*.sink.jmx.class=org.apache.spark.metrics.sink.JmxSink"}}}`},
 		{"monitoring.prometheus.jmxExporterJar", `properties: {
 			spark.driver.extraJavaOptions: "-XX:+UseG1GC -javaagent:/prometheus/agent.jar=8091:/etc/metrics/conf/prometheus.yaml",
 			spark.executor.extraJavaOptions: "-XX:+UseZGC -javaagent:/prometheus/agent.jar=8091:/etc/metrics/conf/prometheus.yaml"}`},
@@ -190,8 +190,8 @@ var fieldRows = map[string][]fieldRow{
 		{"executor.labels", `properties: {spark.kubernetes.executor.label.version: b, spark.kubernetes.executor.label.team: data}`},
 		{"executor.annotations", `properties: {spark.kubernetes.executor.annotation.note: b}`},
 		{"executor.volumeMounts", `{executor: {spec: {containers: [{name: spark-kubernetes-executor, volumeMounts: [{name: data, mountPath: /data}]}]}}, properties: {
-			spark.kubernetes.executor.volumes.hostPath.Spark-local-dir-1.mount.path: /scratch,
-			spark.kubernetes.executor.volumes.hostPath.Spark-local-dir-1.options.path: /mnt/disk}}`},
+			spark.kubernetes.executor.volumes.hostPath.spark-local-dir-1.mount.path: /scratch,
+			spark.kubernetes.executor.volumes.hostPath.spark-local-dir-1.options.path: /mnt/disk}}`},
 		{"executor.affinity", `executor: {spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}}`},
 		{"executor.tolerations", `executor: {spec: {tolerations: [{key: spot, operator: Exists}]}}`},
 		{"executor.podSecurityContext", `executor: {spec: {securityContext: {supplementalGroups: [7]}}}`},
@@ -218,7 +218,7 @@ var fieldRows = map[string][]fieldRow{
 		{"deployMode", `properties: {spark.submit.deployMode: cluster}`},
 		{"image", `{driver: {spec: {containers: [{name: spark-kubernetes-driver, image: "registry.example.com/spark:4.0.1"}]}},
 			properties: {spark.kubernetes.executor.container.image: "registry.example.com/spark:4.0.1"}}`},
-		{"mainApplicationFile", `driver: {spec: {containers: [{args: [org.apache.Spark.deploy.PythonRunner, local:///opt/report.py]}]}}`},
+		{"mainApplicationFile", `driver: {spec: {containers: [{args: [org.apache.spark.deploy.PythonRunner, local:///opt/report.py]}]}}`},
 		{"nodeSelector", `{driver: {spec: {nodeSelector: {disk: ssd}}}, properties: {spark.kubernetes.node.selector.disk: ssd}}`},
 		{"monitoring.metricsPropertiesFile", `properties: {spark.metrics.conf: /opt/metrics.properties}`},
 		{"monitoring.prometheus.configFile", `properties: {
@@ -244,8 +244,8 @@ var fieldRows = map[string][]fieldRow{
 		{"executor.template", `executor: {metadata: {annotations: {from: template}}, spec: {tolerations: [{key: spot}], containers: [{name: proxy, image: envoy},
 			{name: spark-kubernetes-executor, env: [{name: FROM, value: template}, {name: STAGE, value: production}]}]}}`},
 		{"executor.volumeMounts", `{executor: {spec: {volumes: [{name: spark-local-dir-odd, csi: {driver: local}}]}}, properties: {
-			spark.kubernetes.executor.volumes.persistentVolumeClaim.Spark-local-dir-disk.options.claimName: scratch,
-			spark.kubernetes.executor.volumes.persistentVolumeClaim.Spark-local-dir-disk.mount.readOnly: "true"}}`},
+			spark.kubernetes.executor.volumes.persistentVolumeClaim.spark-local-dir-disk.options.claimName: scratch,
+			spark.kubernetes.executor.volumes.persistentVolumeClaim.spark-local-dir-disk.mount.readOnly: "true"}}`},
 	},
 }
 

@@ -19,7 +19,7 @@ import (
 func kubeflowPi(name string, labels map[string]string) *v1beta2.SparkApplication {
 	app := &v1beta2.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	app.Spec.Type, app.Spec.Mode, app.Spec.SparkVersion = "Scala", "cluster", "4.1.1"
-	app.Spec.Image, app.Spec.MainClass = "spark:4.1.1", "org.apache.Spark.examples.SparkPi"
+	app.Spec.Image, app.Spec.MainClass = "spark:4.1.1", "org.apache.spark.examples.SparkPi"
 	app.Spec.MainApplicationFile = "local:///opt/spark/examples/jars/spark-examples.jar"
 	return app
 }

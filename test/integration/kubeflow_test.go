@@ -27,7 +27,7 @@ spec:
   mode: cluster
   image: docker.io/library/spark:%[1]s
   imagePullPolicy: IfNotPresent
-  mainClass: org.apache.Spark.examples.SparkPi
+  mainClass: org.apache.spark.examples.SparkPi
   mainApplicationFile: local:///opt/spark/examples/jars/spark-examples.jar
   arguments: ["5000"]
   sparkVersion: %[1]s

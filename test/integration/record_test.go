@@ -21,7 +21,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-const apacheApplications = "sparkapplications.Spark.apache.org"
+const apacheApplications = "sparkapplications.spark.apache.org"
 
 // raw is an object as the API server has it, whatever this version of Firesteel knows of it.
 func (s *scene) raw(resource, name string) *unstructured.Unstructured {
@@ -389,7 +389,7 @@ func hashJSON(s *scene, name string) string {
 	return hash
 }
 
-const sparkClusters = "sparkclusters.Spark.apache.org"
+const sparkClusters = "sparkclusters.spark.apache.org"
 
 func TestARecordOfAClusterIsKept(t *testing.T) {
 	t.Parallel()

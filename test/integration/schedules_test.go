@@ -32,10 +32,10 @@ var kinds = map[string]*variant.Kind{"Kubeflow": variant.Kubeflow, "Apache": var
 // templates are SparkPi as each kind's template has it, as JSON.
 var templates = map[*variant.Kind]string{
 	variant.Kubeflow: `{"type": "Scala", "mode": "cluster", "image": "spark:3.5.9", "sparkVersion": "3.5.9",
-		"mainClass": "org.apache.Spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
+		"mainClass": "org.apache.spark.examples.SparkPi", "mainApplicationFile": "local:///opt/spark/examples/jars/spark-examples.jar",
 		"driver": {"cores": 1, "memory": "512m"}, "executor": {"cores": 1, "instances": 1, "memory": "512m"},
 		"restartPolicy": {"type": "Never"}}`,
-	variant.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.Spark.examples.SparkPi",
+	variant.Apache: `{"metadata": {"labels": {"made": "so"}}, "spec": {"mainClass": "org.apache.spark.examples.SparkPi",
 		"jars": "local:///opt/spark/examples/jars/spark-examples.jar", "runtimeVersions": {"sparkVersion": "4.1.1"}}}`,
 }
 

@@ -67,7 +67,7 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 		_, err := s.kubectl(fmt.Sprintf("apiVersion: spark.apache.org/v1\nkind: SparkApplication\nmetadata: {name: %s}\nspec:\n"+
 			"  mainClass: Main\n  jars: local:///a.jar\n  runtimeVersions: {sparkVersion: 4.1.1}\n  %s\n", name, c.app), "create", "-f", "-")
 		s.must(err)
-		s.untilMessage("sparkapplications.v1.Spark.apache.org", name, "Succeeded", c.reason, c.says)
+		s.untilMessage("sparkapplications.v1.spark.apache.org", name, "Succeeded", c.reason, c.says)
 	}
 
 	overruled := withSpec(s, sparkPi("4.1.1"),
@@ -139,7 +139,7 @@ func (s *scene) tellsNoSecret(process *process.Process) {
 	s.Helper()
 	told := map[string]string{}
 	for _, resource := range []string{
-		"sparkapplications.v1.Spark.apache.org", "sparkclusters.v1.Spark.apache.org", "sparkapplications.v1beta2.sparkoperator.k8s.io",
+		"sparkapplications.v1.spark.apache.org", "sparkclusters.v1.spark.apache.org", "sparkapplications.v1beta2.sparkoperator.k8s.io",
 		"scheduledsparkapplications.v1alpha1.firesteel.dev",
 	} {
 		text, err := s.kubectl("", "get", resource, "-o", "json")

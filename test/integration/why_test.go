@@ -60,7 +60,7 @@ func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
 
 // quotes is what a driver of failureOf says of its end.
 var quotes = []string{
-	"org.apache.Spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
+	"org.apache.spark.SparkException: Job aborted", "Caused by: java.io.IOException: no bucket", "Termination message: the last words",
 }
 
 // failureOf runs an application whose driver fails, and says how. It returns what kubectl describe and the event say.
@@ -68,7 +68,7 @@ func (s *scene) failureOf(name string) (description, event string) {
 	app := s.create(App(name))
 	d := s.run(name, 0)
 	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(
-		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.Spark.SparkException: Job aborted: password=hunter2\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
+		`{"metadata":{"annotations":{"spark.exit-exception":"org.apache.spark.SparkException: Job aborted: password=hunter2\n\tat A.a\nCaused by: java.io.IOException: no bucket"}}}`),
 		metav1.PatchOptions{})
 	s.must(err)
 	d.set(func(status *corev1.PodStatus) {
