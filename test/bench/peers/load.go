@@ -72,11 +72,11 @@ type load struct {
 // newLoad starts the watches.
 func newLoad(ctx context.Context, w *world) (*load, error) {
 	ctx, stop := context.WithCancel(ctx)
-	l := &load{applications: w.dynamic.Resource(applicationResource).Namespace(namespace), stop: stop}
+	l := &load{applications: w.Dynamic.Resource(applicationResource).Namespace(namespace), stop: stop}
 	l.current.Store(newBatch("none", 0))
-	drivers := informers.NewSharedInformerFactoryWithOptions(w.kube, 0, informers.WithNamespace(namespace),
+	drivers := informers.NewSharedInformerFactoryWithOptions(w.Kube, 0, informers.WithNamespace(namespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = "spark-role=driver" })).Core().V1().Pods().Informer()
-	applications := dynamicinformer.NewFilteredDynamicSharedInformerFactory(w.dynamic, 0, namespace, nil).
+	applications := dynamicinformer.NewFilteredDynamicSharedInformerFactory(w.Dynamic, 0, namespace, nil).
 		ForResource(applicationResource).Informer()
 	for informer, handler := range map[cache.SharedIndexInformer]cache.ResourceEventHandlerFuncs{
 		drivers: {AddFunc: l.seeDriver},

@@ -20,12 +20,10 @@ import (
 
 	"github.com/firesteel-dev/firesteel/test/bench/machine"
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
+	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
 )
 
 const (
-	// assets is the environment variable with the folder of the control plane's programs and kwok.
-	assets = "KUBEBUILDER_ASSETS"
-
 	fewest, most = 20, 10_000
 	mostRounds   = 20
 	// roundLimit bounds a round.
@@ -73,8 +71,8 @@ func start() error {
 		return fmt.Errorf("-n=%d: name a number from %d to %d", c.applications, fewest, most)
 	case c.rounds < 1 || c.rounds > mostRounds:
 		return fmt.Errorf("-rounds=%d: name a number from 1 to %d", c.rounds, mostRounds)
-	case os.Getenv(assets) == "":
-		return fmt.Errorf("%s names no folder with etcd, kube-apiserver and kwok: run make bench-peers, which builds them", assets)
+	case os.Getenv(controlplane.Assets) == "":
+		return fmt.Errorf("%s names no folder with etcd, kube-apiserver and kwok: run make bench-peers, which builds them", controlplane.Assets)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -122,7 +120,7 @@ func (c *comparison) atRest() int { return max(c.applications/10, 20) }
 // compare builds both operators in a folder, and measures them by turns.
 func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone string) (*result.Result, error) {
 	c.say("building Firesteel and the Apache operator")
-	ours, err := firesteel(ctx, c.root, dir)
+	ours, err := buildFiresteel(ctx, c.root, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +134,7 @@ func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone s
 			Firesteel: machine.Commit(ctx, c.root), ApacheOperator: build.commit, JavaOperatorSDK: build.sdkTag, Java: build.javaVersion,
 		},
 	}
-	version, err := output(ctx, filepath.Join(os.Getenv(assets), "kube-apiserver"), "--version")
+	version, err := output(ctx, filepath.Join(os.Getenv(controlplane.Assets), "kube-apiserver"), "--version")
 	if err != nil {
 		return nil, err
 	}

@@ -49,20 +49,20 @@ func (c *comparison) measure(ctx context.Context, o *operator, dir string) (resu
 		return figures, err
 	}
 	defer l.stop()
-	process, err := o.start(ctx, w)
+	started, err := o.start(ctx, w)
 	if err != nil {
 		return figures, err
 	}
-	defer process.Kill()
-	r := &run{world: w, load: l, process: process, say: c.say}
+	defer started.Kill()
+	r := &run{world: w, load: l, process: started, say: c.say}
 	for _, step := range []func() error{
 		func() error { return r.warmUp(ctx) },
 		func() error { return r.burst(ctx, c.applications, &figures) },
 		func() error { return r.rest(ctx, c.atRest(), &figures) },
-		func() error { figures.Memory, err = peakMemory(process.Pid()); return err },
+		func() error { return r.memory(&figures) },
 	} {
 		if err := step(); err != nil {
-			return figures, fmt.Errorf("%s: %w\n%s", o.name, err, tail(process))
+			return figures, fmt.Errorf("%s: %w\n%s", o.name, err, started.Tail(20))
 		}
 	}
 	return figures, nil
@@ -163,6 +163,12 @@ func (r *run) rest(ctx context.Context, count int, figures *result.Figures) erro
 	return nil
 }
 
+func (r *run) memory(figures *result.Figures) error {
+	peak, err := r.process.PeakResident()
+	figures.Memory = float64(peak) / (1 << 20)
+	return err
+}
+
 // cpuTimes are CPU times that processes have used.
 type cpuTimes struct{ operator, all time.Duration }
 
@@ -171,7 +177,7 @@ func (r *run) cpuTimes() (times cpuTimes, err error) {
 		return times, err
 	}
 	times.all = times.operator
-	for _, p := range r.plane.Processes() {
+	for _, p := range r.Plane.Processes() {
 		used, err := p.CPU()
 		if err != nil {
 			return times, err

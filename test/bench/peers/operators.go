@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/test/bench/peers/result"
-	"github.com/firesteel-dev/firesteel/test/harness/controlplane"
+	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 )
 
@@ -20,50 +18,26 @@ import (
 type operator struct {
 	// name is the one that results have.
 	name string
-	// manifests and largeCRDs are applied to its control plane.
+	// manifests are patterns of files in config, and largeCRDs files, that are applied to its control plane.
 	manifests, largeCRDs []string
 	// start starts it on a control plane.
 	start func(ctx context.Context, w *world) (*process.Process, error)
 }
 
-// installed matches the files of config that the controller needs without its Deployment.
-var installed = []string{"1*.yaml", "2*.yaml", "3*.yaml", "4*.yaml"}
-
-const systemNamespace = "firesteel-system"
-
-// firesteel builds the controller into a folder.
-func firesteel(ctx context.Context, root, dir string) (*operator, error) {
-	program := filepath.Join(dir, "controller")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "./cmd/controller")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, text)
-	}
-	manifests, err := controlplane.Manifests(filepath.Join(root, "config"), installed...)
-	if err != nil {
+// buildFiresteel builds the controller into a folder.
+func buildFiresteel(ctx context.Context, root, dir string) (*operator, error) {
+	if err := firesteel.Build(ctx, root, dir, "cmd/controller"); err != nil {
 		return nil, err
 	}
 	start := func(ctx context.Context, w *world) (*process.Process, error) {
-		kubeconfig := filepath.Join(w.dir, "controller.kubeconfig")
-		if err := w.writeKubeconfig(ctx, kubeconfig, systemNamespace, "controller"); err != nil {
-			return nil, err
-		}
-		ports, err := process.FreePorts(3)
+		kubeconfig, err := w.writeKubeconfig(ctx, firesteel.SystemNamespace, "controller")
 		if err != nil {
 			return nil, err
 		}
-		return process.Start(filepath.Join(w.dir, "operator.log"), []string{
-			"KUBECONFIG=" + kubeconfig,
-			"SYSTEM_NAMESPACE=" + systemNamespace,
-			"CONFIG_LOGGING_NAME=config-logging",
-			"CONFIG_OBSERVABILITY_NAME=config-observability",
-			"CONFIG_LEADERELECTION_NAME=config-leader-election",
-			fmt.Sprintf("PROFILING_PORT=%d", ports[0]),
-			fmt.Sprintf("METRICS_PROMETHEUS_PORT=%d", ports[1]),
-			fmt.Sprintf("PROBE_PORT=%d", ports[2]),
-		}, program, "-local")
+		started, _, err := firesteel.Controller{Program: filepath.Join(dir, "controller"), Kubeconfig: kubeconfig}.Start(w.log())
+		return started, err
 	}
-	return &operator{name: result.Firesteel, manifests: manifests, start: start}, nil
+	return &operator{name: result.Firesteel, manifests: firesteel.Manifests, start: start}, nil
 }
 
 // apacheProperties are the operator's own settings. All others have their defaults.
@@ -91,18 +65,18 @@ const apacheAccount = "spark-kubernetes-operator"
 // without a limit of CPU time.
 func (b *apacheBuild) operator() *operator {
 	start := func(ctx context.Context, w *world) (*process.Process, error) {
-		properties, logging := filepath.Join(w.dir, "operator.properties"), filepath.Join(w.dir, "log4j2.properties")
-		kubeconfig := filepath.Join(w.dir, "operator.kubeconfig")
 		if err := w.addApacheAccount(ctx); err != nil {
 			return nil, err
 		}
-		if err := w.writeKubeconfig(ctx, kubeconfig, apacheAccount, apacheAccount); err != nil {
+		kubeconfig, err := w.writeKubeconfig(ctx, apacheAccount, apacheAccount)
+		if err != nil {
 			return nil, err
 		}
 		ports, err := process.FreePorts(2)
 		if err != nil {
 			return nil, err
 		}
+		properties, logging := filepath.Join(w.dir, "operator.properties"), filepath.Join(w.dir, "log4j2.properties")
 		text := fmt.Sprintf(apacheProperties, apacheAccount, namespace, ports[0], ports[1])
 		if err := os.WriteFile(properties, []byte(text), 0o600); err != nil {
 			return nil, err
@@ -115,7 +89,7 @@ func (b *apacheBuild) operator() *operator {
 			"-Dspark.kubernetes.operator.basePropertyFileName=" + properties,
 			fmt.Sprintf("-XX:MaxRAM=%dm", b.memory), // the percentages of the chart are of its container's limit
 		}, b.jvmArguments...)
-		return process.Start(filepath.Join(w.dir, "operator.log"), []string{
+		return process.Start(w.log(), []string{
 			"KUBECONFIG=" + kubeconfig, "SPARK_USER=spark", "OPERATOR_NAMESPACE=" + apacheAccount, "OPERATOR_NAME=" + apacheAccount,
 			"POD_NAME=" + apacheAccount, "HOST_IP=127.0.0.1", "POD_IP=127.0.0.1",
 		}, b.java, append(arguments, "org.apache.spark.k8s.operator.SparkOperator")...)
@@ -125,19 +99,16 @@ func (b *apacheBuild) operator() *operator {
 
 // addApacheAccount makes a service account that may do everything: what its chart allows takes no less time to check.
 func (w *world) addApacheAccount(ctx context.Context) error {
-	if err := w.addNamespace(ctx, apacheAccount); err != nil {
+	if err := w.AddNamespace(ctx, apacheAccount); err != nil {
 		return err
 	}
 	if err := w.addServiceAccount(ctx, apacheAccount, apacheAccount); err != nil {
 		return err
 	}
-	_, err := w.kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
+	_, err := w.Kube.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: apacheAccount},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: apacheAccount, Name: apacheAccount}},
 	}, metav1.CreateOptions{})
 	return err
 }
-
-// tail returns the end of an operator's log, for an error.
-func tail(p *process.Process) string { return strings.TrimSpace(p.Tail(20)) }

@@ -103,15 +103,20 @@ func (p *Process) CPU() (time.Duration, error) {
 }
 
 // Resident is the resident memory of the process, in bytes.
-func (p *Process) Resident() (int, error) {
+func (p *Process) Resident() (int, error) { return p.memory("VmRSS") }
+
+// PeakResident is the largest resident memory that the process has had, in bytes.
+func (p *Process) PeakResident() (int, error) { return p.memory("VmHWM") }
+
+func (p *Process) memory(name string) (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
 		return 0, err
 	}
-	_, after, _ := strings.Cut(string(status), "VmRSS:")
+	_, after, _ := strings.Cut(string(status), name+":")
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
-		return 0, fmt.Errorf("process %d has no resident memory", p.Pid())
+		return 0, fmt.Errorf("process %d has no %s", p.Pid(), name)
 	}
 	kib, err := strconv.Atoi(fields[0])
 	return kib << 10, err
