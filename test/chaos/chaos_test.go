@@ -32,6 +32,8 @@ var (
 )
 
 const (
+	// deletionGrace is so long that a tenant whose subscriber is dead loses no event, however long the faults last.
+	deletionGrace = 3 * time.Hour
 	// patience is how long anything may take once there are no more faults. Nothing does unless it never comes.
 	patience = 2 * time.Minute
 	// poll is how often is looked at what cannot be watched.
@@ -107,8 +109,7 @@ func (r *run) begin(dir string, seed uint64) {
 	r.must(r.Configure(ctx, "config-leader-election", map[string]string{
 		"buckets": "2", "lease-duration": "3s", "renew-deadline": "2s", "retry-period": "500ms",
 	}))
-	// A tenant whose subscriber is dead loses no event, however long the storm lasts.
-	r.must(r.Configure(ctx, "config-events", map[string]string{"deletion-grace": "3h"}))
+	r.must(r.Configure(ctx, "config-events", map[string]string{"deletion-grace": deletionGrace.String()}))
 	for _, m := range []process.Spec{r.sink, r.restart, r.ttl} {
 		r.must(r.supervisor.Add(ctx, m))
 	}
@@ -196,14 +197,25 @@ func (r *run) report(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		r.say("%d faults, %d applications came to their ends", r.tally.sum(), r.court.Ended())
-		if charges := r.charges(); len(charges) > 0 {
-			return fmt.Errorf("%d charges, of which the first is: %s", len(charges), charges[0])
+		r.say("%d faults, %d applications came to their ends", r.tally.sum(), r.history.Ended())
+		if violations := r.violations(); len(violations) > 0 {
+			return fmt.Errorf("%d violations, of which the first is: %s", len(violations), violations[0])
 		}
 	}
 }
 
-func (r *run) charges() []string { return append(r.court.Charges(), r.supervisor.Violations()...) }
+// violations are those until now.
+func (r *run) violations() []string {
+	return append(texts(r.history.Violations()), r.supervisor.Violations()...)
+}
+
+func texts(violations []error) []string {
+	var texts []string
+	for _, violation := range violations {
+		texts = append(texts, violation.Error())
+	}
+	return texts
+}
 
 // settle lets all come to rest.
 func (r *run) settle() {
@@ -219,13 +231,13 @@ func (r *run) settle() {
 	r.doToAll("deleted", (*populace).remove, func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
 	r.until("all applications to come to rest", func() ([]string, error) {
 		restless, err := r.ofEverybody(func(p *populace) ([]string, error) { return p.restless(ctx) })
-		return append(restless, r.court.Undelivered()...), err
+		return append(restless, texts(r.history.Undelivered())...), err
 	})
 	r.say("all applications are at rest")
 	r.doToAll("deleted", (*populace).remove, func(dialect.Application) bool { return true })
 	r.until("nothing to be left", func() ([]string, error) {
 		left, err := r.left(ctx)
-		return append(left, r.court.Undelivered()...), err
+		return append(left, texts(r.history.Undelivered())...), err
 	})
 	r.say("nothing is left")
 }

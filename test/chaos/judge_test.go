@@ -46,20 +46,17 @@ func (r *run) judge() {
 	for _, fault := range r.tally.missing(wanted()) {
 		r.Errorf("no fault was injected of the kind %q: the run proves too little", fault)
 	}
-	for i, charge := range r.charges() {
+	for i, violation := range append(r.violations(), texts(r.history.Unpersisted())...) {
 		if i == 20 {
 			r.Error("and more")
 			break
 		}
-		r.Error(charge)
+		r.Error(violation)
 	}
 	ended := map[string]int{}
-	for _, c := range r.court.Cases() {
-		for _, imagined := range c.Imagined() {
-			r.Error(imagined)
-		}
-		r.check(r.asItShould(c))
-		ended[c.Labels[labelKind]]++
+	for _, app := range r.history.Applications() {
+		r.check(r.asItShould(app))
+		ended[app.Labels[labelKind]]++
 	}
 	var kindsSeen []string
 	for _, k := range kinds {
@@ -77,19 +74,19 @@ func (r *run) check(err error) {
 }
 
 // asItShould says how an application's life differs from what it should have been.
-func (r *run) asItShould(c *invariants.Case) error {
-	transitions := c.Transitions()
-	if len(transitions) == 0 || c.Lost() {
+func (r *run) asItShould(app *invariants.Application) error {
+	transitions := app.Transitions()
+	if len(transitions) == 0 || app.Lost() {
 		return nil // it was deleted before anybody looked at it, or a restore undid it
 	}
-	name := fmt.Sprintf("%s, which %s,", c.Object.Key(), c.Labels[labelKind])
-	if c.Outcome() == "" || !c.Ended() || !c.Gone() {
+	name := fmt.Sprintf("%s, which %s,", app.Object.Key(), app.Labels[labelKind])
+	if app.Outcome() == "" || !app.Ended() || !app.Gone() {
 		return fmt.Errorf("%s did not come to its end: %s", name, told(transitions))
 	}
-	if !strings.HasPrefix(c.Object.Namespace, "calm-") {
+	if !strings.HasPrefix(app.Object.Namespace, "calm-") {
 		return nil
 	}
-	k, got := kindOf(c.Labels[labelKind]), c.Ends()
+	k, got := kindOf(app.Labels[labelKind]), app.Ends()
 	want := k.states()
 	if k.name == startsOver {
 		want = slices.Repeat([]string{string(lifecycle.Succeeded)}, len(got))
@@ -97,8 +94,8 @@ func (r *run) asItShould(c *invariants.Case) error {
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("%s has attempts that end with %v, want %v: %s", name, got, want, told(transitions))
 	}
-	if outcome := outcomeOf(transitions); c.Outcome() != outcome {
-		return fmt.Errorf("%s ends as %s, want %s: %s", name, c.Outcome(), outcome, told(transitions))
+	if outcome := outcomeOf(transitions); app.Outcome() != outcome {
+		return fmt.Errorf("%s ends as %s, want %s: %s", name, app.Outcome(), outcome, told(transitions))
 	}
 	least, most := 1, 1
 	if k.kubeflow != nil { // all attempts' drivers have the same name
@@ -108,7 +105,7 @@ func (r *run) asItShould(c *invariants.Case) error {
 	if k.name == startsOver { // and one may have been at work as it was deleted
 		most = len(got) + 1
 	}
-	for pod, count := range c.Drivers() {
+	for pod, count := range app.Drivers() {
 		if count < least || count > most {
 			return fmt.Errorf("%s had %d drivers named %s: %s", name, count, pod, told(transitions))
 		}

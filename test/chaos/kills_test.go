@@ -34,7 +34,7 @@ func (r *run) changeGuards(ctx context.Context) error {
 		if guard.overlaps() && *versionsFlag != "" {
 			continue // two versions that act at once for longer than a lease never meet
 		}
-		old, before := r.supervisor.Names("controller"), r.court.Ended()
+		old, before := r.supervisor.Names("controller"), r.history.Ended()
 		for n := range guard.count {
 			name := fmt.Sprintf("controller-%d-%d", i, n)
 			if err := r.supervisor.Add(r.Context(), r.controller(name, i+n, guard.alone)); err != nil {
@@ -61,7 +61,7 @@ func (r *run) killers(ctx context.Context) error {
 	d := rng.New(r.seed, "killers")
 	var deck []string
 	for ctx.Err() == nil {
-		before := r.court.Ended()
+		before := r.history.Ended()
 		for range killsAtOnce {
 			select {
 			case <-time.After(d.Between(0, 2*time.Second)):
@@ -98,7 +98,7 @@ func (r *run) untilEnded(ctx context.Context, count int) error {
 	deadline := time.After(patience)
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
-	for r.court.Ended() < count {
+	for r.history.Ended() < count {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

@@ -61,7 +61,7 @@ func (p *populace) step(ctx context.Context) error {
 	defer p.acting.RUnlock()
 	active := 0
 	for _, app := range p.present() {
-		ended, _ := p.court.Of(app.GetUID())
+		ended, _ := p.history.Progress(app.GetUID())
 		if !ended {
 			active++
 		}
@@ -81,7 +81,7 @@ func (p *populace) present() []dialect.Application {
 	defer p.mutex.Unlock()
 	var present []dialect.Application
 	for _, app := range p.members {
-		if _, gone := p.court.Of(app.GetUID()); !gone {
+		if _, gone := p.history.Progress(app.GetUID()); !gone {
 			present = append(present, app)
 		}
 	}
@@ -136,7 +136,7 @@ func (p *populace) object(app dialect.Application) dynamic.ResourceInterface {
 
 // remove deletes an application. It says no where it is gone already.
 func (p *populace) remove(ctx context.Context, app dialect.Application) bool {
-	p.court.Permit(app.GetUID())
+	p.history.PermitDeletion(app.GetUID())
 	err := p.object(app).Delete(ctx, app.GetName(), metav1.DeleteOptions{
 		Preconditions: metav1.NewUIDPreconditions(string(app.GetUID())),
 	})

@@ -83,7 +83,7 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 	return nil
 }
 
-// untilSeen waits until the court has seen the applications as they are. Nobody writes them meanwhile.
+// untilSeen waits until the history has seen the applications as they are. Nobody writes them meanwhile.
 func (r *run) untilSeen(ctx context.Context) error {
 	return persist(ctx, func(ctx context.Context) error {
 		apps, err := r.applications(ctx)
@@ -91,21 +91,21 @@ func (r *run) untilSeen(ctx context.Context) error {
 			return err
 		}
 		for _, app := range apps {
-			if !r.court.Saw(app) {
-				return fmt.Errorf("the court has not seen %s/%s at resource version %s", app.GetNamespace(), app.GetName(), app.GetResourceVersion())
+			if !r.history.HasSeen(app) {
+				return fmt.Errorf("the history has not seen %s/%s at resource version %s", app.GetNamespace(), app.GetName(), app.GetResourceVersion())
 			}
 		}
 		return nil
 	})
 }
 
-// seeRestored has the court and the populaces know what a restored API server has.
+// seeRestored has the history and the populaces know what a restored API server has.
 func (r *run) seeRestored(ctx context.Context, revision string) error {
 	apps, err := r.applications(ctx)
 	if err != nil {
 		return err
 	}
-	r.court.Restored(revision, apps)
+	r.history.Restored(revision, apps)
 	for _, p := range r.everybody {
 		p.know(apps)
 	}

@@ -13,17 +13,15 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
-	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// witness has the court see all that happens on the API server from now on, until blind is called.
+// witness has the history see all that happens on the API server from now on, until blind is called.
 func (w *world) witness(ctx context.Context) error {
 	ctx, w.blind = context.WithCancel(ctx)
 	return errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx))
 }
 
-// watchApplications has the court see every revision of every application, as the API server has it.
+// watchApplications has the history see every revision of every application, as the API server has it.
 func (w *world) watchApplications(ctx context.Context) error {
 	apaches := w.Spark.SparkV1().SparkApplications(metav1.NamespaceAll)
 	none, err := apaches.List(ctx, metav1.ListOptions{})
@@ -32,7 +30,7 @@ func (w *world) watchApplications(ctx context.Context) error {
 	}
 	see := func(event watch.Event) {
 		if app, ok := event.Object.(dialect.Application); ok {
-			w.court.SawApplication(event.Type, app)
+			w.history.SawApplication(event.Type, app)
 		}
 	}
 	kubeflows := w.Spark.SparkoperatorV1beta2().SparkApplications(metav1.NamespaceAll)
@@ -42,7 +40,7 @@ func (w *world) watchApplications(ctx context.Context) error {
 	)
 }
 
-// watchDrivers has the court see every revision of every driver Pod, and gives drivers that run their executors.
+// watchDrivers has the history see every revision of every driver Pod, and gives drivers that run their executors.
 func (w *world) watchDrivers(ctx context.Context) error {
 	pods := w.Kube.CoreV1().Pods(metav1.NamespaceAll)
 	list, err := pods.List(ctx, metav1.ListOptions{})
@@ -52,13 +50,13 @@ func (w *world) watchDrivers(ctx context.Context) error {
 	executors := newExecutors(w)
 	for i := range list.Items {
 		if isDriver(&list.Items[i]) {
-			w.court.SawPod(watch.Modified, &list.Items[i])
+			w.history.SawPod(watch.Modified, &list.Items[i])
 		}
 	}
 	// All Pods are watched: a watch of those with a label reports one that loses it as deleted.
 	return w.follow(ctx, list.ResourceVersion, pods.Watch, func(event watch.Event) {
 		if pod, ok := event.Object.(*corev1.Pod); ok && isDriver(pod) {
-			w.court.SawPod(event.Type, pod)
+			w.history.SawPod(event.Type, pod)
 			executors.see(ctx, pod)
 		}
 	})
@@ -86,26 +84,14 @@ func (w *world) follow(
 	return nil
 }
 
-// examine holds an event to the contract.
-func (w *world) examine(entry eventlog.Entry) {
-	event, err := entry.Event()
-	if err == nil {
-		err = eventstest.Check(*event)
-	}
-	if err != nil {
-		w.supervisor.Violate("an event breaks the contract: " + err.Error() + "\n" + entry.Bytes())
-	}
-}
-
-// listen has the court hear what reached the sink, until the context ends, and counts what the sink did wrong.
+// listen has the history hear what reached the sink, until the context ends, and counts what the sink did wrong.
 func (w *world) listen(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
 		entries, err := w.eventlog.Read()
 		for _, entry := range entries {
-			w.court.Heard(entry)
-			w.examine(entry)
+			w.history.SawEvent(entry)
 			if entry.Fault != "" {
 				w.tally.count("sink " + entry.Fault)
 			}

@@ -43,7 +43,7 @@ type world struct {
 
 	gateway    *gateway.Gateway
 	supervisor *process.Supervisor
-	court      *invariants.Court
+	history    *invariants.History
 	eventlog   *eventlog.Reader
 	tally      *tally
 
@@ -65,7 +65,7 @@ type world struct {
 
 // newWorld starts the control plane and the nodes, and gets Firesteel's programs ready.
 func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates, tally *tally) (*world, error) {
-	w := &world{dir: dir, seed: seed, delay: rates.Delay, tally: tally, court: invariants.New(), lately: &memory{}}
+	w := &world{dir: dir, seed: seed, delay: rates.Delay, tally: tally, history: invariants.NewHistory(), lately: &memory{}}
 	delays := rng.New(seed, "supervisor")
 	w.supervisor = process.NewSupervisor(dir,
 		func() time.Duration { return delays.Between(0, 500*time.Millisecond) },

@@ -26,11 +26,11 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	sparkclient "github.com/firesteel-dev/firesteel/pkg/client/clientset/versioned/typed/spark/v1"
-	"github.com/firesteel-dev/firesteel/pkg/events/eventstest"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 	"github.com/firesteel-dev/firesteel/test/harness/process"
 	"github.com/firesteel-dev/firesteel/test/harness/sink"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // patience is how long a test waits for anything. Nothing takes as long unless it never comes.
@@ -62,29 +62,18 @@ func newScene(t testing.TB) *scene {
 }
 
 func (s *scene) leave() {
-	for _, charge := range s.witness.against(s.ns) {
-		s.Error(charge)
+	for _, violation := range s.witness.violationsIn(s.ns) {
+		s.Error(violation)
 	}
 	heard, _ := s.sink.Events(s.ns)
 	for _, entry := range heard {
-		s.examine(entry)
+		s.check(invariants.Contract(entry))
 	}
 	ctx := context.Background()
 	s.kubelet.Resume(ctx, s.ns)
 	s.sink.SetAnswer(s.ns, sink.Accept)
 	if err := s.Kube.CoreV1().Namespaces().Delete(ctx, s.ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		s.Error(err)
-	}
-}
-
-// examine holds an event to the contract.
-func (s *scene) examine(entry eventlog.Entry) {
-	event, err := entry.Event()
-	if err == nil {
-		err = eventstest.Check(*event)
-	}
-	if err != nil {
-		s.Errorf("an event breaks the contract: %v\n%s", err, entry.Bytes())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // told waits until the sink has taken the transition that says the application's true end, or that came after it, and
@@ -68,15 +69,18 @@ func statesOf(heard []eventlog.Entry) []string {
 func consistent(heard []eventlog.Entry, app *sparkv1.SparkApplication) error {
 	bytes := map[string]string{}
 	for _, d := range about(heard, app) {
-		if before, known := bytes[d.ID()]; known && before != d.Bytes() {
-			return fmt.Errorf("event %s was told in two ways:\n%s\n\nand\n%s", d.ID(), before, d.Bytes())
+		before, ok := bytes[d.ID()]
+		if err := invariants.SameBytes(!ok || before == d.Bytes(), d); err != nil {
+			return err
 		}
 		bytes[d.ID()] = d.Bytes()
 	}
-	for i, d := range firstTaken(heard, app) {
-		if d.Sequence() != int64(i+1) {
-			return fmt.Errorf("the %dth transition that the sink took has sequence %d:\n%s", i+1, d.Sequence(), listed(heard))
+	var taken int64
+	for _, d := range firstTaken(heard, app) {
+		if err := invariants.InOrder(taken, d.Sequence()); err != nil {
+			return fmt.Errorf("%w:\n%s", err, listed(heard))
 		}
+		taken = d.Sequence()
 	}
 	return nil
 }

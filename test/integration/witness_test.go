@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,25 +17,22 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/test/harness/kubelet"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// witness sees every revision of every driver Pod, and remembers where two of one application were alive at once.
+// witness sees every revision of every driver Pod, and checks that no application has two live drivers.
 type witness struct {
 	mutex sync.Mutex
 	// applications are those of the drivers, by the labels that each had at first.
 	applications map[types.UID]string
-	alive        map[string]map[types.UID]string
-	drivers      map[string][]types.UID
-	charges      map[string][]string
+	drivers      map[string]*invariants.Drivers
+	// violations are those of each namespace.
+	violations map[string][]error
 }
 
 func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error) {
 	w := &witness{
-		applications: map[types.UID]string{},
-
-		alive:   map[string]map[types.UID]string{},
-		drivers: map[string][]types.UID{},
-		charges: map[string][]string{},
+		applications: map[types.UID]string{}, drivers: map[string]*invariants.Drivers{}, violations: map[string][]error{},
 	}
 	pods := kube.CoreV1().Pods(metav1.NamespaceAll)
 	none, err := pods.List(ctx, metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
@@ -71,37 +69,27 @@ func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
 		application = pod.Namespace + "/" + application
 		w.applications[pod.UID] = application
 	}
-	if w.alive[application] == nil {
-		w.alive[application] = map[types.UID]string{}
+	if w.drivers[application] == nil {
+		w.drivers[application] = &invariants.Drivers{}
 	}
-	alive := w.alive[application]
-	if what == watch.Added {
-		w.drivers[application] = append(w.drivers[application], pod.UID)
-	}
-	if what == watch.Deleted || stopped(pod) {
-		delete(alive, pod.UID)
-		return
-	}
-	alive[pod.UID] = pod.Name
-	if len(alive) > 1 {
-		w.charges[pod.Namespace] = append(w.charges[pod.Namespace], fmt.Sprintf("%s has live drivers %v", application, alive))
+	if err := w.drivers[application].Saw(what, pod); err != nil {
+		w.violations[pod.Namespace] = append(w.violations[pod.Namespace], fmt.Errorf("%s: %w", application, err))
 	}
 }
 
-func stopped(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// against are the charges of a namespace.
-func (w *witness) against(namespace string) []string {
+// violationsIn are the violations in a namespace until now.
+func (w *witness) violationsIn(namespace string) []error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return append([]string{}, w.charges[namespace]...)
+	return slices.Clone(w.violations[namespace])
 }
 
 // driversOf are the uids of all drivers that an application ever had.
 func (w *witness) driversOf(namespace, name string) []types.UID {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return append([]types.UID{}, w.drivers[namespace+"/"+name]...)
+	if drivers := w.drivers[namespace+"/"+name]; drivers != nil {
+		return drivers.UIDs()
+	}
+	return nil
 }

@@ -2,25 +2,18 @@ package invariants
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"time"
 
-	cloudevents "github.com/cloudevents/sdk-go/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/applications"
-	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
@@ -28,80 +21,81 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants/clientview"
 )
 
-// Case is what was seen of one application.
-type Case struct {
+// Application is the history of one application.
+type Application struct {
 	UID types.UID
-	// Object is how events name it.
+	// Object is the application as events name it.
 	Object events.Object
 	// Labels are the application's.
 	Labels map[string]string
 
 	record *v1alpha1.Record
-	// retains says that what an application leaves at its end is kept.
+	// retains reports whether the resources are retained after the end without a time limit.
 	retains bool
-	// shown is an application of the Kubeflow kind as it was last seen.
+	// shown is the last revision of an application of the Kubeflow kind.
 	shown *v1beta2.SparkApplication
 	steps map[int64]*step
-	// seen is the last revision of the object that was seen.
+	// seen is the last resource version that was seen.
 	seen string
-	// gone is the revision at which the object was gone, and doomed says that its deletion was seen before.
-	gone   string
-	doomed bool
-	// released is the revision at which its resources were said to be released; empty if they are not.
+	// gone is the revision at which the object was gone, and deleting reports whether its deletion timestamp was seen.
+	gone     string
+	deleting bool
+	// lostNodes reports whether a driver may outlive its application.
+	lostNodes bool
+	// released is the revision at which it was ResourceReleased; empty if it is not.
 	released string
 	// outcome is the application's true end.
 	outcome string
+	drivers Drivers
 
-	// drivers are all driver Pods that there ever were.
-	drivers map[types.UID]*driver
-
-	taken int64 // the last transition that the sink took
-	// undone are the events of transitions that a restore of the API server undid, and lost says that it undid the
-	// application.
-	undone  map[[sha256.Size]byte]bool
-	lost    bool
-	charges []string
+	// taken is the last transition that the sink took.
+	taken int64
+	// undone are the digests of events whose transitions a restore of the API server undid. lost reports whether the restore
+	// undid the application.
+	undone     map[[sha256.Size]byte]bool
+	lost       bool
+	violations []error
 }
 
-// driver is a driver Pod, with the revisions at which it came to be and was seen to live no more.
-type driver struct{ name, from, to string }
-
-// step is one transition, as it was persisted and as the sink heard it.
+// step is one transition, as it was persisted and as the sink received it.
 type step struct {
 	transition *v1alpha1.Transition
-	heard      string // all of the event, until it is compared with the transition
-	digest     [sha256.Size]byte
-	known      bool // the digest is
+	// delivered is the event until it is compared with the transition, and digest identifies it.
+	delivered string
+	digest    [sha256.Size]byte
+	received  bool
 }
 
-func (c *Case) charge(format string, arguments ...any) {
-	name := c.Object.Key().String()
-	c.charges = append(c.charges, fmt.Sprintf("%s (%s): ", name, c.UID)+fmt.Sprintf(format, arguments...))
+// check stores a violation unless the invariant holds.
+func (a *Application) check(invariant error) {
+	if invariant != nil {
+		a.violations = append(a.violations, fmt.Errorf("%s (%s): %w", a.Object.Key(), a.UID, invariant))
+	}
 }
 
-// Ended says that nothing more happens to the application, but its deletion, and where its kind has that, an edit.
-func (c *Case) Ended() bool {
-	switch lifecycle.CurrentState(c.record) {
+// Ended reports whether nothing more happens to the application until it is deleted or edited.
+func (a *Application) Ended() bool {
+	switch lifecycle.CurrentState(a.record) {
 	case lifecycle.ResourceReleased:
 		return true
 	case lifecycle.TerminatedWithoutReleaseResources:
-		return c.retains
+		return a.retains
 	default:
 		return false
 	}
 }
 
-// Outcome is its true end; empty before.
-func (c *Case) Outcome() string { return c.outcome }
+// Outcome is the application's true end; empty before.
+func (a *Application) Outcome() string { return a.outcome }
 
-// Gone says that the object exists no more.
-func (c *Case) Gone() bool { return c.gone != "" || c.lost }
+// Gone reports whether the object no longer exists.
+func (a *Application) Gone() bool { return a.gone != "" || a.lost }
 
-// Transitions are all that were ever persisted, in order.
-func (c *Case) Transitions() []v1alpha1.Transition {
+// Transitions are all transitions that were ever persisted, in order.
+func (a *Application) Transitions() []v1alpha1.Transition {
 	var all []v1alpha1.Transition
-	for _, sequence := range slices.Sorted(maps.Keys(c.steps)) {
-		if t := c.steps[sequence].transition; t != nil {
+	for _, sequence := range slices.Sorted(maps.Keys(a.steps)) {
+		if t := a.steps[sequence].transition; t != nil {
 			all = append(all, *t)
 		}
 	}
@@ -109,9 +103,9 @@ func (c *Case) Transitions() []v1alpha1.Transition {
 }
 
 // Ends are the states in which its attempts ended.
-func (c *Case) Ends() []string {
+func (a *Application) Ends() []string {
 	var ends []string
-	for _, t := range c.Transitions() {
+	for _, t := range a.Transitions() {
 		if t.End != nil {
 			ends = append(ends, t.State)
 		}
@@ -119,317 +113,176 @@ func (c *Case) Ends() []string {
 	return ends
 }
 
-// Drivers counts the driver Pods that were ever made, by their names.
-func (c *Case) Drivers() map[string]int {
-	count := map[string]int{}
-	for _, d := range c.drivers {
-		count[d.name]++
-	}
-	return count
-}
+// Drivers counts the driver Pods that the application ever had, by their names.
+func (a *Application) Drivers() map[string]int { return a.drivers.Count() }
 
-// Alive are the names of the driver Pods that live.
-func (c *Case) Alive() []string {
-	var alive []string
-	for _, d := range c.drivers {
-		if d.to == "" {
-			alive = append(alive, d.name)
-		}
-	}
-	slices.Sort(alive)
-	return alive
-}
-
-func (c *Case) see(what watch.EventType, app dialect.Application, permitted bool) {
+func (a *Application) saw(what watch.EventType, app dialect.Application, permitted bool) {
 	api, policy := APIOf(app), PolicyOf(app)
-	c.seen = app.GetResourceVersion()
-	c.Object = events.Object{
+	a.seen = app.GetResourceVersion()
+	a.Object = events.Object{
 		Group: api.Group, Resource: api.Resource, Kind: api.Kind,
 		Namespace: app.GetNamespace(), Name: app.GetName(), UID: app.GetUID(),
 	}
-	c.Labels, c.retains = app.GetLabels(), policy.RetainFor < 0
+	a.Labels, a.retains = app.GetLabels(), policy.RetainFor < 0
 	record := app.GetRecord()
-	switch {
-	case record == nil && c.record != nil:
-		c.charge("the record was lost")
-	case record != nil:
-		c.seeRecord(record)
+	a.check(RecordNotLost(a.record, record))
+	if record != nil {
+		a.sawRecord(record)
 	}
-	c.seeRelease(app.GetResourceVersion())
-	if app, is := app.(*v1beta2.SparkApplication); is && record != nil {
-		for _, wrong := range clientview.Wrong(c.shown, app) {
-			c.charge("%s", wrong)
+	a.sawRelease(app.GetResourceVersion())
+	if app, ok := app.(*v1beta2.SparkApplication); ok && record != nil {
+		for _, wrong := range clientview.Wrong(a.shown, app) {
+			a.check(errors.New(wrong))
 		}
-		c.shown = app.DeepCopy()
+		a.shown = app.DeepCopy()
 	}
-	if at := app.GetDeletionTimestamp(); at != nil && !c.doomed {
-		c.doomed = true
-		// The timestamp lacks the fraction of its second.
-		if !permitted && !expired(app, at.Add(time.Second)) {
-			c.charge("it was deleted at %s, and that was not due", at)
-		}
+	if at := app.GetDeletionTimestamp(); at != nil && !a.deleting {
+		a.deleting = true
+		a.check(DeletionDue(app, *at, permitted))
 	}
 	if what == watch.Deleted {
-		c.gone = app.GetResourceVersion()
-		for _, d := range c.drivers {
-			c.outlived(d)
-		}
+		a.gone = app.GetResourceVersion()
+		a.checkDrivers()
 	}
 }
 
-// seeRelease notes the first revision that reports the application's resources as released.
-func (c *Case) seeRelease(revision string) {
+// sawRelease stores the first revision in which the application is ResourceReleased.
+func (a *Application) sawRelease(revision string) {
 	switch {
-	case lifecycle.CurrentState(c.record) != lifecycle.ResourceReleased:
-		c.released = ""
-	case c.released == "":
-		c.released = revision
-		for _, d := range c.drivers {
-			c.outlived(d)
-		}
+	case lifecycle.CurrentState(a.record) != lifecycle.ResourceReleased:
+		a.released = ""
+	case a.released == "":
+		a.released = revision
+		a.checkDrivers()
 	}
 }
 
-// APIOf is the API of an application.
-func APIOf(app dialect.Application) *applications.API {
-	if _, is := app.(*v1beta2.SparkApplication); is {
-		return applications.Kubeflow(nil)
+// checkDrivers checks the drivers that have ended.
+func (a *Application) checkDrivers() {
+	for _, d := range a.drivers.pods {
+		a.checkDriver(d)
 	}
-	return applications.Apache(nil)
 }
 
-// PolicyOf is what an application's spec says about its life.
-func PolicyOf(app dialect.Application) lifecycle.Policy {
-	return APIOf(app).Dialect(config.Default()).Policy(app)
-}
-
-// expired says that the time to live was over at an instant.
-func expired(app dialect.Application, at time.Time) bool {
-	due, has := lifecycle.ExpiresAt(app.GetRecord(), PolicyOf(app))
-	return has && due.Before(at)
-}
-
-// outlived charges a driver that lived on when its object was gone or its resources released. One that a dead
-// controller's late request made afterwards belongs to nobody, and goes by itself.
-func (c *Case) outlived(d *driver) {
-	if d.to == "" {
+// checkDriver checks when a driver ended. A driver that the late request of a dead controller made afterwards has no owner, and
+// is garbage-collected.
+func (a *Application) checkDriver(d *driver) {
+	if d.to == "" || a.lostNodes {
 		return
 	}
-	if c.gone != "" && later(d.to, c.gone) && later(c.gone, d.from) {
-		c.charge("the object went at revision %s, and its driver %s lived until %s", c.gone, d.name, d.to)
+	if a.gone != "" && later(a.gone, d.from) {
+		a.check(NoDriverAfterObject(d.name, d.to, a.gone))
 	}
-	if c.released != "" && later(d.to, c.released) && later(c.released, d.from) {
-		c.charge("resources were released at revision %s, and driver %s lived until %s", c.released, d.name, d.to)
+	if a.released != "" && later(a.released, d.from) {
+		a.check(NoDriverAfterRelease(d.name, d.to, a.released))
 	}
 }
 
-func (c *Case) seeRecord(record *v1alpha1.Record) {
-	before := c.record
-	c.record = record.DeepCopy()
-	if before != nil && (record.Sequence < before.Sequence || record.Acknowledged < before.Acknowledged) {
-		c.charge("the record went back from %d/%d to %d/%d",
-			before.Acknowledged, before.Sequence, record.Acknowledged, record.Sequence)
-	}
+func (a *Application) sawRecord(record *v1alpha1.Record) {
+	a.check(RecordMovesForward(a.record, record))
+	a.record = record.DeepCopy()
 	for _, t := range record.Transitions {
 		t.DriverStatus = nil
-		c.seeTransition(t)
+		a.sawTransition(t)
 	}
 	for sequence := int64(1); sequence <= record.Sequence; sequence++ {
-		if s := c.steps[sequence]; s == nil || s.transition == nil {
-			c.charge("transition %d was never persisted, but %d was", sequence, record.Sequence)
-			c.steps[sequence] = &step{transition: &v1alpha1.Transition{Sequence: sequence}}
+		s := a.stepOf(sequence)
+		a.check(TransitionPersisted(sequence, record.Sequence, s.transition != nil))
+		if s.transition == nil {
+			s.transition = &v1alpha1.Transition{Sequence: sequence}
 		}
 	}
 }
 
-func (c *Case) seeTransition(t v1alpha1.Transition) {
-	s := c.stepOf(t.Sequence)
+func (a *Application) sawTransition(t v1alpha1.Transition) {
+	s := a.stepOf(t.Sequence)
 	if s.transition != nil {
-		if !equality.Semantic.DeepEqual(*s.transition, t) {
-			c.charge("transition %d was rewritten from\n%+v to\n%+v", t.Sequence, *s.transition, t)
-		}
+		a.check(TransitionUnchanged(*s.transition, t))
 		return
 	}
 	s.transition = t.DeepCopy()
-	c.compare(s)
-	c.settle(t)
-	if last := c.stepOf(t.Sequence - 1).transition; last != nil && !follows(*last, t) {
-		c.charge("%s of attempt %d follows %s of attempt %d", t.State, t.Attempt, last.State, last.Attempt)
+	a.checkEvent(s)
+	a.settle(t)
+	if last := a.stepOf(t.Sequence - 1).transition; last != nil {
+		a.check(LegalTransition(*last, t))
 	}
 }
 
-// settle takes note of the outcome that a transition brings.
-func (c *Case) settle(t v1alpha1.Transition) {
+// settle stores the outcome that a transition brings.
+func (a *Application) settle(t v1alpha1.Transition) {
 	if t.State == string(lifecycle.Invalidating) {
-		c.outcome = "" // it comes to another end
+		a.outcome = "" // the application runs again, and has another end
 	}
-	if t.Final() && c.outcome != "" {
-		c.charge("it came to its end twice: %s, and %s by transition %d", c.outcome, t.Outcome, t.Sequence)
-	}
-	c.outcome = cmp.Or(c.outcome, t.Outcome)
+	a.check(OneOutcome(a.outcome, t))
+	a.outcome = cmp.Or(a.outcome, t.Outcome)
 }
 
-func (c *Case) stepOf(sequence int64) *step {
-	if c.steps[sequence] == nil {
-		c.steps[sequence] = &step{}
+func (a *Application) stepOf(sequence int64) *step {
+	if a.steps[sequence] == nil {
+		a.steps[sequence] = &step{}
 	}
-	return c.steps[sequence]
+	return a.steps[sequence]
 }
 
-// rank is where in an attempt a state comes. Those of one rank come and go.
-func rank(state string) int {
-	s := lifecycle.State(state)
-	switch {
-	case s.Initializing():
-		return 0
-	case s == lifecycle.DriverRequested:
-		return 1
-	case s == lifecycle.DriverStarted:
-		return 2
-	case s == lifecycle.DriverReady:
-		return 3
-	case s.Running(), s.Starting(), s == lifecycle.Unknown:
-		return 4
-	case s == lifecycle.Suspending:
-		return 5
-	case s == lifecycle.Suspended:
-		return 6
-	case s.AttemptEnded():
-		return 7
-	case s == lifecycle.TerminatedWithoutReleaseResources:
-		return 8
-	case s == lifecycle.Invalidating:
-		return 9
-	default:
-		return 10
-	}
+func (a *Application) sawPod(what watch.EventType, pod *corev1.Pod) {
+	a.check(a.drivers.Saw(what, pod))
+	a.checkDriver(a.drivers.pods[pod.UID])
 }
 
-const comeAndGo = 4
-
-// follows says whether a transition may come after another.
-func follows(last, next v1alpha1.Transition) bool {
-	switch {
-	case next.Attempt == last.Attempt+1:
-		ended := last.End != nil || last.State == string(lifecycle.Invalidating)
-		return ended && next.State == string(lifecycle.ScheduledToRestart) ||
-			last.State == string(lifecycle.Suspended) && next.State == string(lifecycle.Resuming)
-	case next.Attempt != last.Attempt:
-		return false
-	case next.State == string(lifecycle.Invalidating):
-		return last.State != next.State // an edit matters in each state, after the end too
-	case rank(next.State) == rank(last.State):
-		return rank(next.State) == comeAndGo && next.State != last.State
-	default:
-		return rank(next.State) > rank(last.State)
-	}
-}
-
-func (c *Case) seePod(what watch.EventType, pod *corev1.Pod) {
-	d, known := c.drivers[pod.UID]
-	if !known {
-		d = &driver{name: pod.Name, from: pod.ResourceVersion}
-		c.drivers[pod.UID] = d
-		if alive := c.Alive(); len(alive) > 1 {
-			c.charge("at revision %s more than one driver lives: %v", pod.ResourceVersion, alive)
-		}
-	}
-	dead := what == watch.Deleted || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	if dead && d.to == "" {
-		d.to = pod.ResourceVersion
-		c.outlived(d)
-	}
-}
-
-func later(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order > 0
-}
-
-func (c *Case) hear(entry eventlog.Entry) {
+func (a *Application) received(entry eventlog.Entry) {
 	sequence := entry.Sequence()
 	if sequence == 0 {
-		return // a clock event: its handler judges it
+		return // a clock event: its handler checks it
 	}
 	digest := sha256.Sum256([]byte(entry.Bytes()))
-	if c.undone[digest] {
+	if a.undone[digest] {
 		return
 	}
-	s := c.stepOf(sequence)
-	switch {
-	case !s.known:
-		s.known, s.digest, s.heard = true, digest, entry.Bytes()
-		c.compare(s)
-	case s.digest != digest:
-		c.charge("event %s came in two ways, the second time as\n%s", entry.Attributes["id"], entry.Bytes())
+	s := a.stepOf(sequence)
+	if s.received {
+		a.check(SameBytes(s.digest == digest, entry))
+	} else {
+		s.received, s.digest, s.delivered = true, digest, entry.Bytes()
+		a.checkEvent(s)
 	}
-	if !entry.Taken || sequence <= c.taken {
+	if !entry.Taken || sequence <= a.taken {
 		return
 	}
-	if sequence != c.taken+1 {
-		c.charge("the sink took transition %d after %d", sequence, c.taken)
-	}
-	c.taken = sequence
+	a.check(InOrder(a.taken, sequence))
+	a.taken = sequence
 }
 
-// compare checks the event against the transition, once both are known.
-func (c *Case) compare(s *step) {
-	if s.transition == nil || s.heard == "" {
+// checkEvent compares an event with its transition when both are known.
+func (a *Application) checkEvent(s *step) {
+	if s.transition == nil || s.delivered == "" {
 		return
 	}
-	heard := s.heard
-	s.heard = ""
-	want, err := told(c.Object, *s.transition)
-	if err != nil {
-		c.charge("transition %d makes no event: %v", s.transition.Sequence, err)
-		return
-	}
-	if heard != want {
-		c.charge("the event of transition %d is\n%s\nwant\n%s", s.transition.Sequence, heard, want)
-	}
+	a.check(EventOfTransition(s.delivered, a.Object, *s.transition))
+	s.delivered = ""
 }
 
-// told is the event of a transition as the sink hears it.
-func told(object events.Object, transition v1alpha1.Transition) (string, error) {
-	event, err := events.NewTransitionEvent(object, transition)
-	if err != nil {
-		return "", err
-	}
-	request, err := cloudevents.NewHTTPRequestFromEvent(context.Background(), "http://sink", event)
-	if err != nil {
-		return "", err
-	}
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return "", err
-	}
-	entry := eventlog.Entry{Attributes: eventlog.Attributes(request.Header), Body: string(body)}
-	return entry.Bytes(), nil
-}
-
-// undelivered are the transitions that the sink has not taken.
-func (c *Case) undelivered() []string {
-	var missing []string
-	if c.lost {
+// undelivered are the violations of [Delivered].
+func (a *Application) undelivered() []error {
+	if a.lost {
 		return nil
 	}
-	for _, t := range c.Transitions() {
-		if t.Sequence > c.taken {
-			missing = append(missing, fmt.Sprintf("%s (%s): the sink did not take transition %d, %s of attempt %d",
-				c.Object.Key(), c.UID, t.Sequence, t.State, t.Attempt))
+	var violations []error
+	for _, t := range a.Transitions() {
+		if err := Delivered(a.taken, t); err != nil {
+			violations = append(violations, fmt.Errorf("%s (%s): %w", a.Object.Key(), a.UID, err))
 		}
 	}
-	return missing
+	return violations
 }
 
-// Imagined are the events that tell of what was never persisted.
-func (c *Case) Imagined() []string {
-	var imagined []string
-	for _, sequence := range slices.Sorted(maps.Keys(c.steps)) {
-		if s := c.steps[sequence]; s.transition == nil && s.known {
-			imagined = append(imagined, fmt.Sprintf("%s: the sink heard of transition %d, which was never persisted:\n%s",
-				c.UID, sequence, s.heard))
+// unpersisted are the violations of [EventPersisted].
+func (a *Application) unpersisted() []error {
+	var violations []error
+	for _, sequence := range slices.Sorted(maps.Keys(a.steps)) {
+		s := a.steps[sequence]
+		if err := EventPersisted(sequence, s.transition != nil || !s.received, s.delivered); err != nil {
+			violations = append(violations, fmt.Errorf("%s: %w", a.UID, err))
 		}
 	}
-	return imagined
+	return violations
 }

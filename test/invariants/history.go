@@ -1,5 +1,3 @@
-// Package invariants judges a chaos run by what was seen of it: every revision of every application and of every driver
-// Pod, and every event that reached the sink. It knows no server.
 package invariants
 
 import (
@@ -16,119 +14,139 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/eventlog"
 )
 
-// Court hears all witnesses of a run. What is wrong whatever comes later is a charge at once.
-type Court struct {
-	mutex sync.Mutex
-	cases map[types.UID]*Case
+// History is what was seen of a run: every revision of every application and of every driver Pod, and every event that reached
+// the sink. It may be used concurrently.
+type History struct {
+	mutex        sync.Mutex
+	applications map[types.UID]*Application
 	// order is that in which the applications were first seen.
 	order []types.UID
-	// permitted are the applications that the run itself deletes.
-	permitted map[types.UID]bool
-	charges   []string
-	ended     int
+	// permitted are the applications that the test itself deletes.
+	permitted  map[types.UID]bool
+	violations []error
+	ended      int
+	lostNodes  bool
 }
 
-// New opens a court.
-func New() *Court {
-	return &Court{cases: map[types.UID]*Case{}, permitted: map[types.UID]bool{}}
+// NewHistory returns an empty history.
+func NewHistory() *History {
+	return &History{applications: map[types.UID]*Application{}, permitted: map[types.UID]bool{}}
 }
 
-// SawApplication hears of a revision of an application, in their order.
-func (c *Court) SawApplication(what watch.EventType, app dialect.Application) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	its := c.caseOf(app.GetUID())
-	before := its.Ended()
-	its.see(what, app, c.permitted[app.GetUID()])
-	if !before && its.Ended() {
-		c.ended++
+// AllowLostNodes permits drivers that outlive their application: nodes are lost for longer than deletion-grace, after which a
+// deletion leaves the Pod terminating.
+func (h *History) AllowLostNodes() { h.lostNodes = true }
+
+// SawApplication adds a revision of an application. Revisions are added in their order.
+func (h *History) SawApplication(what watch.EventType, app dialect.Application) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	a := h.application(app.GetUID())
+	before := a.Ended()
+	a.saw(what, app, h.permitted[app.GetUID()])
+	if !before && a.Ended() {
+		h.ended++
 	}
 }
 
-// SawPod hears of a revision of a driver Pod, in their order.
-func (c *Court) SawPod(what watch.EventType, pod *corev1.Pod) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
+// SawPod adds a revision of a driver Pod. Revisions are added in their order.
+func (h *History) SawPod(what watch.EventType, pod *corev1.Pod) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
 	for _, owner := range pod.OwnerReferences {
 		if owner.Kind == "SparkApplication" {
-			c.caseOf(owner.UID).seePod(what, pod)
+			h.application(owner.UID).sawPod(what, pod)
 		}
 	}
 }
 
-// Heard hears of an event that reached the sink, in their order.
-func (c *Court) Heard(entry eventlog.Entry) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
+// SawEvent adds an event that reached the sink. Events are added in the order in which they did.
+func (h *History) SawEvent(entry eventlog.Entry) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if err := Contract(entry); err != nil {
+		h.violations = append(h.violations, err)
+	}
 	object, err := events.ParseSource(entry.Attributes["source"])
 	if err != nil {
-		c.charges = append(c.charges, fmt.Sprintf("an event of nobody's: %v\n%s", err, entry.Bytes()))
+		h.violations = append(h.violations, fmt.Errorf("an event of no object: %w\n%s", err, entry.Bytes()))
 		return
 	}
-	c.caseOf(object.UID).hear(entry)
+	h.application(object.UID).received(entry)
 }
 
-// Permit says that the run itself is about to delete an application.
-func (c *Court) Permit(uid types.UID) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.permitted[uid] = true
+// PermitDeletion must be called before the test itself deletes an application.
+func (h *History) PermitDeletion(uid types.UID) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.permitted[uid] = true
 }
 
-// Charges are those that came up until now.
-func (c *Court) Charges() []string {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	charges := append([]string{}, c.charges...)
-	for _, uid := range c.order {
-		charges = append(charges, c.cases[uid].charges...)
+// Violations are those of the invariants that hold at every instant.
+func (h *History) Violations() []error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	violations := append([]error{}, h.violations...)
+	for _, uid := range h.order {
+		violations = append(violations, h.applications[uid].violations...)
 	}
-	return charges
+	return violations
 }
 
-// Undelivered are the transitions that the sink has not taken, of all applications.
-func (c *Court) Undelivered() []string {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	var missing []string
-	for _, uid := range c.order {
-		missing = append(missing, c.cases[uid].undelivered()...)
+// Undelivered are the transitions that the sink has not taken yet. There must be none at the end.
+func (h *History) Undelivered() []error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	var violations []error
+	for _, uid := range h.order {
+		violations = append(violations, h.applications[uid].undelivered()...)
 	}
-	return missing
+	return violations
 }
 
-// Cases are all applications, in the order in which they were first seen. Nobody may be heard any more.
-func (c *Court) Cases() []*Case {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	var cases []*Case
-	for _, uid := range c.order {
-		cases = append(cases, c.cases[uid])
+// Unpersisted are the events whose transitions were not seen yet. There must be none at the end.
+func (h *History) Unpersisted() []error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	var violations []error
+	for _, uid := range h.order {
+		violations = append(violations, h.applications[uid].unpersisted()...)
 	}
-	return cases
+	return violations
 }
 
-// Of says how far an application has come: to its end, and out of existence.
-func (c *Court) Of(uid types.UID) (ended, gone bool) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	its := c.caseOf(uid)
-	return its.Ended(), its.Gone()
-}
-
-// Ended counts the applications that came to their end until now.
-func (c *Court) Ended() int {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.ended
-}
-
-func (c *Court) caseOf(uid types.UID) *Case {
-	its, known := c.cases[uid]
-	if !known {
-		its = &Case{UID: uid, steps: map[int64]*step{}, drivers: map[types.UID]*driver{}, undone: map[[sha256.Size]byte]bool{}}
-		c.cases[uid] = its
-		c.order = append(c.order, uid)
+// Applications are all applications, in the order in which they were first seen. Nothing may be added afterwards.
+func (h *History) Applications() []*Application {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	var applications []*Application
+	for _, uid := range h.order {
+		applications = append(applications, h.applications[uid])
 	}
-	return its
+	return applications
+}
+
+// Progress reports whether an application has ended, and whether its object is gone.
+func (h *History) Progress(uid types.UID) (ended, gone bool) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	a := h.application(uid)
+	return a.Ended(), a.Gone()
+}
+
+// Ended counts the applications that have ended until now.
+func (h *History) Ended() int {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.ended
+}
+
+func (h *History) application(uid types.UID) *Application {
+	a, ok := h.applications[uid]
+	if !ok {
+		a = &Application{UID: uid, lostNodes: h.lostNodes, steps: map[int64]*step{}, undone: map[[sha256.Size]byte]bool{}}
+		h.applications[uid] = a
+		h.order = append(h.order, uid)
+	}
+	return a
 }

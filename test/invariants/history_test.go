@@ -1,14 +1,12 @@
 package invariants_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
-	cloudevents "github.com/cloudevents/sdk-go/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,32 +21,35 @@ import (
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// life is what the witnesses saw and heard of one application, told step by step.
-type life struct {
+// run feeds a history with the revisions and events of one application, step by step.
+type run struct {
 	*testing.T
-	court    *invariants.Court
+	history  *invariants.History
 	app      sparkv1.SparkApplication
 	revision int
 }
 
-// newLife has an application go through states, each persisted and then taken by the sink.
-func newLife(t *testing.T, states ...string) *life {
-	l := &life{T: t, court: invariants.New(), revision: 100}
+// newRun makes an application pass states. Each is persisted and then taken by the sink.
+func newRun(t *testing.T, states ...string) *run {
+	l := &run{T: t, history: invariants.NewHistory(), revision: 100}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
 	for _, state := range states {
 		l.persist(state)
-		l.hear(l.event(l.record().Sequence))
+		l.receive(l.event(l.record().Sequence))
 	}
 	return l
 }
 
 var whole = strings.Fields("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Succeeded ResourceReleased")
 
-func (l *life) record() *v1alpha1.Record { return l.app.Status.Firesteel }
+// text is the text of violations.
+func text(violations []error) string { return fmt.Sprint(errors.Join(violations...)) }
+
+func (l *run) record() *v1alpha1.Record { return l.app.Status.Firesteel }
 
 // persist has the application enter a state.
-func (l *life) persist(state string) {
+func (l *run) persist(state string) {
 	r := l.record()
 	if state == "ScheduledToRestart" {
 		r.Attempt.ID++
@@ -67,14 +68,14 @@ func (l *life) persist(state string) {
 	l.see(watch.Modified)
 }
 
-func (l *life) see(what watch.EventType) {
+func (l *run) see(what watch.EventType) {
 	l.revision++
 	l.app.ResourceVersion = fmt.Sprint(l.revision)
-	l.court.SawApplication(what, l.app.DeepCopy())
+	l.history.SawApplication(what, l.app.DeepCopy())
 }
 
 // event is the event of a transition.
-func (l *life) event(sequence int64) eventlog.Entry {
+func (l *run) event(sequence int64) eventlog.Entry {
 	l.Helper()
 	object := events.Object{
 		Group: "spark.apache.org", Resource: "sparkapplications", Kind: "SparkApplication",
@@ -84,23 +85,20 @@ func (l *life) event(sequence int64) eventlog.Entry {
 	if err != nil {
 		l.Fatal(err)
 	}
-	request, err := cloudevents.NewHTTPRequestFromEvent(context.Background(), "http://sink", event)
+	entry, err := eventlog.New(event)
 	if err != nil {
 		l.Fatal(err)
 	}
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		l.Fatal(err)
-	}
-	return eventlog.Entry{Attributes: eventlog.Attributes(request.Header), Body: string(body), Taken: true}
+	entry.Taken = true
+	return entry
 }
 
-func (l *life) hear(entry eventlog.Entry) { l.court.Heard(entry) }
+func (l *run) receive(entry eventlog.Entry) { l.history.SawEvent(entry) }
 
 // driver shows a driver Pod.
-func (l *life) driver(what watch.EventType, uid string, phase corev1.PodPhase) {
+func (l *run) driver(what watch.EventType, uid string, phase corev1.PodPhase) {
 	l.revision++
-	l.court.SawPod(what, &corev1.Pod{
+	l.history.SawPod(what, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: uid, UID: types.UID(uid), ResourceVersion: fmt.Sprint(l.revision),
 			OwnerReferences: []metav1.OwnerReference{{Kind: "SparkApplication", UID: l.app.UID}},
@@ -109,17 +107,17 @@ func (l *life) driver(what watch.EventType, uid string, phase corev1.PodPhase) {
 	})
 }
 
-func TestWhatIsRightIsNoCharge(t *testing.T) {
-	for name, live := range map[string]func(*life){
-		"a whole life": func(*life) {},
-		"events that come again, late, and though the sink said that it did not take them": func(l *life) {
-			l.hear(l.event(3))
-			l.hear(l.event(1))
+func TestHistoryWithoutViolations(t *testing.T) {
+	for name, live := range map[string]func(*run){
+		"a whole life": func(*run) {},
+		"events that come again, late, and though the sink said that it did not take them": func(l *run) {
+			l.receive(l.event(3))
+			l.receive(l.event(1))
 			refused := l.event(7)
 			refused.Taken = false
-			l.hear(refused)
+			l.receive(refused)
 		},
-		"a driver after another": func(l *life) {
+		"a driver after another": func(l *run) {
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.driver(watch.Modified, "first", corev1.PodFailed)
 			l.driver(watch.Added, "second", corev1.PodPending)
@@ -127,27 +125,40 @@ func TestWhatIsRightIsNoCharge(t *testing.T) {
 			l.driver(watch.Deleted, "second", corev1.PodRunning)
 			l.driver(watch.Added, "third", corev1.PodPending)
 		},
-		"a deletion that the run asked for": func(l *life) {
-			l.court.Permit(l.app.UID)
+		"a deletion that the run asked for": func(l *run) {
+			l.history.PermitDeletion(l.app.UID)
 			l.app.DeletionTimestamp = &metav1.Time{Time: start}
 			l.see(watch.Modified)
 			l.see(watch.Deleted)
 		},
-		"a deletion when the time to live is over": func(l *life) {
+		"a driver on a node that is lost for longer than the deletion waits": func(l *run) {
+			l.history = invariants.NewHistory()
+			l.history.AllowLostNodes()
+			for sequence := range l.record().Sequence {
+				l.receive(l.event(sequence + 1))
+			}
+			l.driver(watch.Added, "first", corev1.PodRunning)
+			l.history.PermitDeletion(l.app.UID)
+			l.app.DeletionTimestamp = &metav1.Time{Time: start}
+			l.see(watch.Modified)
+			l.see(watch.Deleted)
+			l.driver(watch.Deleted, "first", corev1.PodRunning)
+		},
+		"a deletion when the time to live is over": func(l *run) {
 			l.expiresAfter(time.Second)
 			l.app.DeletionTimestamp = &metav1.Time{Time: start.Add(7 * time.Second)}
 			l.see(watch.Modified)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, whole...)
+			l := newRun(t, whole...)
 			live(l)
-			if wrong := append(l.court.Charges(), l.court.Undelivered()...); len(wrong) > 0 {
-				t.Errorf("charged with %v", wrong)
+			if wrong := append(l.history.Violations(), l.history.Undelivered()...); len(wrong) > 0 {
+				t.Errorf("violations are %v", wrong)
 			}
-			for _, c := range l.court.Cases() {
-				if !c.Ended() || c.Outcome() != v1alpha1.OutcomeSucceeded || fmt.Sprint(c.Ends()) != "[Succeeded]" {
-					t.Errorf("ended: %t, %s, %v", c.Ended(), c.Outcome(), c.Ends())
+			for _, a := range l.history.Applications() {
+				if !a.Ended() || a.Outcome() != v1alpha1.OutcomeSucceeded || fmt.Sprint(a.Ends()) != "[Succeeded]" {
+					t.Errorf("ended: %t, %s, %v", a.Ended(), a.Outcome(), a.Ends())
 				}
 			}
 		})
@@ -155,80 +166,80 @@ func TestWhatIsRightIsNoCharge(t *testing.T) {
 }
 
 // expiresAfter gives the application a time to live, which begins at its end.
-func (l *life) expiresAfter(ttl time.Duration) {
+func (l *run) expiresAfter(ttl time.Duration) {
 	millis := ttl.Milliseconds()
 	l.app.Spec.ApplicationTolerations = &sparkv1.ApplicationTolerations{TTLAfterStopMillis: &millis}
 }
 
-func TestWhatIsWrongIsACharge(t *testing.T) {
+func TestHistoryReportsViolations(t *testing.T) {
 	for name, test := range map[string]struct {
-		wrong  func(*life)
-		charge string
+		wrong func(*run)
+		want  string
 	}{
-		"a record that is gone":   {func(l *life) { l.app.Status.Firesteel = nil; l.see(watch.Modified) }, "the record was lost"},
-		"a record that goes back": {func(l *life) { l.record().Sequence--; l.see(watch.Modified) }, "the record went back from 0/3 to 0/2"},
-		"a cursor that goes back": {func(l *life) {
+		"a record that is gone":   {func(l *run) { l.app.Status.Firesteel = nil; l.see(watch.Modified) }, "the record was lost"},
+		"a record that goes back": {func(l *run) { l.record().Sequence--; l.see(watch.Modified) }, "the record went back from 0/3 to 0/2"},
+		"a cursor that goes back": {func(l *run) {
 			l.record().Acknowledged = 2
 			l.see(watch.Modified)
 			l.record().Acknowledged = 1
 			l.see(watch.Modified)
 		}, "the record went back from 2/3 to 1/3"},
-		"a transition that is rewritten": {func(l *life) {
+		"a transition that is rewritten": {func(l *run) {
 			l.record().Transitions[0].Message = "no"
 			l.see(watch.Modified)
 		}, "transition 1 was rewritten"},
-		"a transition that was never seen": {func(l *life) {
+		"a transition that was never seen": {func(l *run) {
 			l.record().Sequence++
 			l.persist("DriverReady")
 		}, "transition 4 was never persisted, but 5 was"},
-		"a state that comes back":       {func(l *life) { l.persist("DriverRequested") }, "DriverRequested of attempt 0 follows DriverStarted"},
-		"a restart of what did not end": {func(l *life) { l.persist("ScheduledToRestart") }, "ScheduledToRestart of attempt 1 follows DriverStarted"},
-		"a second end": {func(l *life) {
+		"a state that comes back":       {func(l *run) { l.persist("DriverRequested") }, "DriverRequested of attempt 0 follows DriverStarted"},
+		"a restart of what did not end": {func(l *run) { l.persist("ScheduledToRestart") }, "ScheduledToRestart of attempt 1 follows DriverStarted"},
+		"a second end": {func(l *run) {
 			l.persist("Succeeded")
 			l.persist("ResourceReleased")
 			l.persist("ResourceReleased")
 		}, "it came to its end twice"},
-		"an event in two ways": {func(l *life) {
+		"an event in two ways": {func(l *run) {
 			again := l.event(2)
 			again.Body += " "
-			l.hear(again)
-		}, "came in two ways"},
-		"an event that is not what its transition says": {func(l *life) {
+			l.receive(again)
+		}, "was delivered with different bytes"},
+		"an event that is not what its transition says": {func(l *run) {
 			l.persist("DriverReady")
 			other := l.event(4)
 			other.Attributes["sparkstate"] = "Failed"
-			l.hear(other)
+			l.receive(other)
 		}, "the event of transition 4 is"},
-		"an event before the one before it": {func(l *life) {
+		"an event before the one before it": {func(l *run) {
 			l.persist("DriverReady")
 			l.persist("RunningHealthy")
-			l.hear(l.event(5))
-			l.hear(l.event(4))
+			l.receive(l.event(5))
+			l.receive(l.event(4))
 		}, "the sink took transition 5 after 3"},
-		"an event of nobody": {func(l *life) {
-			l.hear(eventlog.Entry{Attributes: map[string]string{"source": "/me"}})
-		}, "an event of nobody's"},
-		"two drivers": {func(l *life) {
+		"an event of no object": {func(l *run) {
+			l.receive(eventlog.Entry{Attributes: map[string]string{"source": "/me"}})
+		}, "an event of no object"},
+		"two drivers": {func(l *run) {
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.driver(watch.Added, "second", corev1.PodPending)
 		}, "more than one driver lives: [first second]"},
-		"a driver that outlives its object": {func(l *life) {
-			l.court.Permit(l.app.UID)
+		"a driver that outlives its object": {func(l *run) {
+			l.history.PermitDeletion(l.app.UID)
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.see(watch.Deleted)
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
-		}, "the object went at revision 105, and its driver first lived until 106"},
-		"a driver that lives on when its resources are released": {func(l *life) {
+		}, "the object was gone at revision 105, and its driver first lived until 106"},
+		"a driver that lives on when its resources are released": {func(l *run) {
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			l.persist("Failed")
 			l.persist("ResourceReleased")
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 		}, "resources were released at revision 106, and driver first lived until 107"},
-		"a deletion that nobody asked for": {func(l *life) {
+		"a deletion that nobody asked for": {func(l *run) {
 			l.app.DeletionTimestamp = &metav1.Time{Time: start}
 			l.see(watch.Modified)
 		}, "that was not due"},
-		"a deletion before the time to live is over": {func(l *life) {
+		"a deletion before the time to live is over": {func(l *run) {
 			l.expiresAfter(time.Minute)
 			l.persist("Succeeded")
 			l.persist("ResourceReleased")
@@ -237,38 +248,38 @@ func TestWhatIsWrongIsACharge(t *testing.T) {
 		}, "that was not due"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, "Submitted", "DriverRequested", "DriverStarted")
+			l := newRun(t, "Submitted", "DriverRequested", "DriverStarted")
 			test.wrong(l)
-			if charges := strings.Join(l.court.Charges(), "\n"); !strings.Contains(charges, test.charge) {
-				t.Errorf("charged with %q, want %q", charges, test.charge)
+			if got := text(l.history.Violations()); !strings.Contains(got, test.want) {
+				t.Errorf("violations are %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-func TestEventsThatAreMissing(t *testing.T) {
-	l := newLife(t, "Submitted")
+func TestHistoryReportsUndeliveredTransitions(t *testing.T) {
+	l := newRun(t, "Submitted")
 	l.persist("DriverRequested")
-	if missing := l.court.Undelivered(); len(missing) != 1 || !strings.Contains(missing[0], "transition 2, DriverRequested") {
+	if missing := l.history.Undelivered(); len(missing) != 1 || !strings.Contains(missing[0].Error(), "transition 2, DriverRequested") {
 		t.Errorf("missing are %v", missing)
 	}
 	refused := l.event(2)
 	refused.Taken = false
-	l.hear(refused)
-	if missing := l.court.Undelivered(); len(missing) != 1 {
+	l.receive(refused)
+	if missing := l.history.Undelivered(); len(missing) != 1 {
 		t.Errorf("an event that the sink refused counts as taken")
 	}
 }
 
-func TestEventsOfWhatNeverWas(t *testing.T) {
-	l := newLife(t, whole[:5]...)
-	ahead := newLife(t, whole...)
-	l.hear(ahead.event(6))
-	if imagined := l.court.Cases()[0].Imagined(); len(imagined) != 1 || !strings.Contains(imagined[0], "transition 6, which was never persisted") {
-		t.Errorf("imagined are %v", imagined)
+func TestHistoryReportsUnpersistedTransitions(t *testing.T) {
+	l := newRun(t, whole[:5]...)
+	ahead := newRun(t, whole...)
+	l.receive(ahead.event(6))
+	if unpersisted := l.history.Unpersisted(); len(unpersisted) != 1 || !strings.Contains(unpersisted[0].Error(), "transition 6, which was never persisted") {
+		t.Errorf("unpersisted are %v", unpersisted)
 	}
 	l.persist("Succeeded") // it was only seen later than it was heard of
-	if wrong := append(l.court.Cases()[0].Imagined(), l.court.Charges()...); len(wrong) > 0 {
-		t.Errorf("charged with %v", wrong)
+	if wrong := append(l.history.Unpersisted(), l.history.Violations()...); len(wrong) > 0 {
+		t.Errorf("violations are %v", wrong)
 	}
 }

@@ -20,32 +20,32 @@ type backup struct {
 	app      *sparkv1.SparkApplication
 }
 
-func (l *life) backup() backup { return backup{fmt.Sprint(l.revision), l.app.DeepCopy()} }
+func (l *run) backup() backup { return backup{fmt.Sprint(l.revision), l.app.DeepCopy()} }
 
-func (l *life) restore(b backup) {
+func (l *run) restore(b backup) {
 	l.app = *b.app.DeepCopy()
-	l.court.Restored(b.revision, []dialect.Application{b.app})
+	l.history.Restored(b.revision, []dialect.Application{b.app})
 }
 
-func TestWhatARestoreUndoesMayComeAgainInAnotherWay(t *testing.T) {
-	for name, after := range map[string]func(*life){
-		"another transition with the same number": func(l *life) {
+func TestRestoreAllowsUndoneStepsToDiffer(t *testing.T) {
+	for name, after := range map[string]func(*run){
+		"another transition with the same number": func(l *run) {
 			l.persist("Failed")
-			l.hear(l.event(4))
+			l.receive(l.event(4))
 		},
-		"a driver that is not in the backup, and another": func(l *life) {
+		"a driver that is not in the backup, and another": func(l *run) {
 			l.driver(watch.Added, "third", corev1.PodRunning)
 			l.driver(watch.Deleted, "third", corev1.PodRunning)
 		},
-		"the driver of the backup that ends again": func(l *life) { l.driver(watch.Deleted, "first", corev1.PodRunning) },
+		"the driver of the backup that ends again": func(l *run) { l.driver(watch.Deleted, "first", corev1.PodRunning) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, "Submitted", "DriverRequested", "DriverStarted")
+			l := newRun(t, "Submitted", "DriverRequested", "DriverStarted")
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			b := l.backup()
 			l.persist("DriverReady")
 			undone := l.event(4)
-			l.hear(undone)
+			l.receive(undone)
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 			l.driver(watch.Added, "second", corev1.PodRunning)
 			l.restore(b)
@@ -53,78 +53,78 @@ func TestWhatARestoreUndoesMayComeAgainInAnotherWay(t *testing.T) {
 				l.driver(watch.Deleted, "first", corev1.PodRunning)
 			}
 			after(l)
-			l.hear(undone)
-			if wrong := append(l.court.Charges(), l.court.Undelivered()...); len(wrong) > 0 {
-				t.Errorf("charged with %v", wrong)
+			l.receive(undone)
+			if wrong := append(l.history.Violations(), l.history.Undelivered()...); len(wrong) > 0 {
+				t.Errorf("violations are %v", wrong)
 			}
 		})
 	}
 }
 
-func TestWhatIsWrongAfterARestoreIsACharge(t *testing.T) {
+func TestRestoreReportsViolations(t *testing.T) {
 	for name, test := range map[string]struct {
-		wrong  func(*life)
-		charge string
+		wrong func(*run)
+		want  string
 	}{
-		"a transition whose event was only taken before": {func(l *life) { l.persist("Failed") }, "the sink did not take transition 4, Failed"},
-		"a driver beside that of the backup": {func(l *life) {
+		"a transition whose event was only taken before": {func(l *run) { l.persist("Failed") }, "the sink did not take transition 4, Failed"},
+		"a driver beside that of the backup": {func(l *run) {
 			l.driver(watch.Added, "third", corev1.PodRunning)
 		}, "more than one driver lives: [first third]"},
-		"an event of no transition": {func(l *life) {
+		"an event of no transition": {func(l *run) {
 			l.persist("Failed")
 			other := l.event(4)
 			other.Attributes["sparkstate"] = "Succeeded"
-			l.hear(other)
+			l.receive(other)
 		}, "the event of transition 4 is"},
-		"a deletion that the run asked for, but before": {func(l *life) {
+		"a deletion that the run asked for, but before": {func(l *run) {
 			l.app.DeletionTimestamp = &metav1.Time{Time: start}
 			l.see(watch.Modified)
 		}, "that was not due"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, "Submitted", "DriverRequested", "DriverStarted")
+			l := newRun(t, "Submitted", "DriverRequested", "DriverStarted")
 			l.driver(watch.Added, "first", corev1.PodRunning)
 			b := l.backup()
-			l.court.Permit(l.app.UID)
+			l.history.PermitDeletion(l.app.UID)
 			l.persist("DriverReady")
-			l.hear(l.event(4))
+			l.receive(l.event(4))
 			l.driver(watch.Deleted, "first", corev1.PodRunning)
 			l.see(watch.Deleted)
 			l.restore(b)
 			test.wrong(l)
-			wrong := strings.Join(append(l.court.Charges(), l.court.Undelivered()...), "\n")
-			if !strings.Contains(wrong, test.charge) {
-				t.Errorf("charged with %q, want %q", wrong, test.charge)
+			wrong := text(append(l.history.Violations(), l.history.Undelivered()...))
+			if !strings.Contains(wrong, test.want) {
+				t.Errorf("violations are %q, want %q", wrong, test.want)
 			}
 		})
 	}
 }
 
-func TestAnApplicationThatIsNotInTheBackupIsLost(t *testing.T) {
-	l := newLife(t, "Submitted")
+func TestRestoreLosesAnApplicationThatIsNotInTheBackup(t *testing.T) {
+	l := newRun(t, "Submitted")
 	l.persist("DriverRequested")
-	l.court.Restored("1", nil)
-	if wrong := append(l.court.Charges(), l.court.Undelivered()...); len(wrong) > 0 {
-		t.Errorf("charged with %v", wrong)
+	l.history.Restored("1", nil)
+	if wrong := append(l.history.Violations(), l.history.Undelivered()...); len(wrong) > 0 {
+		t.Errorf("violations are %v", wrong)
 	}
-	if c := l.court.Cases()[0]; !c.Lost() || !c.Gone() {
-		t.Errorf("lost: %t, gone: %t", c.Lost(), c.Gone())
+	if a := l.history.Applications()[0]; !a.Lost() || !a.Gone() {
+		t.Errorf("lost: %t, gone: %t", a.Lost(), a.Gone())
 	}
 }
 
-func TestAnOutcomeThatARestoreUndid(t *testing.T) {
-	l := newLife(t, whole[:5]...)
+func TestRestoreUndoesAnOutcome(t *testing.T) {
+	l := newRun(t, whole[:5]...)
 	b := l.backup()
 	l.persist("Succeeded")
 	l.persist("ResourceReleased")
 	l.restore(b)
-	c := l.court.Cases()[0]
-	if c.Outcome() != "" || c.Ended() {
-		t.Errorf("it has the outcome %q, ended: %t", c.Outcome(), c.Ended())
+	a := l.history.Applications()[0]
+	if a.Outcome() != "" || a.Ended() {
+		t.Errorf("it has the outcome %q, ended: %t", a.Outcome(), a.Ended())
 	}
 	l.persist("Succeeded")
 	l.persist("ResourceReleased")
-	if charges := l.court.Charges(); len(charges) > 0 || c.Outcome() != v1alpha1.OutcomeSucceeded {
-		t.Errorf("outcome %q, charged with %v", c.Outcome(), charges)
+	if violations := l.history.Violations(); len(violations) > 0 || a.Outcome() != v1alpha1.OutcomeSucceeded {
+		t.Errorf("outcome %q, violations are %v", a.Outcome(), violations)
 	}
 }

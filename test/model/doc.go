@@ -16,6 +16,6 @@
 //   - every transition that was ever persisted reaches the sink, for the first time in the order of its sequence and
 //     without gaps, and the same id always has the same bytes;
 //   - no application ever has two live drivers;
-//   - clients of the Kubeflow operator see only what that operator shows, in its order (package clientview);
+//   - clients of the Kubeflow operator see only what that operator shows, in its order (package invariants/clientview);
 //   - every application ends, and what was deleted leaves nothing behind.
 package model

@@ -21,6 +21,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // Resources, with their groups where they have one.
@@ -58,12 +59,14 @@ type server struct {
 	log      []change
 	// news is closed, and made anew, at each change.
 	news chan struct{}
-	// witness sees every application as it is written.
-	witness *witness
+	// history sees every revision of applications and driver Pods.
+	history *invariants.History
 }
 
 func newServer(t *testing.T) *server {
-	return &server{t: t, objects: map[key]object{}, news: make(chan struct{}), witness: newWitness(t)}
+	history := invariants.NewHistory()
+	history.AllowLostNodes()
+	return &server{t: t, objects: map[key]object{}, news: make(chan struct{}), history: history}
 }
 
 func (s *server) get(k key) (object, error) {
@@ -103,23 +106,12 @@ func (s *server) create(k key, given object) (object, error) {
 	made.SetGeneration(1)
 	if pod, is := made.(*corev1.Pod); is {
 		pod.Status.Phase = corev1.PodPending
-		s.checkOneDriver(pod)
 	}
 	s.store(k, made, watch.Added)
 	if owner := ownerOf(made); owner != "" && !s.exists(owner) {
 		s.end(k, made, nil) // the garbage collector's work
 	}
 	return clone(made), nil
-}
-
-// checkOneDriver holds that a driver is only created where none of the same application is alive.
-func (s *server) checkOneDriver(driver *corev1.Pod) {
-	for k, stored := range s.objects {
-		other, is := stored.(*corev1.Pod)
-		if is && k.resource == pods && isDriver(driver) && ownerOf(other) == ownerOf(driver) && alive(other) {
-			s.t.Errorf("driver %s is created while %s (%s) of the same application is alive", driver.Name, other.Name, other.UID)
-		}
-	}
 }
 
 // alive says that a driver may run, now or later. One whose containers ended, or that no node will start, cannot.
@@ -306,9 +298,6 @@ func (s *server) remove(k key, gone object) {
 func (s *server) store(k key, o object, kind watch.EventType) {
 	s.objects[k] = o
 	s.enter(k, o, kind)
-	if app, is := o.(dialect.Application); is {
-		s.witness.sawApplication(app)
-	}
 }
 
 func (s *server) enter(k key, o object, kind watch.EventType) {
@@ -317,6 +306,12 @@ func (s *server) enter(k key, o object, kind watch.EventType) {
 	s.log = append(s.log, change{revision: s.revision, kind: kind, resource: k.resource, object: clone(o)})
 	close(s.news)
 	s.news = make(chan struct{})
+	switch o := o.(type) {
+	case dialect.Application:
+		s.history.SawApplication(kind, o)
+	case *corev1.Pod:
+		s.history.SawPod(kind, o)
+	}
 }
 
 // after is what changed of a resource after a revision, and a channel that is closed when there is more.

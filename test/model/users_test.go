@@ -13,10 +13,6 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
-	"github.com/firesteel-dev/firesteel/pkg/applications"
-	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
 // user applies, edits, suspends and deletes the applications of an API.
@@ -48,9 +44,7 @@ func (w *world) use(its user, random *rand.Rand) {
 		case 0, 1, 2:
 			w.expect(w.server.create(k, its.make(k, random)))
 		case 3:
-			if err := w.server.delete(k, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-				w.t.Error(err)
-			}
+			w.delete(k)
 		case 4:
 			w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = !*suspended })
 		case 5:
@@ -63,6 +57,18 @@ func (w *world) use(its user, random *rand.Rand) {
 		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", n)}
 		w.edit(k, func(suspended *bool, _ map[string]string) { *suspended = false })
 		w.expect(w.server.change(k, metav1.Preconditions{}, letEnd))
+	}
+}
+
+// delete deletes an application.
+func (w *world) delete(k key) {
+	stored, err := w.server.get(k)
+	if err == nil {
+		w.server.history.PermitDeletion(stored.GetUID())
+		err = w.server.delete(k, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(stored.GetUID()))})
+	}
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		w.t.Error(err)
 	}
 }
 
@@ -94,18 +100,6 @@ func (w *world) expect(_ object, err error) {
 	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
 		w.t.Error(err)
 	}
-}
-
-// apiOf is the API of an application.
-func apiOf(app dialect.Application) *applications.API {
-	if _, is := app.(*sparkv1.SparkApplication); is {
-		return applications.Apache(nil)
-	}
-	return applications.Kubeflow(nil)
-}
-
-func policyOf(app dialect.Application) lifecycle.Policy {
-	return apiOf(app).Dialect(config.Default()).Policy(app)
 }
 
 func some(random *rand.Rand, choices ...int64) *int64 {

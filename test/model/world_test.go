@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
+	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
 // TestMain silences client-go, which tells of every watch that is cut. Its back-off after errors is removed: it remembers the time of
@@ -73,7 +75,7 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{t: t, seed: seed, server: newServer(t), begin: time.Now()}
-	w.sink = &sink{t: t, calm: w.calm, random: w.random(1)}
+	w.sink = &sink{t: t, calm: w.calm, history: w.server.history, random: w.random(1)}
 	return w
 }
 
@@ -129,7 +131,7 @@ func (w *world) settled() bool {
 
 // atRest says that an application came to an end that nothing follows, and that the sink knows it.
 func atRest(app dialect.Application) bool {
-	record, policy := app.GetRecord(), policyOf(app)
+	record, policy := app.GetRecord(), invariants.PolicyOf(app)
 	if record == nil || record.Acknowledged < record.Sequence {
 		return false
 	}
@@ -144,8 +146,11 @@ func atRest(app dialect.Application) bool {
 }
 
 func (w *world) check() {
-	w.sink.check(w.server.witness)
-	applications := 0
+	history := w.server.history
+	for _, violation := range slices.Concat(history.Violations(), history.Undelivered(), history.Unpersisted()) {
+		w.t.Error(violation)
+	}
+	seen, applications := len(history.Applications()), 0
 	for k, stored := range w.server.objects {
 		if app, is := stored.(dialect.Application); is {
 			applications++
@@ -158,8 +163,8 @@ func (w *world) check() {
 		}
 	}
 	w.t.Logf("%d applications, %d left, %d events taken, %d revisions, %d replicas died",
-		len(w.server.witness.last), applications, len(w.sink.taken), w.server.revision, w.deaths.Load())
-	if len(w.server.witness.last) == 0 || w.deaths.Load() == 0 {
+		seen, applications, w.sink.taken, w.server.revision, w.deaths.Load())
+	if seen == 0 || w.deaths.Load() == 0 {
 		w.t.Error("nothing happened")
 	}
 }

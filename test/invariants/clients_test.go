@@ -16,16 +16,16 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// kubeflowLife is what the witnesses saw of an application of the Kubeflow kind.
-type kubeflowLife struct {
+// kubeflowRun feeds a history with the revisions of an application of the Kubeflow kind.
+type kubeflowRun struct {
 	*testing.T
-	court *invariants.Court
-	app   v1beta2.SparkApplication
+	history *invariants.History
+	app     v1beta2.SparkApplication
 }
 
-// newKubeflowLife has an application go through states. The word edited has its spec edited.
-func newKubeflowLife(t *testing.T, states string) *kubeflowLife {
-	l := &kubeflowLife{T: t, court: invariants.New()}
+// newKubeflowRun makes an application pass states. The word edited edits its spec.
+func newKubeflowRun(t *testing.T, states string) *kubeflowRun {
+	l := &kubeflowRun{T: t, history: invariants.NewHistory()}
 	l.app.Namespace, l.app.Name, l.app.UID = "team-a", "pi", "uid-of-pi"
 	l.app.Status.Firesteel = &v1alpha1.Record{}
 	fields.SpecOf(&l.app).Note(l.app.Status.Firesteel)
@@ -39,8 +39,8 @@ func newKubeflowLife(t *testing.T, states string) *kubeflowLife {
 	return l
 }
 
-// persist has the application enter a state, and show it.
-func (l *kubeflowLife) persist(state string) {
+// persist makes the application enter a state and show it.
+func (l *kubeflowRun) persist(state string) {
 	r := l.app.Status.Firesteel.DeepCopy()
 	switch state {
 	case "ScheduledToRestart", "Resuming":
@@ -67,12 +67,12 @@ func (l *kubeflowLife) persist(state string) {
 	r.Transitions = append(r.Transitions, t)
 	status.Project(&l.app.Status, r, status.Executors{})
 	l.app.ResourceVersion = fmt.Sprint(100 + r.Sequence)
-	l.court.SawApplication(watch.Modified, l.app.DeepCopy())
+	l.history.SawApplication(watch.Modified, l.app.DeepCopy())
 }
 
 const completes = "Submitted DriverRequested DriverStarted RunningHealthy Succeeded TerminatedWithoutReleaseResources "
 
-func TestApplicationsOfTheKubeflowKindEndAsOftenAsTheyAreEdited(t *testing.T) {
+func TestKubeflowApplicationEndsAgainAfterAnEdit(t *testing.T) {
 	for name, states := range map[string]string{
 		"as it is":          completes,
 		"edited at its end": completes + "edited Invalidating ScheduledToRestart" + strings.TrimPrefix(completes, "Submitted"),
@@ -82,28 +82,28 @@ func TestApplicationsOfTheKubeflowKindEndAsOftenAsTheyAreEdited(t *testing.T) {
 		"unknown for a while":                     "Submitted DriverRequested DriverStarted Unknown RunningHealthy Succeeded TerminatedWithoutReleaseResources",
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newKubeflowLife(t, states)
-			if charges := l.court.Charges(); len(charges) > 0 {
-				t.Errorf("charged with %v", charges)
+			l := newKubeflowRun(t, states)
+			if violations := l.history.Violations(); len(violations) > 0 {
+				t.Errorf("violations are %v", violations)
 			}
-			if c := l.court.Cases()[0]; !c.Ended() || c.Outcome() != v1alpha1.OutcomeSucceeded || c.Object.Group != "sparkoperator.k8s.io" {
+			if c := l.history.Applications()[0]; !c.Ended() || c.Outcome() != v1alpha1.OutcomeSucceeded || c.Object.Group != "sparkoperator.k8s.io" {
 				t.Errorf("%s ended: %t, %s", c.Object.Group, c.Ended(), c.Outcome())
 			}
 		})
 	}
 }
 
-func TestApplicationsOfTheKubeflowKindRunAgainForAReason(t *testing.T) {
-	for name, tt := range map[string]struct{ states, charge string }{
+func TestKubeflowApplicationDoesNotRunAgainWithoutReason(t *testing.T) {
+	for name, tt := range map[string]struct{ states, want string }{
 		"a second run that nobody asked for": {completes + "ScheduledToRestart", "ScheduledToRestart of attempt 1 follows TerminatedWithoutRelease"},
 		"an edit that was none":              {completes + "Invalidating", "its spec is that of its attempt"},
 		"a resumption of what runs":          {"Submitted DriverRequested Resuming", "Resuming of attempt 1 follows DriverRequested"},
 		"a suspension after the end":         {completes + "Suspending", "Suspending of attempt 0 follows TerminatedWithoutRelease"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newKubeflowLife(t, tt.states)
-			if charges := strings.Join(l.court.Charges(), "\n"); !strings.Contains(charges, tt.charge) {
-				t.Errorf("charged with %q, want %q", charges, tt.charge)
+			l := newKubeflowRun(t, tt.states)
+			if got := text(l.history.Violations()); !strings.Contains(got, tt.want) {
+				t.Errorf("violations are %q, want %q", got, tt.want)
 			}
 		})
 	}
