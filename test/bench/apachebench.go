@@ -45,14 +45,14 @@ func (b *bench) measureApache(ctx context.Context) error {
 		return err
 	}
 	defer c.Kill()
-	crowd, err := b.newCrowd(ctx, apacheKind, ends, nil)
+	workload, err := b.newWorkload(ctx, apacheKind, ends, nil)
 	if err != nil {
 		return err
 	}
-	defer crowd.close()
-	crowd.executors = 0 // its master is local
+	defer workload.close()
+	workload.executors = 0 // its master is local
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "spark"}}
-	if _, err := b.Kube.CoreV1().ServiceAccounts(crowd.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+	if _, err := b.Kube.CoreV1().ServiceAccounts(workload.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	var manifests strings.Builder
@@ -67,11 +67,11 @@ func (b *bench) measureApache(ctx context.Context) error {
 	}
 
 	begin := time.Now()
-	if _, err := b.kubectl(ctx, crowd, "apply", "--filename="+file); err != nil {
+	if _, err := b.kubectl(ctx, workload, "apply", "--filename="+file); err != nil {
 		return err
 	}
 	for {
-		listed, err := b.kubectl(ctx, crowd, "get", "sparkapplications.spark.apache.org")
+		listed, err := b.kubectl(ctx, workload, "get", "sparkapplications.spark.apache.org")
 		if err != nil {
 			return err
 		}
@@ -86,20 +86,20 @@ func (b *bench) measureApache(ctx context.Context) error {
 	}
 	finish := time.Since(begin)
 	begin = time.Now()
-	all := b.Spark.SparkV1().SparkApplications(crowd.namespace)
+	all := b.Spark.SparkV1().SparkApplications(workload.namespace)
 	if err := all.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		return err
 	}
-	if _, err := crowd.untilAll(ctx, names, gone); err != nil {
+	if _, err := workload.untilAll(ctx, names, gone); err != nil {
 		return err
 	}
 	removal := time.Since(begin)
 	b.say("finished in %s, deleted in %s", finish, removal)
 	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "finish", "s", finish.Seconds())
 	b.Add(partApache, fmt.Sprintf("%d applications", b.count), "delete", "s", removal.Seconds())
-	return b.untilEmpty(ctx, crowd.namespace)
+	return b.untilEmpty(ctx, workload.namespace)
 }
 
-func (b *bench) kubectl(ctx context.Context, c *crowd, arguments ...string) (string, error) {
+func (b *bench) kubectl(ctx context.Context, c *workload, arguments ...string) (string, error) {
 	return b.Plane.Kubectl(ctx, "", append([]string{"--namespace=" + c.namespace}, arguments...)...)
 }

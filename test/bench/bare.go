@@ -19,13 +19,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// bare is a client that makes the writes of a recorded life for each application of a crowd, as fast as the API server
+// bare is a client that makes the writes of a recorded life for each application of a workload, as fast as the API server
 // takes them, and decides nothing. Like a controller it is told by watches, and does first what it was told first.
 type bare struct {
 	*recording
-	crowd  *crowd
-	host   string
-	client *http.Client
+	workload *workload
+	host     string
+	client   *http.Client
 
 	mutex  sync.Mutex
 	ready  *sync.Cond
@@ -47,8 +47,8 @@ type replica struct {
 	uid, version, driverUID string
 }
 
-// newBare has a crowd served by a number of workers, until the context ends.
-func (w *world) newBare(ctx context.Context, k kind, life *recording, workers int) (*crowd, error) {
+// newBare has a workload served by a number of workers, until the context ends.
+func (w *env) newBare(ctx context.Context, k kind, life *recording, workers int) (*workload, error) {
 	config, err := w.controllerConfig(ctx)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (w *world) newBare(ctx context.Context, k kind, life *recording, workers in
 	}
 	b := &bare{recording: life, host: config.Host, client: client, copies: map[string]*replica{}}
 	b.ready = sync.NewCond(&b.mutex)
-	if b.crowd, err = w.newCrowd(ctx, k, ends, b); err != nil {
+	if b.workload, err = w.newWorkload(ctx, k, ends, b); err != nil {
 		return nil, err
 	}
 	for range workers {
@@ -71,7 +71,7 @@ func (w *world) newBare(ctx context.Context, k kind, life *recording, workers in
 		b.over = true
 		b.ready.Broadcast()
 	})
-	return b.crowd, nil
+	return b.workload, nil
 }
 
 func (b *bare) created(app dialect.Application) {
@@ -132,7 +132,7 @@ func (b *bare) work(ctx context.Context) {
 			return
 		}
 		if err := b.do(ctx, t); err != nil && ctx.Err() == nil {
-			b.crowd.fail(fmt.Errorf("the %s of %s: %w", t.step, t.its.name, err))
+			b.workload.fail(fmt.Errorf("the %s of %s: %w", t.step, t.its.name, err))
 			return
 		}
 	}
@@ -178,8 +178,8 @@ func uidOf(pod []byte) (string, error) {
 // stand in Protobuf.
 func (b *bare) send(ctx context.Context, its *replica, write request) ([]byte, error) {
 	others := []string{
-		b.namespace, b.crowd.namespace, b.name, its.name, b.uid, its.uid, b.driverUID, its.driverUID,
-		string(held), string(b.crowd.fate),
+		b.namespace, b.workload.namespace, b.name, its.name, b.uid, its.uid, b.driverUID, its.driverUID,
+		string(held), string(b.workload.fate),
 	}
 	if b.hash != "" {
 		others = append(others, b.hash, hashOf(its.name))

@@ -40,7 +40,7 @@ type setup struct {
 }
 
 // startController starts a controller, and waits until it works.
-func (w *world) startController(ctx context.Context, s setup) (*controller, error) {
+func (w *env) startController(ctx context.Context, s setup) (*controller, error) {
 	c, err := w.launchController(ctx, s)
 	if err != nil {
 		return nil, err
@@ -53,29 +53,29 @@ func (w *world) startController(ctx context.Context, s setup) (*controller, erro
 }
 
 // untilWorking has an application live whom nobody counts.
-func (w *world) untilWorking(ctx context.Context) error {
-	crowd, err := w.newCrowd(ctx, apacheKind, held, nil)
+func (w *env) untilWorking(ctx context.Context) error {
+	workload, err := w.newWorkload(ctx, apacheKind, held, nil)
 	if err != nil {
 		return err
 	}
-	defer crowd.close()
+	defer workload.close()
 	first := []string{"canary"}
-	if err := crowd.create(ctx, first); err != nil {
+	if err := workload.create(ctx, first); err != nil {
 		return err
 	}
-	if _, err := crowd.untilAll(ctx, first, launched); err != nil {
+	if _, err := workload.untilAll(ctx, first, launched); err != nil {
 		return err
 	}
-	if err := crowd.remove(ctx, first); err != nil {
+	if err := workload.remove(ctx, first); err != nil {
 		return err
 	}
-	if _, err := crowd.untilAll(ctx, first, gone); err != nil {
+	if _, err := workload.untilAll(ctx, first, gone); err != nil {
 		return err
 	}
-	return w.untilEmpty(ctx, crowd.namespace)
+	return w.untilEmpty(ctx, workload.namespace)
 }
 
-func (w *world) launchController(ctx context.Context, s setup) (*controller, error) {
+func (w *env) launchController(ctx context.Context, s setup) (*controller, error) {
 	config := s.through
 	if config == nil {
 		var err error
@@ -107,7 +107,7 @@ func (w *world) launchController(ctx context.Context, s setup) (*controller, err
 }
 
 // controllerConfig is a client configuration for the controller's service account.
-func (w *world) controllerConfig(ctx context.Context) (*rest.Config, error) {
+func (w *env) controllerConfig(ctx context.Context) (*rest.Config, error) {
 	return w.ConfigOf(ctx, firesteel.SystemNamespace, "controller")
 }
 

@@ -103,7 +103,7 @@ func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, 
 	if err != nil {
 		return nil, err
 	}
-	defer lives.crowd.close()
+	defer lives.workload.close()
 	for range batches {
 		its, err := lives.batch(ctx)
 		if err != nil {
@@ -117,17 +117,17 @@ func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, 
 
 // lives are applications of a controller that live by batches, a few at a time.
 type lives struct {
-	*world
+	*env
 	controller *controller
-	crowd      *crowd
+	workload   *workload
 	// each is the number in a batch, and begun that of all until now.
 	each, begun int
 }
 
 func (b *bench) newLives(ctx context.Context, c *controller, k kind) (*lives, error) {
-	crowd, err := b.newCrowd(ctx, k, ends, nil)
+	workload, err := b.newWorkload(ctx, k, ends, nil)
 	each := max(b.count/5/batches, livesAtOnce) // fewer use less than the clock of processes can tell
-	return &lives{world: b.world, controller: c, crowd: crowd, each: each}, err
+	return &lives{env: b.env, controller: c, workload: workload, each: each}, err
 }
 
 // batch has a batch live, until nothing is left of it, and says what a life cost.
@@ -138,10 +138,10 @@ func (l *lives) batch(ctx context.Context) (spent, error) {
 	}
 	names := namesFrom(l.begun, l.each)
 	l.begun += l.each
-	if err := each(ctx, names, livesAtOnce, l.crowd.live); err != nil {
+	if err := each(ctx, names, livesAtOnce, l.workload.live); err != nil {
 		return spent{}, err
 	}
-	if err := l.untilEmpty(ctx, l.crowd.namespace); err != nil {
+	if err := l.untilEmpty(ctx, l.workload.namespace); err != nil {
 		return spent{}, err
 	}
 	after, err := l.account(ctx, l.controller, false)
@@ -149,7 +149,7 @@ func (l *lives) batch(ctx context.Context) (spent, error) {
 }
 
 // live has an application live from its creation until nothing is left of it.
-func (c *crowd) live(ctx context.Context, name string) error {
+func (c *workload) live(ctx context.Context, name string) error {
 	names := []string{name}
 	if err := c.create(ctx, names); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *crowd) live(ctx context.Context, name string) error {
 
 // account is what was spent until now. To ask for it costs as well: what that takes is asked for first where something
 // begins, and last where it ends.
-func (w *world) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
+func (w *env) account(ctx context.Context, c *controller, begins bool) (a spent, err error) {
 	questions := []func() error{
 		func() error { return w.countRequests(ctx, c, &a) },
 		func() error { a.allocated, a.collections, err = c.allocated(ctx, begins); return err },
@@ -184,7 +184,7 @@ func (w *world) account(ctx context.Context, c *controller, begins bool) (a spen
 }
 
 // processorTimes are how long each program has been busy.
-func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
+func (w *env) processorTimes(c *controller) (cpu map[string]time.Duration, err error) {
 	cpu = map[string]time.Duration{}
 	if cpu["controller"], err = c.CPU(); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (w *world) processorTimes(c *controller) (cpu map[string]time.Duration, err
 	return cpu, nil
 }
 
-func (w *world) countRequests(ctx context.Context, c *controller, a *spent) error {
+func (w *env) countRequests(ctx context.Context, c *controller, a *spent) error {
 	page, err := w.Kube.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		return fmt.Errorf("metrics of the API server: %w", err)

@@ -54,10 +54,10 @@ type operator interface {
 	deleted(app dialect.Application)
 }
 
-// crowd is a number of applications in a namespace of their own, as they are seen by watches. It makes the executors of
+// workload is a number of applications in a namespace of their own, as they are seen by watches. It makes the executors of
 // their drivers, as Spark does.
-type crowd struct {
-	*world
+type workload struct {
+	*env
 	kind      kind
 	namespace string
 	fate      fate
@@ -73,14 +73,14 @@ type crowd struct {
 	broken chan struct{}
 }
 
-// newCrowd is of nobody yet. The operator is nil where Firesteel is to run.
-func (w *world) newCrowd(ctx context.Context, k kind, f fate, operator operator) (*crowd, error) {
+// newWorkload is of nobody yet. The operator is nil where Firesteel is to run.
+func (w *env) newWorkload(ctx context.Context, k kind, f fate, operator operator) (*workload, error) {
 	namespace, err := w.namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &crowd{
-		world: w, kind: k, namespace: namespace, fate: f, operator: operator, executors: executorsEach,
+	c := &workload{
+		env: w, kind: k, namespace: namespace, fate: f, operator: operator, executors: executorsEach,
 		lives: map[string]*life{}, broken: make(chan struct{}),
 	}
 	c.trades.SetLimit(clients)
@@ -93,10 +93,10 @@ func (w *world) newCrowd(ctx context.Context, k kind, f fate, operator operator)
 }
 
 // close ends the watches.
-func (c *crowd) close() { c.stop() }
+func (c *workload) close() { c.stop() }
 
 // pods follows those that options select.
-func (w *world) pods(namespace string, options metav1.ListOptions) cache.SharedIndexInformer {
+func (w *env) pods(namespace string, options metav1.ListOptions) cache.SharedIndexInformer {
 	return informers.NewSharedInformerFactoryWithOptions(w.Kube, 0, informers.WithNamespace(namespace),
 		informers.WithTweakListOptions(func(its *metav1.ListOptions) {
 			its.LabelSelector, its.FieldSelector = options.LabelSelector, options.FieldSelector
@@ -119,8 +119,8 @@ func follow(ctx context.Context, informer cache.SharedIndexInformer, see, miss f
 	return nil
 }
 
-// fail has whoever waits for the crowd know that it is in vain.
-func (c *crowd) fail(err error) {
+// fail has whoever waits for the workload know that it is in vain.
+func (c *workload) fail(err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if err != nil && c.failed == nil {
@@ -130,7 +130,7 @@ func (c *crowd) fail(err error) {
 }
 
 // life is that of an application, which may not have been seen yet.
-func (c *crowd) life(name string) *life {
+func (c *workload) life(name string) *life {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	its := c.lives[name]
@@ -145,7 +145,7 @@ func (c *crowd) life(name string) *life {
 }
 
 // reach notes that a life has come to a stage.
-func (c *crowd) reach(its *life, s stage) {
+func (c *workload) reach(its *life, s stage) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if its.at[s].IsZero() {
@@ -154,7 +154,7 @@ func (c *crowd) reach(its *life, s stage) {
 	}
 }
 
-func (c *crowd) seeDriver(ctx context.Context, object any) {
+func (c *workload) seeDriver(ctx context.Context, object any) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
 		return
@@ -181,7 +181,7 @@ func (c *crowd) seeDriver(ctx context.Context, object any) {
 }
 
 // trade makes the executors of a driver.
-func (c *crowd) trade(ctx context.Context, driver *corev1.Pod) error {
+func (c *workload) trade(ctx context.Context, driver *corev1.Pod) error {
 	for i := range c.executors {
 		_, err := c.Kube.CoreV1().Pods(c.namespace).Create(ctx, executor(driver, i+1), metav1.CreateOptions{})
 		if err != nil && ctx.Err() == nil {
@@ -200,7 +200,7 @@ func applicationName(driver *corev1.Pod) string {
 	return ""
 }
 
-func (c *crowd) seeApplication(object any) {
+func (c *workload) seeApplication(object any) {
 	app, ok := object.(dialect.Application)
 	if !ok {
 		return
@@ -221,14 +221,14 @@ func (c *crowd) seeApplication(object any) {
 	c.show(its, app)
 }
 
-func (c *crowd) missApplication(object any) {
+func (c *workload) missApplication(object any) {
 	if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
 		c.reach(c.life(key.Name), gone)
 	}
 }
 
 // show tells who awaits a state that the application has come to.
-func (c *crowd) show(its *life, app dialect.Application) {
+func (c *workload) show(its *life, app dialect.Application) {
 	if app.GetRecord() == nil {
 		return
 	}
@@ -243,7 +243,7 @@ func (c *crowd) show(its *life, app dialect.Application) {
 }
 
 // await returns a channel to which the instant is sent at which an application is first seen to have come to a state.
-func (c *crowd) await(name string, state lifecycle.State) <-chan time.Time {
+func (c *workload) await(name string, state lifecycle.State) <-chan time.Time {
 	its := c.life(name)
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -253,7 +253,7 @@ func (c *crowd) await(name string, state lifecycle.State) <-chan time.Time {
 }
 
 // until waits for an application to come to a stage.
-func (c *crowd) until(ctx context.Context, name string, s stage) error {
+func (c *workload) until(ctx context.Context, name string, s stage) error {
 	its := c.life(name)
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -270,7 +270,7 @@ func (c *crowd) until(ctx context.Context, name string, s stage) error {
 }
 
 // untilAll waits for applications to come to a stage, and says when the last of them did.
-func (c *crowd) untilAll(ctx context.Context, names []string, s stage) (last time.Time, err error) {
+func (c *workload) untilAll(ctx context.Context, names []string, s stage) (last time.Time, err error) {
 	for _, name := range names {
 		if err := c.until(ctx, name, s); err != nil {
 			return last, err
@@ -283,7 +283,7 @@ func (c *crowd) untilAll(ctx context.Context, names []string, s stage) (last tim
 }
 
 // create creates applications, as fast as it can.
-func (c *crowd) create(ctx context.Context, names []string) error {
+func (c *workload) create(ctx context.Context, names []string) error {
 	return each(ctx, names, clients, func(ctx context.Context, name string) error {
 		app, err := c.kind.create(ctx, c.Spark, c.namespace, name, c.fate)
 		if err == nil && c.operator != nil {
@@ -294,7 +294,7 @@ func (c *crowd) create(ctx context.Context, names []string) error {
 }
 
 // remove deletes applications, as fast as it can.
-func (c *crowd) remove(ctx context.Context, names []string) error {
+func (c *workload) remove(ctx context.Context, names []string) error {
 	return each(ctx, names, clients, func(ctx context.Context, name string) error {
 		return c.kind.remove(ctx, c.Spark, c.namespace, name)
 	})

@@ -60,11 +60,11 @@ func (b *bench) rawLatencies(ctx context.Context, k kind) (latencies, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	crowd, err := b.newBare(ctx, k, y.life, 1)
+	workload, err := b.newBare(ctx, k, y.life, 1)
 	if err != nil {
 		return latencies{}, err
 	}
-	return b.latencies(ctx, crowd, b.lives()/3+1)
+	return b.latencies(ctx, workload, b.lives()/3+1)
 }
 
 func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
@@ -73,37 +73,37 @@ func (b *bench) latenciesOf(ctx context.Context, k kind) (latencies, error) {
 		return latencies{}, err
 	}
 	defer c.Kill()
-	crowd, err := b.newCrowd(ctx, k, held, nil)
+	workload, err := b.newWorkload(ctx, k, held, nil)
 	if err != nil {
 		return latencies{}, err
 	}
-	its, err := b.latencies(ctx, crowd, b.lives())
+	its, err := b.latencies(ctx, workload, b.lives())
 	if err != nil {
 		return its, fmt.Errorf("%w\n%s", err, c.Tail(20))
 	}
 	return its, nil
 }
 
-// latencies measures lives of a crowd, whose drivers are held and make no executors.
-func (b *bench) latencies(ctx context.Context, crowd *crowd, count int) (all latencies, err error) {
-	defer crowd.close()
-	crowd.fate, crowd.executors = held, 0
+// latencies measures lives of a workload, whose drivers are held and make no executors.
+func (b *bench) latencies(ctx context.Context, workload *workload, count int) (all latencies, err error) {
+	defer workload.close()
+	workload.fate, workload.executors = held, 0
 	for _, name := range namesFrom(0, count) {
-		if err := b.latenciesOfOne(ctx, crowd, name, &all); err != nil {
+		if err := b.latenciesOfOne(ctx, workload, name, &all); err != nil {
 			return all, err
 		}
 	}
 	return all, nil
 }
 
-func (b *bench) latenciesOfOne(ctx context.Context, crowd *crowd, name string, all *latencies) error {
+func (b *bench) latenciesOfOne(ctx context.Context, workload *workload, name string, all *latencies) error {
 	names := []string{name}
-	requested := crowd.await(name, lifecycle.DriverRequested)
+	requested := workload.await(name, lifecycle.DriverRequested)
 	begin := time.Now()
-	if err := crowd.create(ctx, names); err != nil {
+	if err := workload.create(ctx, names); err != nil {
 		return err
 	}
-	at, err := crowd.untilAll(ctx, names, launched)
+	at, err := workload.untilAll(ctx, names, launched)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (b *bench) latenciesOfOne(ctx context.Context, crowd *crowd, name string, a
 	if _, err := receive(ctx, "the status of the launch", requested); err != nil {
 		return err
 	}
-	driver, err := crowd.boundDriver(ctx, name)
+	driver, err := workload.boundDriver(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -119,17 +119,17 @@ func (b *bench) latenciesOfOne(ctx context.Context, crowd *crowd, name string, a
 		phase corev1.PodPhase
 		state lifecycle.State
 	}{{corev1.PodRunning, lifecycle.DriverStarted}, {corev1.PodSucceeded, lifecycle.Succeeded}} {
-		shown := crowd.await(name, change.state)
+		shown := workload.await(name, change.state)
 		heard := b.sink.await(name, string(change.state))
 		begin := time.Now()
-		if err := crowd.setPhase(ctx, driver, change.phase); err != nil {
+		if err := workload.setPhase(ctx, driver, change.phase); err != nil {
 			return err
 		}
 		if at, err = receive(ctx, "the status of "+name, shown); err != nil {
 			return err
 		}
 		all.status = append(all.status, at.Sub(begin))
-		if crowd.operator != nil {
+		if workload.operator != nil {
 			continue
 		}
 		if at, err = receive(ctx, "the event of "+name, heard); err != nil {
@@ -137,20 +137,20 @@ func (b *bench) latenciesOfOne(ctx context.Context, crowd *crowd, name string, a
 		}
 		all.event = append(all.event, at.Sub(begin))
 	}
-	if _, err := crowd.untilAll(ctx, names, finished); err != nil {
+	if _, err := workload.untilAll(ctx, names, finished); err != nil {
 		return err
 	}
-	if err := crowd.remove(ctx, names); err != nil {
+	if err := workload.remove(ctx, names); err != nil {
 		return err
 	}
-	if _, err := crowd.untilAll(ctx, names, gone); err != nil {
+	if _, err := workload.untilAll(ctx, names, gone); err != nil {
 		return err
 	}
-	return b.untilEmpty(ctx, crowd.namespace)
+	return b.untilEmpty(ctx, workload.namespace)
 }
 
 // boundDriver is the driver of an application once it is on a node.
-func (c *crowd) boundDriver(ctx context.Context, name string) (driver *corev1.Pod, err error) {
+func (c *workload) boundDriver(ctx context.Context, name string) (driver *corev1.Pod, err error) {
 	return driver, until(ctx, "the driver of "+name+" to be on a node", func() (bool, error) {
 		driver, err = c.driver(ctx, name)
 		return err == nil && driver.Spec.NodeName != "", err

@@ -86,7 +86,7 @@ func (b *bench) measureLevels(ctx context.Context, memory, growth bool) error {
 func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) error {
 	aside := *b
 	var err error
-	if aside.world, err = b.another(ctx, fmt.Sprintf("beside-%d", many.there)); err != nil {
+	if aside.env, err = b.another(ctx, fmt.Sprintf("beside-%d", many.there)); err != nil {
 		return err
 	}
 	defer aside.close()
@@ -104,7 +104,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 		if livesOf[i], err = p.newLives(ctx, p.controller, apacheKind); err != nil {
 			return err
 		}
-		defer livesOf[i].crowd.close()
+		defer livesOf[i].workload.close()
 		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
 	}
 	turns := []int{0, 1}
@@ -183,8 +183,8 @@ func (b *bench) addFootprint(of string, its footprint) {
 	b.Add(partMemory, of, "heap", "MiB", its.heap)
 }
 
-// runningExecutors counts the executors of a crowd that run, from now on until the context ends. One that stops stays counted.
-func (c *crowd) runningExecutors(ctx context.Context) (*atomic.Int64, error) {
+// runningExecutors counts the executors of a workload that run, from now on until the context ends. One that stops stays counted.
+func (c *workload) runningExecutors(ctx context.Context) (*atomic.Int64, error) {
 	var count atomic.Int64
 	informer := c.pods(c.namespace, metav1.ListOptions{LabelSelector: "spark-role=executor", FieldSelector: "status.phase=Running"})
 	if err := informer.SetTransform(withoutContent); err != nil {
@@ -205,11 +205,11 @@ func withoutContent(object any) (any, error) {
 	return object, nil
 }
 
-// populace is a controller's crowd that runs on, with executors.
+// populace is a controller's workload that runs on, with executors.
 type populace struct {
 	*bench
 	controller *controller
-	crowd      *crowd
+	workload   *workload
 	// executors counts those that run, and there the applications.
 	executors *atomic.Int64
 	there     int
@@ -225,8 +225,8 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 	}
 	p := &populace{bench: b, controller: c}
 	ctx, p.stop = context.WithCancel(ctx)
-	if p.crowd, err = b.newCrowd(ctx, apacheKind, runs, nil); err == nil {
-		p.executors, err = p.crowd.runningExecutors(ctx)
+	if p.workload, err = b.newWorkload(ctx, apacheKind, runs, nil); err == nil {
+		p.executors, err = p.workload.runningExecutors(ctx)
 	}
 	if err != nil {
 		p.stop()
@@ -235,29 +235,29 @@ func (b *bench) newPopulace(ctx context.Context) (*populace, error) {
 	return p, err
 }
 
-// close ends the controller, and nobody watches the crowd any more.
+// close ends the controller, and nobody watches the workload any more.
 func (p *populace) close() {
-	p.crowd.close()
+	p.workload.close()
 	p.stop()
 	p.controller.Kill()
 }
 
-// grow has the crowd grow to a number of applications, and waits until all run, and their executors. It grows by steps: the
+// grow has the workload grow to a number of applications, and waits until all run, and their executors. It grows by steps: the
 // API server keeps each change of the last minute or so in memory.
 func (p *populace) grow(ctx context.Context, to int) error {
 	for p.there < to {
 		more := namesFrom(p.there, min(to-p.there, atOnce))
-		if err := p.crowd.create(ctx, more); err != nil {
+		if err := p.workload.create(ctx, more); err != nil {
 			return err
 		}
-		if _, err := p.crowd.untilAll(ctx, more, running); err != nil {
+		if _, err := p.workload.untilAll(ctx, more, running); err != nil {
 			return fmt.Errorf("%w\n%s", err, p.controller.Tail(20))
 		}
 		p.there += len(more)
 		err := until(ctx, fmt.Sprintf("the executors of %d applications to run", p.there), func() (bool, error) {
 			select {
-			case <-p.crowd.broken:
-				return false, p.crowd.failed
+			case <-p.workload.broken:
+				return false, p.workload.failed
 			default:
 				return p.executors.Load() >= int64(executorsEach*p.there), nil
 			}

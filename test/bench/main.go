@@ -22,9 +22,9 @@ import (
 
 // bench is a run.
 type bench struct {
-	*world
+	*env
 	*report.Report
-	// count is the number of applications that make a crowd; large says that a very large one is measured too.
+	// count is the number of applications that make a workload; large says that a very large one is measured too.
 	count int
 	large bool
 	// profiles is the folder for profiles of the controller; empty for none.
@@ -183,9 +183,9 @@ func (b *bench) measure(ctx context.Context, root string, wanted []string) error
 	return errors.Join(err, os.RemoveAll(dir)) // nobody asks why it was interrupted
 }
 
-// measureIn runs parts in a world whose files are in a folder.
+// measureIn runs parts in an env whose files are in a folder.
 func (b *bench) measureIn(ctx context.Context, root, dir string, wanted []string) (err error) {
-	if b.world, err = newWorld(ctx, root, dir); err != nil {
+	if b.env, err = newEnv(ctx, root, dir); err != nil {
 		return err
 	}
 	defer b.close()

@@ -51,7 +51,7 @@ func (b *bench) besideTrigger(ctx context.Context, answer time.Duration) (alone,
 	if alone, err = b.eventDelays(ctx); err != nil {
 		return nil, nil, err
 	}
-	others, err := b.newCrowd(ctx, apacheKind, held, nil)
+	others, err := b.newWorkload(ctx, apacheKind, held, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,10 +79,10 @@ func (b *bench) besideTrigger(ctx context.Context, answer time.Duration) (alone,
 
 // eventDelays are those of the events of lives that follow one another.
 func (b *bench) eventDelays(ctx context.Context) ([]time.Duration, error) {
-	crowd, err := b.newCrowd(ctx, apacheKind, held, nil)
+	workload, err := b.newWorkload(ctx, apacheKind, held, nil)
 	if err != nil {
 		return nil, err
 	}
-	its, err := b.latencies(ctx, crowd, b.lives()/3+1)
+	its, err := b.latencies(ctx, workload, b.lives()/3+1)
 	return its.event, err
 }

@@ -145,7 +145,7 @@ const runTime = 500 * time.Millisecond
 const quietTime = 1500 * time.Millisecond
 
 // record has a controller take an application through its life.
-func (w *world) record(ctx context.Context, k kind) (*recording, error) {
+func (w *env) record(ctx context.Context, k kind) (*recording, error) {
 	config, err := w.controllerConfig(ctx)
 	if err != nil {
 		return nil, err
@@ -160,54 +160,54 @@ func (w *world) record(ctx context.Context, k kind) (*recording, error) {
 		return nil, err
 	}
 	defer c.Kill()
-	crowd, err := w.newCrowd(ctx, k, held, nil)
+	workload, err := w.newWorkload(ctx, k, held, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer crowd.close()
-	life := &recording{namespace: crowd.namespace, name: namesFrom(999_999, 1)[0]}
-	if err := life.take(ctx, crowd, tape); err != nil {
+	defer workload.close()
+	life := &recording{namespace: workload.namespace, name: namesFrom(999_999, 1)[0]}
+	if err := life.take(ctx, workload, tape); err != nil {
 		return nil, fmt.Errorf("record the life of an application: %w\n%s", err, c.Tail(20))
 	}
 	return life, nil
 }
 
-func (r *recording) take(ctx context.Context, crowd *crowd, tape *recorder) error {
+func (r *recording) take(ctx context.Context, workload *workload, tape *recorder) error {
 	names := []string{r.name}
 	var ran time.Time
-	requested := crowd.await(r.name, lifecycle.DriverRequested)
+	requested := workload.await(r.name, lifecycle.DriverRequested)
 	var driver *corev1.Pod
 	taken := 0
 	for i, do := range [steps]func() error{
 		launches: func() error {
-			if err := crowd.create(ctx, names); err != nil {
+			if err := workload.create(ctx, names); err != nil {
 				return err
 			}
 			if _, err := receive(ctx, "the status of the launch", requested); err != nil {
 				return err
 			}
 			var err error
-			driver, err = crowd.driver(ctx, r.name)
+			driver, err = workload.driver(ctx, r.name)
 			return err
 		},
 		starts: func() error {
 			ran = time.Now()
-			if err := crowd.setPhase(ctx, driver, corev1.PodRunning); err != nil {
+			if err := workload.setPhase(ctx, driver, corev1.PodRunning); err != nil {
 				return err
 			}
-			return crowd.until(ctx, r.name, running)
+			return workload.until(ctx, r.name, running)
 		},
 		releases: func() error {
-			if err := crowd.setPhase(ctx, driver, corev1.PodSucceeded); err != nil {
+			if err := workload.setPhase(ctx, driver, corev1.PodSucceeded); err != nil {
 				return err
 			}
-			return crowd.until(ctx, r.name, finished)
+			return workload.until(ctx, r.name, finished)
 		},
 		departs: func() error {
-			if err := crowd.remove(ctx, names); err != nil {
+			if err := workload.remove(ctx, names); err != nil {
 				return err
 			}
-			return crowd.until(ctx, r.name, gone)
+			return workload.until(ctx, r.name, gone)
 		},
 	} {
 		if err := do(); err != nil {
@@ -247,7 +247,7 @@ func (r *recorder) quiet(life *recording) func() bool {
 }
 
 // driver is the driver Pod of an application.
-func (c *crowd) driver(ctx context.Context, name string) (*corev1.Pod, error) {
+func (c *workload) driver(ctx context.Context, name string) (*corev1.Pod, error) {
 	pods, err := c.Kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "spark-role=driver"})
 	if err != nil {
 		return nil, err
@@ -261,7 +261,7 @@ func (c *crowd) driver(ctx context.Context, name string) (*corev1.Pod, error) {
 }
 
 // setPhase moves a driver that is held, with one write: it runs and is ready, or it has succeeded.
-func (c *crowd) setPhase(ctx context.Context, driver *corev1.Pod, phase corev1.PodPhase) error {
+func (c *workload) setPhase(ctx context.Context, driver *corev1.Pod, phase corev1.PodPhase) error {
 	now := metav1.Now()
 	container := corev1.ContainerStatus{Name: driver.Spec.Containers[0].Name, Image: driver.Spec.Containers[0].Image}
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}

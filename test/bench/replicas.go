@@ -64,7 +64,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 	if err := b.untilWorking(ctx); err != nil {
 		return pace{}, nil, err
 	}
-	crowd, err := b.newCrowd(ctx, apacheKind, ends, nil)
+	workload, err := b.newWorkload(ctx, apacheKind, ends, nil)
 	if err != nil {
 		return pace{}, nil, err
 	}
@@ -74,7 +74,7 @@ func (b *bench) runReplicas(ctx context.Context, count int) (pace, []time.Durati
 			return pace{}, nil, err
 		}
 	}
-	p, err := crowd.run(ctx, b.shared())
+	p, err := workload.run(ctx, b.shared())
 	if err != nil {
 		return p, nil, fmt.Errorf("%w\n%s", err, replicas[0].Tail(20))
 	}

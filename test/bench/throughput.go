@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The stages of a crowd's life, as they are reported.
+// The stages of a workload's life, as they are reported.
 var stageNames = [reported]string{launched: "drivers exist", finished: "released", gone: "deleted"}
 
 const (
@@ -19,7 +19,7 @@ const (
 	rate   = "applications/s"
 )
 
-// pace is how long a crowd took for each stage: the first two from the first creation, the last from the first deletion.
+// pace is how long a workload took for each stage: the first two from the first creation, the last from the first deletion.
 type pace [reported]time.Duration
 
 // rates are numbers of applications in a second.
@@ -38,9 +38,9 @@ func (p pace) String() string {
 	return text[2:]
 }
 
-// run has a crowd live: all are created at once, and when all are finished, and the Pods are gone that go then, all are
+// run has a workload live: all are created at once, and when all are finished, and the Pods are gone that go then, all are
 // deleted.
-func (c *crowd) run(ctx context.Context, count int) (p pace, err error) {
+func (c *workload) run(ctx context.Context, count int) (p pace, err error) {
 	defer c.close()
 	names := namesFrom(0, count)
 	begin := time.Now()
@@ -120,11 +120,11 @@ func (b *bench) yardstick(ctx context.Context, k kind) (*yardstick, error) {
 func (b *bench) runBare(ctx context.Context, k kind, life *recording, workers, count int) (pace, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	crowd, err := b.newBare(ctx, k, life, workers)
+	workload, err := b.newBare(ctx, k, life, workers)
 	if err != nil {
 		return pace{}, err
 	}
-	p, err := crowd.run(ctx, count)
+	p, err := workload.run(ctx, count)
 	if err != nil {
 		return p, err
 	}
@@ -194,14 +194,14 @@ func (b *bench) measureThroughput(ctx context.Context) error {
 	return nil
 }
 
-// runFiresteel has a crowd live with Firesteel, and says what that cost, and how much Firesteel wrote for each.
+// runFiresteel has a workload live with Firesteel, and says what that cost, and how much Firesteel wrote for each.
 func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p pace, written float64, err error) {
 	c, err := b.startController(ctx, s)
 	if err != nil {
 		return p, 0, err
 	}
 	defer c.Kill()
-	crowd, err := b.newCrowd(ctx, k, ends, nil)
+	workload, err := b.newWorkload(ctx, k, ends, nil)
 	if err != nil {
 		return p, 0, err
 	}
@@ -210,7 +210,7 @@ func (b *bench) runFiresteel(ctx context.Context, k kind, s setup, of string) (p
 	if err != nil {
 		return p, 0, err
 	}
-	if p, err = crowd.run(ctx, b.count); err != nil {
+	if p, err = workload.run(ctx, b.count); err != nil {
 		return p, 0, fmt.Errorf("%w\n%s", err, c.Tail(20))
 	}
 	after, err := b.account(ctx, c, false)

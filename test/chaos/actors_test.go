@@ -29,7 +29,7 @@ type actor struct {
 }
 
 // perform has an actor act until the context ends.
-func (w *world) perform(ctx context.Context, a actor) error {
+func (w *env) perform(ctx context.Context, a actor) error {
 	d := rng.New(w.seed, a.name)
 	for {
 		select {
@@ -38,12 +38,12 @@ func (w *world) perform(ctx context.Context, a actor) error {
 			return nil
 		}
 		if w.act(ctx, a, d) {
-			w.tally.count(a.name)
+			w.counters.count(a.name)
 		}
 	}
 }
 
-func (w *world) act(ctx context.Context, a actor, d *rng.Rand) bool {
+func (w *env) act(ctx context.Context, a actor, d *rng.Rand) bool {
 	w.acting.RLock()
 	defer w.acting.RUnlock()
 	return ctx.Err() == nil && a.act(ctx, d)
@@ -51,8 +51,8 @@ func (w *world) act(ctx context.Context, a actor, d *rng.Rand) bool {
 
 // actors are those whose victims are applications, and the handlers. wild are the namespaces of those that may be
 // interfered with, and tight is one that has a quota.
-func (w *world) actors(wild []*populace, tight *populace) []actor {
-	anywhere := func(d *rng.Rand) *populace { return wild[d.Below(len(wild))] }
+func (w *env) actors(wild []*workload, tight *workload) []actor {
+	anywhere := func(d *rng.Rand) *workload { return wild[d.Below(len(wild))] }
 	return []actor{
 		{"pod vanished", time.Second, func(ctx context.Context, d *rng.Rand) bool {
 			return w.deleteAnyPod(ctx, d, anywhere(d).namespace, isDriver, new(int64))
@@ -87,20 +87,20 @@ func (w *world) actors(wild []*populace, tight *populace) []actor {
 }
 
 // deleteAnyPod deletes one of some Pods. It reports whether there was one.
-func (w *world) deleteAnyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool, grace *int64) bool {
+func (w *env) deleteAnyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool, grace *int64) bool {
 	pod := w.anyPod(ctx, d, namespace, sort)
 	return pod != nil && w.deletePod(ctx, pod, grace) == nil
 }
 
 // deletePod deletes a Pod; grace is in seconds, nil for the Pod's own.
-func (w *world) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
+func (w *env) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
 	return w.Kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 	})
 }
 
 // anyPod is one of the Pods of some sort; nil if there is none.
-func (w *world) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
+func (w *env) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort func(*corev1.Pod) bool) *corev1.Pod {
 	list, err := w.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil
@@ -113,7 +113,7 @@ func (w *world) anyPod(ctx context.Context, d *rng.Rand, namespace string, sort 
 }
 
 // replace deletes an application and makes another of its name, as soon as that is free.
-func (p *populace) replace(ctx context.Context, d *rng.Rand) bool {
+func (p *workload) replace(ctx context.Context, d *rng.Rand) bool {
 	app := p.any(d)
 	if app == nil || !p.remove(ctx, app) {
 		return false
@@ -129,7 +129,7 @@ func (p *populace) replace(ctx context.Context, d *rng.Rand) bool {
 }
 
 // pause has an actor wait for a moment, in which the API server may be restored.
-func (w *world) pause(ctx context.Context) {
+func (w *env) pause(ctx context.Context) {
 	w.acting.RUnlock()
 	defer w.acting.RLock()
 	select {
@@ -138,7 +138,7 @@ func (w *world) pause(ctx context.Context) {
 	}
 }
 
-func (p *populace) toggleQuota(ctx context.Context, d *rng.Rand) bool {
+func (p *workload) toggleQuota(ctx context.Context, d *rng.Rand) bool {
 	const name = "quota"
 	quotas := p.Kube.CoreV1().ResourceQuotas(p.namespace)
 	if quotas.Delete(ctx, name, metav1.DeleteOptions{}) == nil {
@@ -153,7 +153,7 @@ func (p *populace) toggleQuota(ctx context.Context, d *rng.Rand) bool {
 }
 
 // moveHandlers has each handler run elsewhere, or where it runs.
-func (w *world) moveHandlers(ctx context.Context, d *rng.Rand) bool {
+func (w *env) moveHandlers(ctx context.Context, d *rng.Rand) bool {
 	places := []string{"in-process", "external"}
 	return w.Configure(ctx, "config-handlers", map[string]string{"restart": places[d.Below(2)], "ttl": places[d.Below(2)]}) == nil
 }
@@ -189,13 +189,13 @@ func (m *memory) any(d *rng.Rand) (eventlog.Entry, bool) {
 }
 
 // repeatEvent tells the handlers of something that they may have heard before, and after what came later.
-func (w *world) repeatEvent(ctx context.Context, d *rng.Rand) bool {
+func (w *env) repeatEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	return found && w.tellHandlers(ctx, entry)
 }
 
 // forgeEvent tells the handlers of something that never was.
-func (w *world) forgeEvent(ctx context.Context, d *rng.Rand) bool {
+func (w *env) forgeEvent(ctx context.Context, d *rng.Rand) bool {
 	entry, found := w.lately.any(d)
 	if !found {
 		return false
@@ -229,7 +229,7 @@ func otherUID(source string) string {
 }
 
 // tellHandlers says yes where a handler heard it, whatever it made of it.
-func (w *world) tellHandlers(ctx context.Context, entry eventlog.Entry) bool {
+func (w *env) tellHandlers(ctx context.Context, entry eventlog.Entry) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	heard := false

@@ -60,19 +60,19 @@ func TestChaos(t *testing.T) {
 	run := &run{T: t, began: time.Now()}
 	t.Cleanup(run.end)
 	run.begin(dir, seed)
-	run.storm()
+	run.injectFaults()
 	run.settle()
-	run.judge()
+	run.checkInvariants()
 }
 
 // run is a run of the test.
 type run struct {
 	*testing.T
-	*world
+	*env
 	began     time.Time
-	calm      []*populace
-	wild      []*populace
-	everybody []*populace
+	calm      []*workload
+	wild      []*workload
+	everybody []*workload
 	// listening ends when nobody is to be heard any more.
 	listening errgroup.Group
 	stop      context.CancelFunc
@@ -95,13 +95,13 @@ func (r *run) begin(dir string, seed uint64) {
 	ctx := r.Context()
 	rates := gateway.Rates{Write: 0.08, Read: 0.05, TooOld: 0.5, WatchLife: 4 * time.Second, Stale: 0.03, Delay: 1500 * time.Millisecond}
 	var err error
-	r.world, err = newWorld(ctx, dir, seed, rates, newTally(*faultsFlag))
+	r.env, err = newEnv(ctx, dir, seed, rates, newCounters(*faultsFlag))
 	r.must(err)
 	for i := range 2 {
-		r.calm = append(r.calm, newPopulace(r.world, fmt.Sprintf("calm-%d", i), 8, 0))
+		r.calm = append(r.calm, newWorkload(r.env, fmt.Sprintf("calm-%d", i), 8, 0))
 	}
-	r.calm = append(r.calm, newPopulace(r.world, deadTenant, 4, 0), newPopulace(r.world, slowTenant, 4, 0))
-	r.wild = []*populace{newPopulace(r.world, "wild", 10, 15), newPopulace(r.world, "tight", 6, 10)}
+	r.calm = append(r.calm, newWorkload(r.env, deadTenant, 4, 0), newWorkload(r.env, slowTenant, 4, 0))
+	r.wild = []*workload{newWorkload(r.env, "wild", 10, 15), newWorkload(r.env, "tight", 6, 10)}
 	r.everybody = append(append(r.everybody, r.calm...), r.wild...)
 	for _, p := range r.everybody {
 		r.must(r.AddNamespace(ctx, p.namespace))
@@ -120,14 +120,14 @@ func (r *run) begin(dir string, seed uint64) {
 
 // end ends what still runs.
 func (r *run) end() {
-	if r.world != nil {
-		r.world.close()
+	if r.env != nil {
+		r.env.close()
 	}
 }
 
-// storm lets everything fail, until it was enough or something is wrong.
-func (r *run) storm() {
-	r.say("the storm begins")
+// injectFaults makes everything fail until there were enough faults or an invariant is violated.
+func (r *run) injectFaults() {
+	r.say("faults begin")
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	r.gateway.Storm()
@@ -160,19 +160,19 @@ func (r *run) storm() {
 	r.gateway.Calm()
 	r.stormy.Store(false)
 	r.replaceSink()
-	r.say("the storm is over")
+	r.say("faults are over")
 }
 
 // enough waits until there were as many faults as are wanted, or for as long as they may take, and for one of each.
 func (r *run) enough(ctx context.Context) error {
 	select {
-	case <-r.tally.enough:
+	case <-r.counters.enough:
 	case <-time.After(*lengthFlag):
 	case <-ctx.Done():
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for len(r.tally.missing(wanted())) > 0 && ctx.Err() == nil {
+	for len(r.counters.missing(wanted())) > 0 && ctx.Err() == nil {
 		select {
 		case <-time.After(poll):
 		case <-ctx.Done():
@@ -197,7 +197,7 @@ func (r *run) report(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		r.say("%d faults, %d applications came to their ends", r.tally.sum(), r.history.Ended())
+		r.say("%d faults, %d applications came to their ends", r.counters.sum(), r.history.Ended())
 		if violations := r.violations(); len(violations) > 0 {
 			return fmt.Errorf("%d violations, of which the first is: %s", len(violations), violations[0])
 		}
@@ -223,18 +223,18 @@ func (r *run) settle() {
 	for _, p := range r.wild {
 		_ = r.Kube.CoreV1().ResourceQuotas(p.namespace).Delete(ctx, "quota", metav1.DeleteOptions{})
 	}
-	r.doToAll("resumed", (*populace).resume, func(dialect.Application) bool { return true })
+	r.doToAll("resumed", (*workload).resume, func(dialect.Application) bool { return true })
 	calmed := time.Now()
 	r.until("what starts over to do so", func() ([]string, error) {
-		return r.ofEverybody(func(p *populace) ([]string, error) { return p.stuck(ctx, calmed) })
+		return r.ofEverybody(func(p *workload) ([]string, error) { return p.stuck(ctx, calmed) })
 	})
-	r.doToAll("deleted", (*populace).remove, func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
+	r.doToAll("deleted", (*workload).remove, func(app dialect.Application) bool { return app.GetLabels()[labelKind] == startsOver })
 	r.until("all applications to come to rest", func() ([]string, error) {
-		restless, err := r.ofEverybody(func(p *populace) ([]string, error) { return p.restless(ctx) })
+		restless, err := r.ofEverybody(func(p *workload) ([]string, error) { return p.restless(ctx) })
 		return append(restless, texts(r.history.Undelivered())...), err
 	})
 	r.say("all applications are at rest")
-	r.doToAll("deleted", (*populace).remove, func(dialect.Application) bool { return true })
+	r.doToAll("deleted", (*workload).remove, func(dialect.Application) bool { return true })
 	r.until("nothing to be left", func() ([]string, error) {
 		left, err := r.left(ctx)
 		return append(left, texts(r.history.Undelivered())...), err
@@ -243,7 +243,7 @@ func (r *run) settle() {
 }
 
 // ofEverybody is what is found in all namespaces.
-func (r *run) ofEverybody(find func(*populace) ([]string, error)) ([]string, error) {
+func (r *run) ofEverybody(find func(*workload) ([]string, error)) ([]string, error) {
 	var all []string
 	for _, p := range r.everybody {
 		found, err := find(p)
@@ -257,7 +257,7 @@ func (r *run) ofEverybody(find func(*populace) ([]string, error)) ([]string, err
 
 // doToAll does something to all applications of some sort that are there, until each was done or is gone.
 func (r *run) doToAll(
-	done string, do func(*populace, context.Context, dialect.Application) bool, sort func(dialect.Application) bool,
+	done string, do func(*workload, context.Context, dialect.Application) bool, sort func(dialect.Application) bool,
 ) {
 	did := map[types.UID]bool{}
 	r.until("all applications to be "+done, func() (left []string, err error) {

@@ -16,13 +16,13 @@ func isExecutor(pod *corev1.Pod) bool { return pod.Labels["spark-role"] == "exec
 
 // executors makes the executor Pods of drivers that run, as Spark in the driver would.
 type executors struct {
-	*world
+	*env
 	rng  *rng.Rand
 	seen map[types.UID]bool
 }
 
-func newExecutors(w *world) *executors {
-	return &executors{world: w, rng: rng.New(w.seed, "executors"), seen: map[types.UID]bool{}}
+func newExecutors(w *env) *executors {
+	return &executors{env: w, rng: rng.New(w.seed, "executors"), seen: map[types.UID]bool{}}
 }
 
 func (e *executors) see(ctx context.Context, driver *corev1.Pod) {

@@ -14,7 +14,7 @@ import (
 )
 
 // labelTaker takes labels off drivers' Pods.
-func (w *world) labelTaker(wild []*populace) actor {
+func (w *env) labelTaker(wild []*workload) actor {
 	return actor{"labels taken", 300 * time.Millisecond, func(ctx context.Context, d *rng.Rand) bool {
 		return w.takeLabels(ctx, d, wild[d.Below(len(wild))].namespace)
 	}}
@@ -22,7 +22,7 @@ func (w *world) labelTaker(wild []*populace) actor {
 
 // takeLabels takes one label or all off a driver's Pod, and sometimes puts them back. Those that choose what kwok does
 // with the Pod stay.
-func (w *world) takeLabels(ctx context.Context, d *rng.Rand, namespace string) bool {
+func (w *env) takeLabels(ctx context.Context, d *rng.Rand, namespace string) bool {
 	pod := w.anyPod(ctx, d, namespace, func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		return isDriver(pod) && !ended && pod.Labels["spark-role"] != ""
@@ -50,7 +50,7 @@ func (w *world) takeLabels(ctx context.Context, d *rng.Rand, namespace string) b
 				return
 			}
 			if w.label(ctx, pod, back) {
-				w.tally.count("labels put back")
+				w.counters.count("labels put back")
 			}
 		}()
 	}
@@ -58,7 +58,7 @@ func (w *world) takeLabels(ctx context.Context, d *rng.Rand, namespace string) b
 }
 
 // label changes labels of a Pod. It reports whether the Pod was there.
-func (w *world) label(ctx context.Context, pod *corev1.Pod, labels map[string]any) bool {
+func (w *env) label(ctx context.Context, pod *corev1.Pod, labels map[string]any) bool {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID, "labels": labels}})
 	if err != nil {
 		panic(err)

@@ -32,7 +32,7 @@ func place(namespace string) string {
 // nodePlaces are the places of the nodes.
 var nodePlaces = map[string]string{"node-0": "calm", "node-1": "wild", "node-2": "wild"}
 
-func (w *world) addNodes(ctx context.Context) error {
+func (w *env) addNodes(ctx context.Context) error {
 	for name, place := range nodePlaces {
 		if err := w.Plane.AddNode(ctx, name, map[string]string{labelPlace: place}); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (w *world) addNodes(ctx context.Context) error {
 var lossEndings = []string{"node came back", "node deleted", "node out of service"}
 
 // loseNodes has one node of the wild applications after the other be lost for a while, until the context ends.
-func (w *world) loseNodes(ctx context.Context) error {
+func (w *env) loseNodes(ctx context.Context) error {
 	d := rng.New(w.seed, "nodes")
 	var deck []string
 	for {
@@ -65,7 +65,7 @@ func (w *world) loseNodes(ctx context.Context) error {
 }
 
 // loseNode has a node be lost. What was begun is ended also when the context ends.
-func (w *world) loseNode(ctx context.Context, d *rng.Rand, node, ending string) error {
+func (w *env) loseNode(ctx context.Context, d *rng.Rand, node, ending string) error {
 	w.acting.RLock()
 	defer w.acting.RUnlock()
 	evicted, length := d.Chance(0.7), d.Between(500*time.Millisecond, 4*time.Second)
@@ -73,7 +73,7 @@ func (w *world) loseNode(ctx context.Context, d *rng.Rand, node, ending string) 
 	if err := w.patchNode(calm, node, nodeLost); err != nil {
 		return err
 	}
-	w.tally.count("node lost")
+	w.counters.count("node lost")
 	if evicted {
 		if err := w.deletePodsOf(calm, node, nil); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (w *world) loseNode(ctx context.Context, d *rng.Rand, node, ending string) 
 	case <-time.After(length):
 	case <-ctx.Done():
 	}
-	w.tally.count(ending)
+	w.counters.count(ending)
 	switch ending {
 	case "node deleted":
 		return w.replaceNode(calm, node)
@@ -102,7 +102,7 @@ const (
 	nodeServed = `{"metadata": {"labels": {"` + labelLost + `": null}}, "spec": {"taints": null}}`
 )
 
-func (w *world) patchNode(ctx context.Context, node, patch string) error {
+func (w *env) patchNode(ctx context.Context, node, patch string) error {
 	return persist(ctx, func(ctx context.Context) error {
 		_, err := w.Kube.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
@@ -110,7 +110,7 @@ func (w *world) patchNode(ctx context.Context, node, patch string) error {
 }
 
 // replaceNode deletes a node, and with it its Pods, as the collector of Pods does. Then a new node takes its name.
-func (w *world) replaceNode(ctx context.Context, node string) error {
+func (w *env) replaceNode(ctx context.Context, node string) error {
 	err := persist(ctx, func(ctx context.Context) error {
 		return ignore(w.Kube.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}), apierrors.IsNotFound)
 	})
@@ -126,7 +126,7 @@ func (w *world) replaceNode(ctx context.Context, node string) error {
 }
 
 // deletePodsOf deletes all Pods of a node; grace is in seconds, nil for each Pod's own.
-func (w *world) deletePodsOf(ctx context.Context, node string, grace *int64) error {
+func (w *env) deletePodsOf(ctx context.Context, node string, grace *int64) error {
 	return persist(ctx, func(ctx context.Context) error {
 		pods, err := w.Kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 		if err != nil {

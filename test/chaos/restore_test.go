@@ -46,7 +46,7 @@ func waitFor(ctx context.Context, length time.Duration) bool {
 }
 
 // inQuiet does something while no actor acts.
-func (w *world) inQuiet(do func() error) error {
+func (w *env) inQuiet(do func() error) error {
 	w.acting.Lock()
 	defer w.acting.Unlock()
 	return do()
@@ -71,7 +71,7 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 		return err
 	}
 	if raise {
-		r.tally.count("api restored")
+		r.counters.count("api restored")
 		return nil
 	}
 	for _, prefix := range []string{"controller", "handler"} {
@@ -79,7 +79,7 @@ func (r *run) restore(ctx context.Context, backup string, raise bool) error {
 			r.supervisor.Kill(name)
 		}
 	}
-	r.tally.count("api restored, versions used again")
+	r.counters.count("api restored, versions used again")
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (r *run) untilSeen(ctx context.Context) error {
 	})
 }
 
-// seeRestored has the history and the populaces know what a restored API server has.
+// seeRestored has the history and the workloads know what a restored API server has.
 func (r *run) seeRestored(ctx context.Context, revision string) error {
 	apps, err := r.applications(ctx)
 	if err != nil {
@@ -125,8 +125,8 @@ func (r *run) applications(ctx context.Context) ([]dialect.Application, error) {
 	return all, nil
 }
 
-// know has a populace tend its applications among some, and no others.
-func (p *populace) know(apps []dialect.Application) {
+// know has a workload tend its applications among some, and no others.
+func (p *workload) know(apps []dialect.Application) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.members = nil

@@ -10,7 +10,7 @@ import (
 )
 
 // programs are the folders with the programs of each version that takes turns: of this one only, or of an earlier one too.
-func (w *world) programs() []string {
+func (w *env) programs() []string {
 	if *versionsFlag == "" {
 		return []string{w.dir}
 	}
@@ -18,15 +18,15 @@ func (w *world) programs() []string {
 }
 
 // version is the folder that the nth of the programs that take turns is started from.
-func (w *world) version(n int) string {
+func (w *env) version(n int) string {
 	folders := w.programs()
 	return folders[n%len(folders)]
 }
 
-func (w *world) earlier() string { return filepath.Join(w.dir, "earlier") }
+func (w *env) earlier() string { return filepath.Join(w.dir, "earlier") }
 
 // buildEarlier builds the programs of another commit, in a work tree that is gone afterwards.
-func (w *world) buildEarlier(ctx context.Context, commit string) (err error) {
+func (w *env) buildEarlier(ctx context.Context, commit string) (err error) {
 	source := filepath.Join(w.dir, "source")
 	if err := command(ctx, "", "git", "worktree", "add", "--detach", source, commit); err != nil {
 		return err

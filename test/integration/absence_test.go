@@ -74,7 +74,7 @@ func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 			m.revive()
 			c.after(m)
 			m.told(app, c.states...)
-			if drivers := m.witness.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
 				m.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
 		})
@@ -106,7 +106,7 @@ func TestADriverThatVanishesUnseenIsMissed(t *testing.T) {
 
 func gone(m *mortal) {
 	m.Helper()
-	untilGone(m.scene, m.apps(), m.name)
+	untilGone(m.env, m.apps(), m.name)
 	m.empty()
 }
 
@@ -125,7 +125,7 @@ func endsEdited(m *mortal) {
 }
 
 // vanish removes a Pod without a trace.
-func (s *scene) vanish(pod string) {
+func (s *env) vanish(pod string) {
 	s.Helper()
 	now := int64(0)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}))

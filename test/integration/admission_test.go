@@ -15,7 +15,7 @@ import (
 // namespace of this test, since others look at the controller's refusals.
 func TestThePolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newEnv(t)
 	const denied = "spark.kubernetes.authenticate.driver.serviceAccountName"
 	s.admit("old", denied+": other") // before there is a policy
 	policy, err := os.ReadFile(configFolder + "/admission/sparkoperator-properties.yaml")
@@ -50,7 +50,7 @@ func TestThePolicyRefusesPropertiesThatGiveRights(t *testing.T) {
 const kubeflowApplications = "sparkapplications.sparkoperator.k8s.io"
 
 // admit checks that an application with a property is admitted.
-func (s *scene) admit(name, property string, arguments ...string) {
+func (s *env) admit(name, property string, arguments ...string) {
 	s.Helper()
 	if _, err := s.tryProperty(name, property, arguments...); err != nil {
 		s.Errorf("%s is refused: %v", property, err)
@@ -58,7 +58,7 @@ func (s *scene) admit(name, property string, arguments ...string) {
 }
 
 // tryProperty hands an application with a property to kubectl.
-func (s *scene) tryProperty(name, property string, arguments ...string) (string, error) {
+func (s *env) tryProperty(name, property string, arguments ...string) (string, error) {
 	manifest := fmt.Sprintf(`
 apiVersion: sparkoperator.k8s.io/v1beta2
 kind: SparkApplication

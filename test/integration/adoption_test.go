@@ -44,7 +44,7 @@ type fate struct {
 // is followed to its end and never joined by another, restarts, retention and time to live go on from where they were.
 func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	var left []*legacy
 	begun := map[*legacy]string{}
 	for name, f := range fates() {
@@ -57,10 +57,10 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 			t.Run(begun[l], func(t *testing.T) {
 				t.Parallel()
 				f := l.fate
-				l.scene = &scene{TB: t, suite: s.suite, ns: s.ns}
+				l.env = &env{TB: t, suite: s.suite, ns: s.ns}
 				f.after(l)
 				l.toldAsItWent()
-				if drivers := s.witness.driversOf(s.ns, l.ObjectMeta.Name); len(drivers) != len(l.drivers)+f.made {
+				if drivers := s.driverHistory.driversOf(s.ns, l.ObjectMeta.Name); len(drivers) != len(l.drivers)+f.made {
 					t.Errorf("it had %d drivers, want %v, and %d more", len(drivers), l.drivers, f.made)
 				}
 			})
@@ -88,7 +88,7 @@ func TestApplicationsOfTheApacheOperatorGoOn(t *testing.T) {
 
 // legacy is an application that the Apache operator left behind.
 type legacy struct {
-	*scene
+	*env
 	*sparkv1.SparkApplication
 	fate fate
 	// drivers are the Pods that it came with.
@@ -98,7 +98,7 @@ type legacy struct {
 const leftBehind = "../../pkg/dialect/apache/testdata/left-by-apache-operator.yaml"
 
 // recorded is an application as the Apache operator left it.
-func (s *scene) recorded(name string) *application {
+func (s *env) recorded(name string) *application {
 	s.Helper()
 	text, err := os.ReadFile(leftBehind)
 	s.must(err)
@@ -113,8 +113,8 @@ func (s *scene) recorded(name string) *application {
 	return nil
 }
 
-// left puts an application into the scene as it was left, under a name of its own.
-func (s *scene) left(f fate, name string) *legacy {
+// left puts an application into the env as it was left, under a name of its own.
+func (s *env) left(f fate, name string) *legacy {
 	s.Helper()
 	a := s.recorded(f.recorded)
 	a.app.Name, a.app.Finalizers = name, []string{"sparkapplications.spark.apache.org/finalizer"}
@@ -125,7 +125,7 @@ func (s *scene) left(f fate, name string) *legacy {
 	app.Status = a.app.Status
 	app, err := s.apps().UpdateStatus(s.Context(), app, metav1.UpdateOptions{})
 	s.must(err)
-	l := &legacy{scene: s, SparkApplication: app, fate: f}
+	l := &legacy{env: s, SparkApplication: app, fate: f}
 	if f.before != nil {
 		f.before(l)
 	}
@@ -157,7 +157,7 @@ func (l *legacy) driverOf(operator string, attempt int) *driver {
 	}, metav1.CreateOptions{})
 	l.must(err)
 	l.drivers = append(l.drivers, id+"-driver")
-	return l.scene.driver(l.ObjectMeta.Name, attempt)
+	return l.env.driver(l.ObjectMeta.Name, attempt)
 }
 
 func (l *legacy) label(pod, key, value string) {
@@ -180,7 +180,7 @@ func ran(attempt int, code int32) func(*legacy) {
 // adopted waits for the application to be Firesteel's.
 func (l *legacy) adopted() *sparkv1.SparkApplication {
 	l.Helper()
-	return until(l.scene, l.apps(), l.ObjectMeta.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
+	return until(l.env, l.apps(), l.ObjectMeta.Name, "be adopted", func(app *sparkv1.SparkApplication) bool { return app.Status.Firesteel != nil })
 }
 
 // toldAsItWent checks that what was told counts on from what was there.
@@ -222,7 +222,7 @@ func ends(attempt int) func(*legacy) {
 		if before := slices.Index(states, "Succeeded") - 1; before >= 0 && states[before] != "..." {
 			l.untilState(l.ObjectMeta.Name, states[before])
 		}
-		l.scene.driver(l.ObjectMeta.Name, attempt).succeed()
+		l.env.driver(l.ObjectMeta.Name, attempt).succeed()
 		l.released()
 	}
 }
@@ -256,7 +256,7 @@ func (l *legacy) released() {
 func (l *legacy) noneLeft() {
 	l.Helper()
 	for attempt := range 4 {
-		untilGone(l.scene, l.Kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
+		untilGone(l.env, l.Kube.CoreV1().Pods(l.ns), fmt.Sprintf("%s-%d-driver", l.ObjectMeta.Name, attempt))
 	}
 }
 
@@ -272,7 +272,7 @@ func (l *legacy) stays(attempt int) {
 func (l *legacy) goes() {
 	l.Helper()
 	l.delete(l.ObjectMeta.Name)
-	untilGone(l.scene, l.apps(), l.ObjectMeta.Name)
+	untilGone(l.env, l.apps(), l.ObjectMeta.Name)
 	l.noneLeft()
 }
 
@@ -427,15 +427,15 @@ func over() map[string]fate {
 		},
 		"a time to live that is over ends": {
 			recorded: "resource-released", change: func(a *application) { a.TTL(time.Hour) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name) },
+			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) },
 		},
 		"a deletion that was begun is ended": {
 			recorded: "running-healthy", before: func(l *legacy) { runs(0)(l); l.delete(l.ObjectMeta.Name) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name); l.noneLeft() }, told: "ResourceReleased",
+			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name); l.noneLeft() }, told: "ResourceReleased",
 		},
 		"a deletion of what has ended is ended": {
 			recorded: "resource-released", before: func(l *legacy) { l.delete(l.ObjectMeta.Name) },
-			after: func(l *legacy) { untilGone(l.scene, l.apps(), l.ObjectMeta.Name) }, untouched: true,
+			after: func(l *legacy) { untilGone(l.env, l.apps(), l.ObjectMeta.Name) }, untouched: true,
 		},
 	}
 }

@@ -23,7 +23,7 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 	for name, c := range map[string]struct {
 		bad *application
 		// before is what exists when the bad application comes; the good one runs by then.
-		before func(*scene)
+		before func(*env)
 		// reason is the condition's, says are parts of its message, and event is the reason of the Kubernetes Event.
 		reason string
 		says   []string
@@ -96,29 +96,29 @@ func TestBadInputIsNamedAndDisturbsNobody(t *testing.T) {
 			reason: "ServiceAccountNotFound", event: "SchedulingFailure", says: []string{"bad-0-driver", `"nobody" not found`},
 		},
 		"a quota on pods": {
-			bad: App("bad"), before: func(s *scene) { s.limit("pods", "1") },
+			bad: App("bad"), before: func(s *env) { s.limit("pods", "1") },
 			reason: "QuotaExceeded", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "exceeded quota: quota", "limited: pods=1"},
 		},
 		"a quota on the Service after the Pod": {
-			bad: App("bad"), before: func(s *scene) { s.limit("services", "1") },
+			bad: App("bad"), before: func(s *env) { s.limit("services", "1") },
 			reason: "QuotaExceeded", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "exceeded quota: quota", "limited: services=1"},
 		},
 		"an admission policy": {
-			bad: App("bad"), before: func(s *scene) { s.forbid("bad-0-driver", "no bad drivers here") },
+			bad: App("bad"), before: func(s *env) { s.forbid("bad-0-driver", "no bad drivers here") },
 			reason: "Invalid", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "no bad drivers here"},
 		},
 		"a Pod of its name that is somebody else's": {
-			bad: App("bad"), before: func(s *scene) { s.foreignPod("bad-0-driver") },
+			bad: App("bad"), before: func(s *env) { s.foreignPod("bad-0-driver") },
 			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Pod", "bad-0-driver", "belongs to", "rename it or the application"},
 		},
 		"a Service of its name that is somebody else's": {
-			bad: App("bad"), before: func(s *scene) { s.foreignService("bad-0-driver-svc") },
+			bad: App("bad"), before: func(s *env) { s.foreignService("bad-0-driver-svc") },
 			reason: "NameTaken", event: "SchedulingFailure", says: []string{"Service", "bad-0-driver-svc", "belongs to", "rename it or the application"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			good := s.create(App("good"))
 			s.untilState("good", "DriverRequested")
 			if c.before != nil {
@@ -171,7 +171,7 @@ func volumes(a *application, count int, kind string, properties ...string) *appl
 // What can never run is refused as soon as it is applied, and what does not do what it says runs with a warning.
 func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	for name, c := range map[string]struct{ spec, says string }{
 		"a version that is no label": {
 			`{runtimeVersions: {sparkVersion: 4.1+mine}}`, `"4.1+mine" cannot be the label spark-version: write letters`,
@@ -199,7 +199,7 @@ func TestTheAPIServerRefusesWhatCanNeverRun(t *testing.T) {
 
 // limit sets a quota, and waits until it is enforced. Who counts what there is counts once, and may not know of all yet:
 // then the quota is set anew.
-func (s *scene) limit(kind corev1.ResourceName, count string) {
+func (s *env) limit(kind corev1.ResourceName, count string) {
 	s.Helper()
 	quotas := s.Kube.CoreV1().ResourceQuotas(s.ns)
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
@@ -228,7 +228,7 @@ func (s *scene) limit(kind corev1.ResourceName, count string) {
 }
 
 // creating tries to create a Pod.
-func (s *scene) creating(pod string) func(context.Context, metav1.CreateOptions) error {
+func (s *env) creating(pod string) func(context.Context, metav1.CreateOptions) error {
 	return func(ctx context.Context, tried metav1.CreateOptions) error {
 		_, err := s.Kube.CoreV1().Pods(s.ns).Create(ctx, plainPod(pod), tried)
 		return err
@@ -236,7 +236,7 @@ func (s *scene) creating(pod string) func(context.Context, metav1.CreateOptions)
 }
 
 // untilRefused waits until the API server, which caches quotas and policies, refuses what is tried without effect.
-func (s *scene) untilRefused(because string, create func(context.Context, metav1.CreateOptions) error) {
+func (s *env) untilRefused(because string, create func(context.Context, metav1.CreateOptions) error) {
 	s.Helper()
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		err := create(ctx, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
@@ -245,7 +245,7 @@ func (s *scene) untilRefused(because string, create func(context.Context, metav1
 }
 
 // forbid has an admission policy refuse a Pod of that name, and waits until it does.
-func (s *scene) forbid(pod, because string) {
+func (s *env) forbid(pod, because string) {
 	s.Helper()
 	_, err := s.kubectl(fmt.Sprintf(`
 apiVersion: admissionregistration.k8s.io/v1
@@ -275,13 +275,13 @@ func plainPod(name string) *corev1.Pod {
 	}
 }
 
-func (s *scene) foreignPod(name string) {
+func (s *env) foreignPod(name string) {
 	s.Helper()
 	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), plainPod(name), metav1.CreateOptions{})
 	s.must(err)
 }
 
-func (s *scene) foreignService(name string) {
+func (s *env) foreignService(name string) {
 	s.Helper()
 	_, err := s.Kube.CoreV1().Services(s.ns).Create(s.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"mine": "true"}},
@@ -291,7 +291,7 @@ func (s *scene) foreignService(name string) {
 }
 
 // untilNoDriverOf waits until an application has no driver: one that has stopped is released before its Pod is gone.
-func (s *scene) untilNoDriverOf(app string) {
+func (s *env) untilNoDriverOf(app string) {
 	s.Helper()
 	selector := metav1.ListOptions{LabelSelector: kubelet.DriverSelector + ",spark.operator/spark-app-name=" + app}
 	var left []corev1.Pod
@@ -310,7 +310,7 @@ func (s *scene) untilNoDriverOf(app string) {
 
 func TestAnImageThatDoesNotExistIsNamed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Conf("spark.kubernetes.container.image", "example.com/no/such:image"))
 	d := s.driver("pi", 0)
 	for _, reason := range []string{"ErrImagePull", "ImagePullBackOff"} {
@@ -331,7 +331,7 @@ func TestAnImageThatDoesNotExistIsNamed(t *testing.T) {
 // What cannot be decoded is told on the object, and begins once it is mended.
 func TestAnObjectThatCannotBeDecodedWaitsForItsCorrection(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	_, err := s.kubectl(`
 apiVersion: spark.apache.org/v1
 kind: SparkApplication

@@ -43,7 +43,7 @@ func TestALifeStaysWithinItsWriteBudget(t *testing.T) {
 	} {
 		t.Run("on Spark "+version, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi").Spark(version))
 			s.run("pi", 0).succeed()
 			s.untilState("pi", "ResourceReleased")
@@ -62,7 +62,7 @@ func TestALifeStaysWithinItsWriteBudget(t *testing.T) {
 // An application at rest has its cursor written once, and costs nothing from then on.
 func TestTheCursorIsWrittenOnceAtRest(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
 	s.run("pi", 0)
 	s.told(app, plainLife[:5]...)
@@ -98,7 +98,7 @@ func TestTheControllerIsSmallAtRest(t *testing.T) {
 	}
 }
 
-func residentKiB(s *scene, pid int, what string) (size int) {
+func residentKiB(s *env, pid int, what string) (size int) {
 	s.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	s.must(err)
@@ -108,8 +108,8 @@ func residentKiB(s *scene, pid int, what string) (size int) {
 	return size
 }
 
-// requestsAtRest are the controller's requests about the scene, once no more come.
-func (s *scene) requestsAtRest() []controlplane.Request {
+// requestsAtRest are the controller's requests about the env, once no more come.
+func (s *env) requestsAtRest() []controlplane.Request {
 	s.Helper()
 	var requests []controlplane.Request
 	quietSince := time.Now()
@@ -123,8 +123,8 @@ func (s *scene) requestsAtRest() []controlplane.Request {
 	return requests
 }
 
-// requests are the controller's about the scene, until now.
-func (s *scene) requests() []controlplane.Request {
+// requests are the controller's about the env, until now.
+func (s *env) requests() []controlplane.Request {
 	s.Helper()
 	all, err := s.audit.Requests()
 	s.must(err)
@@ -133,7 +133,7 @@ func (s *scene) requests() []controlplane.Request {
 
 // within checks requests against a budget, and prints the account. What the budget does not name, costs nothing, or
 // was refused, is beyond it.
-func (s *scene) within(allowed budget, requests []controlplane.Request) {
+func (s *env) within(allowed budget, requests []controlplane.Request) {
 	s.Helper()
 	spent := map[string]int{}
 	for _, request := range requests {

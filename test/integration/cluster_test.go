@@ -32,9 +32,9 @@ var madeForClusters = []schema.GroupVersionResource{
 }
 
 // runningCluster has a cluster come to run, whose master stands for two workers.
-func runningCluster(t *testing.T, c *standalone) (*scene, *master, *sparkv1.SparkCluster) {
+func runningCluster(t *testing.T, c *standalone) (*env, *master, *sparkv1.SparkCluster) {
 	t.Helper()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	m := s.newMaster()
 	m.has(2)
 	s.answersFor(m, c.cluster.Name)
@@ -54,7 +54,7 @@ func ofPlain(name string) []string {
 
 func TestAClusterIsReadyWhenItsWorkersAreRegistered(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	m := s.newMaster()
 	s.answersFor(m, "c")
 	c := s.createCluster(Cluster("c"))
@@ -117,7 +117,7 @@ func TestAClusterDegradesAndRecovers(t *testing.T) {
 
 func TestAClusterIsScaledByHand(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	_, err := s.kubectl("", "scale", "sparkclusters.spark.apache.org/c", "--replicas=5")
@@ -130,7 +130,7 @@ func TestAClusterIsScaledByHand(t *testing.T) {
 
 func TestAnAutoscalerAloneScales(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c").Workers(2, 1, 4))
 	scaled := slices.Insert(ofPlain("c"), 0, "HorizontalPodAutoscaler c-worker-hpa")
 	s.untilOwned(scaled...)
@@ -189,7 +189,7 @@ func TestAnEditRollsOut(t *testing.T) {
 
 func TestTheTypeOfAServiceCanBeEdited(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	services := s.Kube.CoreV1().Services(s.ns)
@@ -251,7 +251,7 @@ func workerTemplate(pod corev1.PodSpec) *sparkv1.WorkerSpec {
 
 func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	_, err := s.Kube.CoreV1().ResourceQuotas(s.ns).Create(t.Context(), quota("count/statefulsets.apps", "1"), metav1.CreateOptions{})
 	s.must(err)
 	until(s, s.Kube.CoreV1().ResourceQuotas(s.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Hard) > 0 })
@@ -274,7 +274,7 @@ func TestAClusterThatIsRefusedIsReleased(t *testing.T) {
 
 func TestANameThatIsTakenFailsTheCluster(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	_, err := s.Kube.CoreV1().Services(s.ns).Create(t.Context(), &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "c-worker-svc"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 	}, metav1.CreateOptions{})
@@ -302,7 +302,7 @@ func TestAMinimumAboveTheMaximumIsTold(t *testing.T) {
 
 func TestASuspendedClusterIsHeld(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c").Suspended())
 	s.untilClusterCondition("c", "Ready", metav1.ConditionFalse, "Suspended")
 	if owned := s.owned(); len(owned) > 0 {
@@ -320,7 +320,7 @@ func TestASuspendedClusterIsHeld(t *testing.T) {
 
 func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	before := s.statefulSet("c-worker")
@@ -347,7 +347,7 @@ func TestAnOrphaningDeletionLeavesWhatThereIs(t *testing.T) {
 // While nobody is there the garbage collector orphans what there is, Pods and all.
 func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	away := s.ownController(controller{sink: s.sink.URL()})
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
@@ -377,7 +377,7 @@ func TestAnOrphaningDeletionThatNobodySawDoesNotHang(t *testing.T) {
 // What the Apache operator left goes on without a restart: its StatefulSets keep what cannot be changed, and what they run.
 func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	c := Cluster("c").Obj()
 	c.Finalizers = []string{"sparkclusters.spark.apache.org/finalizer"}
 	c, err := s.clusters().Create(t.Context(), c, metav1.CreateOptions{})
@@ -408,7 +408,7 @@ func TestAClusterOfTheApacheOperatorIsAdopted(t *testing.T) {
 }
 
 // leaveApaches makes what the Apache operator makes of a cluster.
-func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
+func (s *env) leaveApaches(c *sparkv1.SparkCluster) {
 	s.Helper()
 	for _, role := range []string{"master", "worker"} {
 		set := &appsv1.StatefulSet{
@@ -440,7 +440,7 @@ func (s *scene) leaveApaches(c *sparkv1.SparkCluster) {
 
 func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.must(s.Configure(t.Context(), "config-clusters", map[string]string{"master-start-timeout": "3s"}))
 	t.Cleanup(func() {
 		s.must(s.Configure(context.Background(), "config-clusters", map[string]string{"master-start-timeout": ""}))
@@ -457,7 +457,7 @@ func TestAMasterThatNeverAnswersFailsTheCluster(t *testing.T) {
 
 func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	const manifest = `{"apiVersion": "spark.apache.org/v1", "kind": "SparkCluster", "metadata": {"name": "odd"}, "spec": {
 		"runtimeVersions": {"sparkVersion": "4.1.1"}, "clusterTolerations": {"instanceConfig": {"initWorkers": 1, "minWorkers": 1, "maxWorkers": 1}},
 		"masterSpec": {"statefulSetSpec": {"template": {"spec": {"containers": 5}}}}}}`
@@ -473,7 +473,7 @@ func TestAClusterThatCannotBeDecodedIsReported(t *testing.T) {
 func TestManyClustersAreReadySoon(t *testing.T) {
 	alone(t)
 	const many, limit = 100, 30 * time.Second
-	s := newScene(t)
+	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL()})
 	m := s.newMaster()
 	m.has(2)

@@ -51,18 +51,18 @@ func (c *standalone) Suspended() *standalone {
 	return c
 }
 
-func (s *scene) clusters() sparkclient.SparkClusterInterface {
+func (s *env) clusters() sparkclient.SparkClusterInterface {
 	return s.Spark.SparkV1().SparkClusters(s.ns)
 }
 
-func (s *scene) createCluster(c *standalone) *sparkv1.SparkCluster {
+func (s *env) createCluster(c *standalone) *sparkv1.SparkCluster {
 	s.Helper()
 	created, err := s.clusters().Create(s.Context(), c.Obj(), metav1.CreateOptions{})
 	s.must(err)
 	return created
 }
 
-func (s *scene) editCluster(name string, change func(*sparkv1.SparkCluster)) {
+func (s *env) editCluster(name string, change func(*sparkv1.SparkCluster)) {
 	s.Helper()
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		c, err := s.clusters().Get(ctx, name, metav1.GetOptions{})
@@ -86,7 +86,7 @@ func property(c *sparkv1.SparkCluster, key, value string) {
 	c.Spec.SparkConf[key] = value
 }
 
-func (s *scene) untilClusterState(name, state string) *sparkv1.SparkCluster {
+func (s *env) untilClusterState(name, state string) *sparkv1.SparkCluster {
 	s.Helper()
 	return until(s, s.clusters(), name, "be "+state, func(c *sparkv1.SparkCluster) bool {
 		return c.Status.CurrentState != nil && c.Status.CurrentState.CurrentStateSummary == state
@@ -94,7 +94,7 @@ func (s *scene) untilClusterState(name, state string) *sparkv1.SparkCluster {
 }
 
 // untilClusterCondition waits for a condition of a cluster; without a reason, for one of any.
-func (s *scene) untilClusterCondition(name, condition string, status metav1.ConditionStatus, reason string) *sparkv1.SparkCluster {
+func (s *env) untilClusterCondition(name, condition string, status metav1.ConditionStatus, reason string) *sparkv1.SparkCluster {
 	s.Helper()
 	return until(s, s.clusters(), name, fmt.Sprintf("have the condition %s=%s/%s", condition, status, reason), func(c *sparkv1.SparkCluster) bool {
 		found := meta.FindStatusCondition(c.Status.Conditions, condition)
@@ -109,7 +109,7 @@ func messageOf(c *sparkv1.SparkCluster, condition string) string {
 	return ""
 }
 
-func (s *scene) statefulSet(name string) *appsv1.StatefulSet {
+func (s *env) statefulSet(name string) *appsv1.StatefulSet {
 	s.Helper()
 	set, err := s.Kube.AppsV1().StatefulSets(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -117,13 +117,13 @@ func (s *scene) statefulSet(name string) *appsv1.StatefulSet {
 }
 
 // untilSet waits for a StatefulSet to be as it should be.
-func (s *scene) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) *appsv1.StatefulSet {
+func (s *env) untilSet(name, what string, holds func(*appsv1.StatefulSet) bool) *appsv1.StatefulSet {
 	s.Helper()
 	return until(s, s.Kube.AppsV1().StatefulSets(s.ns), name, what, holds)
 }
 
 // rollOut does the work of the controller of StatefulSets, which does not run here: all Pods are there and ready.
-func (s *scene) rollOut(name string) {
+func (s *env) rollOut(name string) {
 	s.Helper()
 	set := s.untilSet(name, "exist", func(*appsv1.StatefulSet) bool { return true })
 	set.Status = appsv1.StatefulSetStatus{
@@ -135,7 +135,7 @@ func (s *scene) rollOut(name string) {
 }
 
 // clusterToldOf waits until the sink has taken a cluster's story.
-func (s *scene) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []eventlog.Entry {
+func (s *env) clusterToldOf(c *sparkv1.SparkCluster, states ...string) []eventlog.Entry {
 	s.Helper()
 	var its []eventlog.Entry
 	s.untilDelivered(fmt.Sprintf("the story %v of %s", states, c.Name), func(heard []eventlog.Entry) bool {
@@ -163,7 +163,7 @@ type master struct {
 }
 
 // newMaster answers that it has no workers.
-func (s *scene) newMaster() *master {
+func (s *env) newMaster() *master {
 	s.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(s.hostAddress(), "0"))
 	s.must(err)
@@ -177,10 +177,10 @@ func (s *scene) newMaster() *master {
 	return m
 }
 
-// masterPod is the Pod that the masters of a scene are said to be. The API server asks no address but a Pod's.
+// masterPod is the Pod that the masters of an env are said to be. The API server asks no address but a Pod's.
 const masterPod = "masters"
 
-func (s *scene) bindAddress() {
+func (s *env) bindAddress() {
 	s.Helper()
 	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod, err := pods.Create(s.Context(), &corev1.Pod{
@@ -195,7 +195,7 @@ func (s *scene) bindAddress() {
 }
 
 // hostAddress is one that the API server agrees to ask: no loopback.
-func (s *scene) hostAddress() string {
+func (s *env) hostAddress() string {
 	s.Helper()
 	addresses, err := net.InterfaceAddrs()
 	s.must(err)
@@ -225,7 +225,7 @@ func (m *master) answers(code, workers int) {
 }
 
 // answersFor has the master answer as that of a cluster.
-func (s *scene) answersFor(m *master, cluster string) {
+func (s *env) answersFor(m *master, cluster string) {
 	s.Helper()
 	address := m.server.Listener.Addr().(*net.TCPAddr)
 	_, err := s.Kube.CoreV1().Endpoints(s.ns).Create(s.Context(), &corev1.Endpoints{ //nolint:staticcheck // what the API server goes by
@@ -258,8 +258,8 @@ func (s *suite) letAskMasters(ctx context.Context) error {
 	return err
 }
 
-// owned are the objects that clusters own in the scene, by kind and name.
-func (s *scene) owned() []string {
+// owned are the objects that clusters own in the env, by kind and name.
+func (s *env) owned() []string {
 	s.Helper()
 	var names []string
 	for _, kind := range madeForClusters {
@@ -274,7 +274,7 @@ func (s *scene) owned() []string {
 }
 
 // untilOwned waits until clusters own just these objects.
-func (s *scene) untilOwned(names ...string) {
+func (s *env) untilOwned(names ...string) {
 	s.Helper()
 	var owned []string
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {

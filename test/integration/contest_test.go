@@ -16,7 +16,7 @@ import (
 // Firesteel is alone.
 func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi"))
 	d := s.run("pi", 0)
@@ -45,13 +45,13 @@ func TestADriverOutlivesWhatBecomesOfItsStatus(t *testing.T) {
 	s.untilState("pi", "RunningHealthy")
 	d.succeed()
 	s.untilState("pi", "ResourceReleased")
-	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 1 {
+	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
 		t.Errorf("it had %d drivers", len(drivers))
 	}
 }
 
 // overwrite writes a status as an operator does that does not know Firesteel's fields.
-func (s *scene) overwrite(name string) {
+func (s *env) overwrite(name string) {
 	s.Helper()
 	s.must(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		app, err := s.apps().Get(s.Context(), name, metav1.GetOptions{})
@@ -70,7 +70,7 @@ func (s *scene) overwrite(name string) {
 }
 
 // patchStatus merges into the status.
-func (s *scene) patchStatus(name, status string) {
+func (s *env) patchStatus(name, status string) {
 	s.Helper()
 	_, err := s.apps().Patch(s.Context(), name, types.MergePatchType, []byte(`{"status":`+status+`}`), metav1.PatchOptions{}, "status")
 	s.must(err)
@@ -82,7 +82,7 @@ func TestAStatusThatIsRemovedIsRestored(t *testing.T) {
 	for name, status := range map[string]string{"all of it": `null`, "the record": `{"firesteel":null}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0))
 			s.run("pi", 0).exit(1)
 			d := s.run("pi", 1)
@@ -92,7 +92,7 @@ func TestAStatusThatIsRemovedIsRestored(t *testing.T) {
 			d.succeed()
 			s.untilState("pi", "ResourceReleased")
 			s.told(app, restarted.states...)
-			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 2 {
+			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 2 {
 				t.Errorf("it had %d drivers", len(drivers))
 			}
 		})
@@ -102,7 +102,7 @@ func TestAStatusThatIsRemovedIsRestored(t *testing.T) {
 // What cannot be decoded has its driver deleted with it, even where it is to leave its dependents behind.
 func TestAnObjectThatCannotBeDecodedLeavesNoDriver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 	_, err := s.apps().Patch(t.Context(), "pi", types.MergePatchType,

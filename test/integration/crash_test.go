@@ -23,7 +23,7 @@ import (
 // life is what an application goes through, at the controller's pace.
 type life struct {
 	// live creates an application, and returns it when it is gone.
-	live func(s *scene, name string) *sparkv1.SparkApplication
+	live func(s *env, name string) *sparkv1.SparkApplication
 	// states are the story, in order, and drivers how many there are in it.
 	states  []string
 	drivers int
@@ -31,7 +31,7 @@ type life struct {
 
 // restarted fails at its first attempt, succeeds at its second, and is deleted by its time to live.
 var restarted = life{
-	live: func(s *scene, name string) *sparkv1.SparkApplication {
+	live: func(s *env, name string) *sparkv1.SparkApplication {
 		s.Helper()
 		app := s.create(App(name).ConfigMap(name+"-settings", "key", "value").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
 		s.run(name, 0).exit(1)
@@ -46,7 +46,7 @@ var restarted = life{
 
 // cutShort is deleted while its driver runs.
 var cutShort = life{
-	live: func(s *scene, name string) *sparkv1.SparkApplication {
+	live: func(s *env, name string) *sparkv1.SparkApplication {
 		s.Helper()
 		app := s.create(App(name))
 		s.run(name, 0)
@@ -59,11 +59,11 @@ var cutShort = life{
 }
 
 // live goes through a life, and checks that no step of it was lost, or taken twice.
-func (s *scene) live(life life, name string) {
+func (s *env) live(life life, name string) {
 	s.Helper()
 	app := life.live(s, name)
 	s.told(app, life.states...)
-	if drivers := s.witness.driversOf(s.ns, name); len(drivers) != life.drivers {
+	if drivers := s.driverHistory.driversOf(s.ns, name); len(drivers) != life.drivers {
 		s.Errorf("%s had %d drivers, want %d", name, len(drivers), life.drivers)
 	}
 }
@@ -135,9 +135,9 @@ func numbered(lines []string) string {
 	return text
 }
 
-// mortal is a scene with a controller of its own, which dies. Several tests may enter it, one after another.
+// mortal is an env with a controller of its own, which dies. Several tests may enter it, one after another.
 type mortal struct {
-	*scene
+	*env
 	proxy *proxy
 	// environment are variables of the controller.
 	environment []string
@@ -153,7 +153,7 @@ type mortal struct {
 
 func newMortal(t *testing.T, environment ...string) *mortal {
 	t.Helper()
-	m := &mortal{scene: newScene(t), environment: environment}
+	m := &mortal{env: newEnv(t), environment: environment}
 	config, err := m.ConfigOf(t.Context(), firesteel.SystemNamespace, "controller")
 	m.must(err)
 	m.proxy, err = newProxy(config, m.ns)
@@ -165,10 +165,10 @@ func newMortal(t *testing.T, environment ...string) *mortal {
 	return m
 }
 
-// enter has the scene be a test's, with another application.
+// enter has the env be a test's, with another application.
 func (m *mortal) enter(t *testing.T) {
 	m.entered++
-	m.scene = &scene{TB: t, suite: m.suite, ns: m.ns}
+	m.env = &env{TB: t, suite: m.suite, ns: m.ns}
 	m.name = fmt.Sprintf("pi-%d", m.entered)
 	m.dead = make(chan struct{})
 	m.sink.SetAnswer(m.ns, sink.Accept)
@@ -250,7 +250,7 @@ func TestEachWriteMayFailOnce(t *testing.T) {
 			for how, answered := range map[string]bool{"unanswered": true, "undone": false} {
 				t.Run(fmt.Sprintf("write %d %s %s", i+1, write, how), func(t *testing.T) {
 					t.Parallel()
-					s := &scene{TB: t, suite: m.suite, ns: m.ns}
+					s := &env{TB: t, suite: m.suite, ns: m.ns}
 					name := fmt.Sprintf("%s-%d", how, i+1)
 					var failed atomic.Bool
 					m.proxy.set(name, trap{at: i + 1, answered: answered, spring: func() { failed.Store(true) }})
@@ -273,7 +273,7 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 	m := newMortal(t)
 	_, err := m.Kube.CoreV1().ResourceQuotas(m.ns).Create(t.Context(), quota(corev1.ResourcePods, "1"), metav1.CreateOptions{})
 	m.must(err)
-	until(m.scene, m.Kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
+	until(m.env, m.Kube.CoreV1().ResourceQuotas(m.ns), "quota", "count", func(q *corev1.ResourceQuota) bool { return len(q.Status.Used) > 0 })
 	var lost atomic.Bool
 	m.proxy.set(m.name, trap{at: driver, answered: true, spring: func() { lost.Store(true) }})
 	m.live(cutShort, m.name)
@@ -285,7 +285,7 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 // Replicas overlap on every roll-out. What both of them do is done once.
 func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	for range 2 {
 		s.ownController(controller{sink: s.sink.URL()})
 	}
@@ -293,7 +293,7 @@ func TestTwoControllersAtOnceDoNoHarm(t *testing.T) {
 		for i := range 8 {
 			t.Run(fmt.Sprintf("application %d", i), func(t *testing.T) {
 				t.Parallel()
-				s := &scene{TB: t, suite: s.suite, ns: s.ns}
+				s := &env{TB: t, suite: s.suite, ns: s.ns}
 				s.live(restarted, fmt.Sprintf("pi-%d", i))
 			})
 		}

@@ -19,16 +19,16 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 	t.Parallel()
 	const name, selector = "pod", "watched=yes"
 	now, later := int64(0), int64(30)
-	patch := func(s *scene, kind types.PatchType, text string) {
+	patch := func(s *env, kind types.PatchType, text string) {
 		s.Helper()
 		_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), name, kind, []byte(text), metav1.PatchOptions{})
 		s.must(err)
 	}
-	remove := func(s *scene, grace *int64) {
+	remove := func(s *env, grace *int64) {
 		s.Helper()
 		s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
 	}
-	bind := func(s *scene) {
+	bind := func(s *env) {
 		s.Helper()
 		s.must(s.Kube.CoreV1().Pods(s.ns).Bind(s.Context(), &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Target: corev1.ObjectReference{Kind: "Node", Name: "node"},
@@ -41,46 +41,46 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		finalizer, owned bool
-		act              func(*scene)
+		act              func(*env)
 		proves           bool
 	}{
-		"a kubelet confirms": {act: func(s *scene) { bind(s); remove(s, &later); remove(s, &now) }, proves: true},
-		"by force":           {act: func(s *scene) { bind(s); remove(s, &now) }, proves: true},
-		"never on a node":    {act: func(s *scene) { remove(s, &later) }, proves: true},
-		"in a collection": {act: func(s *scene) {
+		"a kubelet confirms": {act: func(s *env) { bind(s); remove(s, &later); remove(s, &now) }, proves: true},
+		"by force":           {act: func(s *env) { bind(s); remove(s, &now) }, proves: true},
+		"never on a node":    {act: func(s *env) { remove(s, &later) }, proves: true},
+		"in a collection": {act: func(s *env) {
 			s.must(s.Kube.CoreV1().Pods(s.ns).DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: selector}))
 		}, proves: true},
-		"it has ended": {act: func(s *scene) {
+		"it has ended": {act: func(s *env) {
 			bind(s)
 			pod, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 			s.must(err)
 			s.must(kubelet.SetStatus(s.Context(), s.Kube, pod, func(status *corev1.PodStatus) { kubelet.Ended(status, 0) }))
 			remove(s, &later)
 		}, proves: true},
-		"its owner is gone": {owned: true, act: func(s *scene) {
+		"its owner is gone": {owned: true, act: func(s *env) {
 			s.must(s.Kube.CoreV1().ConfigMaps(s.ns).Delete(s.Context(), "owner", metav1.DeleteOptions{}))
 		}, proves: true},
-		"its namespace is": {act: func(s *scene) {
+		"its namespace is": {act: func(s *env) {
 			s.must(s.Kube.CoreV1().Namespaces().Delete(s.Context(), s.ns, metav1.DeleteOptions{}))
 		}, proves: true},
-		"kubectl delete --force": {act: func(s *scene) {
+		"kubectl delete --force": {act: func(s *env) {
 			bind(s)
 			_, err := s.kubectl("", "delete", "pod", name, "--force", "--grace-period=0")
 			s.must(err)
 		}, proves: true},
-		"its last finalizer is removed": {finalizer: true, act: func(s *scene) {
+		"its last finalizer is removed": {finalizer: true, act: func(s *env) {
 			bind(s)
 			remove(s, &now)
 			patch(s, types.MergePatchType, `{"metadata":{"finalizers":null}}`)
 		}},
-		"its label is removed": {act: func(s *scene) { patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":null}}}`) }},
-		"its label is changed": {act: func(s *scene) { patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":"no"}}}`) }},
-		"its label is removed while it goes": {act: func(s *scene) {
+		"its label is removed": {act: func(s *env) { patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":null}}}`) }},
+		"its label is changed": {act: func(s *env) { patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":"no"}}}`) }},
+		"its label is removed while it goes": {act: func(s *env) {
 			bind(s)
 			remove(s, &later)
 			patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":null}}}`)
 		}},
-		"its label is removed while a finalizer holds it": {finalizer: true, act: func(s *scene) {
+		"its label is removed while a finalizer holds it": {finalizer: true, act: func(s *env) {
 			bind(s)
 			remove(s, &now)
 			patch(s, types.MergePatchType, `{"metadata":{"labels":{"watched":null}}}`)
@@ -89,7 +89,7 @@ func TestTheAPIServerStoresGraceZeroBeforeItRemovesAPod(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newEnv(t)
 			pod := &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"watched": "yes"}},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "spark"}}},

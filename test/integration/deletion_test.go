@@ -22,7 +22,7 @@ import (
 
 func TestAnApplicationDeletedWhileItsDriverRunsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").ConfigMap("settings", "key", "value"))
 	s.run("pi", 0)
 	s.delete("pi")
@@ -46,7 +46,7 @@ func TestAnApplicationGoesHoweverItIsDeleted(t *testing.T) {
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
 		t.Run(string(propagation), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi"))
 			s.run("pi", 0)
 			s.must(s.apps().Delete(t.Context(), "pi", metav1.DeleteOptions{PropagationPolicy: &propagation}))
@@ -60,7 +60,7 @@ func TestAnApplicationGoesHoweverItIsDeleted(t *testing.T) {
 // Whatever an application of a name was about to do when it was deleted, the next one of that name is not harmed.
 func TestAnApplicationMayBeCreatedAndDeletedAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	for rest := range 8 {
 		s.create(App("pi"))
 		<-time.After(time.Duration(rest) * 15 * time.Millisecond) // to be deleted at another step each time
@@ -77,7 +77,7 @@ func TestAnApplicationMayBeCreatedAndDeletedAgainAndAgain(t *testing.T) {
 
 func TestAnApplicationDeletedBeforeItsLaunchLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Suspended())
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "Suspended")
 	s.delete("pi")
@@ -88,7 +88,7 @@ func TestAnApplicationDeletedBeforeItsLaunchLeavesNothing(t *testing.T) {
 
 func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	s.run("pi", 0)
 	s.kubelet.Pause(s.ns)
@@ -109,9 +109,9 @@ func TestAnApplicationIsDeletedOnlyWhenItsDriverIsGone(t *testing.T) {
 // A namesake waits for the driver of the application before it, which still holds the names of all objects.
 func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 	t.Parallel()
-	for name, goAway := range map[string]func(*scene){
+	for name, goAway := range map[string]func(*env){
 		// The main container has ended, so the application need not wait for the Pod.
-		"whose application ended": func(s *scene) {
+		"whose application ended": func(s *env) {
 			s.run("pi", 0).set(func(status *corev1.PodStatus) {
 				kubelet.Ended(status, 0)
 				status.Phase = corev1.PodRunning // a sidecar takes its time
@@ -120,7 +120,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 			s.delete("pi")
 		},
 		// Somebody removes the finalizer, and the garbage collector deletes a driver that runs.
-		"whose application was torn away": func(s *scene) {
+		"whose application was torn away": func(s *env) {
 			s.run("pi", 0)
 			s.delete("pi")
 			_, err := s.apps().Patch(s.Context(), "pi", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
@@ -131,7 +131,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.create(App("pi"))
 			s.driver("pi", 0)
 			s.kubelet.Pause(s.ns)
@@ -157,7 +157,7 @@ func TestANamesakeWaitsForTheDriverBeforeIt(t *testing.T) {
 // What an earlier launch left behind, and nobody collected yet, is replaced.
 func TestLeftoversOfAnEarlierLaunchAreReplaced(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Name: name, Namespace: s.ns, Labels: map[string]string{
 			"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi",
@@ -198,7 +198,7 @@ func claim(size string) corev1.PersistentVolumeClaimSpec {
 }
 
 // untilTerminating waits until the deletion of a Pod was accepted.
-func (s *scene) untilTerminating(pod string) *corev1.Pod {
+func (s *env) untilTerminating(pod string) *corev1.Pod {
 	s.Helper()
 	return until(s, s.Kube.CoreV1().Pods(s.ns), pod, "terminate", func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
@@ -211,7 +211,7 @@ func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 	t.Parallel()
 	t.Run("that passes", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
 		s.create(App("pi"))
 		s.run("pi", 0).succeed()
@@ -224,7 +224,7 @@ func TestUndeliveredEventsHoldADeletionForABoundedTime(t *testing.T) {
 	})
 	t.Run("or until they are delivered", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		app := s.create(App("pi"))
 		s.run("pi", 0)
 		s.untilDelivered("all until the deletion", func(heard []eventlog.Entry) bool {
@@ -245,7 +245,7 @@ func always(status int) sink.Answer {
 
 func TestANamespaceTakesItsApplicationsWithIt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("one"))
 	s.create(App("two").Suspended())
 	s.run("one", 0)

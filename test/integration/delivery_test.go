@@ -19,7 +19,7 @@ import (
 
 func TestEventsWaitForASinkThatIsDown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int { panic(http.ErrAbortHandler) })
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
@@ -34,7 +34,7 @@ func TestEventsWaitForASinkThatIsDown(t *testing.T) {
 
 func TestRefusalsThatPassDelayAnEventOnly(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, inTurn(http.StatusInternalServerError, http.StatusTooManyRequests, http.StatusNotFound, http.StatusOK))
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
@@ -55,7 +55,7 @@ func TestSinkThatForbidsForAWhileLosesNothing(t *testing.T) {
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			var tries atomic.Int32
 			s.sink.SetAnswer(s.ns, func(*http.Request, eventlog.Entry) int {
 				if tries.Add(1) <= refusals {
@@ -88,7 +88,7 @@ func inTurn(statuses ...int) sink.Answer {
 func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
 	t.Parallel()
 	const tries = 5
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
 		if d.State() == "DriverStarted" {
 			return http.StatusBadRequest
@@ -110,7 +110,7 @@ func TestAnEventThatIsRefusedForGoodIsPassedOver(t *testing.T) {
 
 func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	release := make(chan struct{})
 	s.sink.SetAnswer(s.ns, func(_ *http.Request, d eventlog.Entry) int {
 		if d.Name() == "slow" {
@@ -133,7 +133,7 @@ func TestASlowSubscriberOfOneApplicationDelaysNoOther(t *testing.T) {
 func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	const recordLimit = 64 << 10
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.sink.SetAnswer(s.ns, always(http.StatusServiceUnavailable))
 	s.kubelet.Fail(s.ns)
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1000, 0))
@@ -163,7 +163,7 @@ func TestRestartsWaitForASinkThatTakesNothing(t *testing.T) {
 // A token is for the sink alone. Over plain http it would be for whoever listens, so none is sent, and no event that needs one.
 func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL(), environment: []string{"K_AUDIENCE=broker"}})
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()
@@ -186,7 +186,7 @@ func TestEventsThatNeedATokenWaitForHTTPS(t *testing.T) {
 // A sink that cannot be used keeps no application from running. What it was not told, one that can be used is.
 func TestEventsWaitForASinkThatCanBeUsed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: "broker-ingress"})
 	app := s.create(App("pi"))
 	s.run("pi", 0).succeed()

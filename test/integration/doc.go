@@ -2,6 +2,8 @@
 // etcd. There is no node: the tests move pods through their phases, and a stand-in for the kubelet binds them and
 // confirms their deletion.
 //
-// A test has a scene: a namespace of its own, what happens in it, and words to say what should. Tests that can share
-// a controller run in parallel; those that kill it, or change its settings, run before them, one after another.
+// Each test has an env: a namespace, and methods that act in it and wait for results. Tests that can share a controller run in
+// parallel on one control plane. A test that kills a controller or changes settings has a control plane to itself.
+//
+// The harness is in test/harness, the invariants in test/invariants.
 package integration

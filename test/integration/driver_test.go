@@ -15,42 +15,42 @@ import (
 // driver is a driver Pod on its stand-in for a node.
 type driver struct {
 	*corev1.Pod
-	scene *scene
+	env *env
 }
 
 // driver waits for the driver Pod of an attempt to be on a node.
-func (s *scene) driver(app string, attempt int) *driver {
+func (s *env) driver(app string, attempt int) *driver {
 	s.Helper()
 	pods := s.Kube.CoreV1().Pods(s.ns)
 	pod := until(s, pods, fmt.Sprintf("%s-%d-driver", app, attempt), "be bound", func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil
 	})
-	return &driver{Pod: pod, scene: s}
+	return &driver{Pod: pod, env: s}
 }
 
 func (d *driver) set(change func(*corev1.PodStatus)) *driver {
-	d.scene.Helper()
-	d.scene.must(kubelet.SetStatus(d.scene.Context(), d.scene.Kube, d.Pod, change))
+	d.env.Helper()
+	d.env.must(kubelet.SetStatus(d.env.Context(), d.env.Kube, d.Pod, change))
 	return d
 }
 
-func (d *driver) start() *driver   { d.scene.Helper(); return d.set(kubelet.Started) }
-func (d *driver) ready() *driver   { d.scene.Helper(); return d.set(kubelet.Ready) }
-func (d *driver) evict() *driver   { d.scene.Helper(); return d.set(kubelet.Evicted) }
-func (d *driver) succeed() *driver { d.scene.Helper(); return d.exit(0) }
+func (d *driver) start() *driver   { d.env.Helper(); return d.set(kubelet.Started) }
+func (d *driver) ready() *driver   { d.env.Helper(); return d.set(kubelet.Ready) }
+func (d *driver) evict() *driver   { d.env.Helper(); return d.set(kubelet.Evicted) }
+func (d *driver) succeed() *driver { d.env.Helper(); return d.exit(0) }
 func (d *driver) exit(code int32) *driver {
-	d.scene.Helper()
+	d.env.Helper()
 	return d.set(func(status *corev1.PodStatus) { kubelet.Ended(status, code) })
 }
 
 // executor makes an executor of the driver, as the driver would.
 func (d *driver) executor(id int) *driver {
-	d.scene.Helper()
-	return d.scene.executor(d.Labels["spark-app-selector"], id, submission.OwnedBy(d.Pod))
+	d.env.Helper()
+	return d.env.executor(d.Labels["spark-app-selector"], id, submission.OwnedBy(d.Pod))
 }
 
 // executor makes an executor of an application id.
-func (s *scene) executor(application string, id int, owner metav1.OwnerReference) *driver {
+func (s *env) executor(application string, id int, owner metav1.OwnerReference) *driver {
 	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -62,11 +62,11 @@ func (s *scene) executor(application string, id int, owner metav1.OwnerReference
 	pod.OwnerReferences = []metav1.OwnerReference{owner}
 	made, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), pod, metav1.CreateOptions{})
 	s.must(err)
-	return &driver{Pod: made, scene: s}
+	return &driver{Pod: made, env: s}
 }
 
 // run has an attempt's driver go through all it goes through, as far as to run, at the controller's pace.
-func (s *scene) run(app string, attempt int) *driver {
+func (s *env) run(app string, attempt int) *driver {
 	s.Helper()
 	s.untilState(app, "DriverRequested")
 	d := s.driver(app, attempt)
@@ -78,7 +78,7 @@ func (s *scene) run(app string, attempt int) *driver {
 }
 
 // runUnto has an attempt's driver be ready, and waits for the state that it is in then.
-func (s *scene) runUnto(state, app string, attempt int) *driver {
+func (s *env) runUnto(state, app string, attempt int) *driver {
 	s.Helper()
 	d := s.driver(app, attempt).start().ready()
 	s.untilState(app, state)

@@ -17,7 +17,7 @@ import (
 
 func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Executors(2, 2, 3))
 	s.waitFor("pi", "DriverReady=False")
 	d := s.runUnto("DriverReady", "pi", 0)
@@ -52,9 +52,9 @@ func TestExecutorsTakeAnApplicationThroughItsStates(t *testing.T) {
 
 // statefulSet is what a driver has its executors from, where an allocator makes them.
 func (d *driver) statefulSet() metav1.OwnerReference {
-	d.scene.Helper()
+	d.env.Helper()
 	labels := map[string]string{"spark-role": "executor"}
-	set, err := d.scene.Kube.AppsV1().StatefulSets(d.Namespace).Create(d.scene.Context(), &appsv1.StatefulSet{
+	set, err := d.env.Kube.AppsV1().StatefulSets(d.Namespace).Create(d.env.Context(), &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Name: "spark-s-pi-0", OwnerReferences: []metav1.OwnerReference{submission.OwnedBy(d.Pod)}},
 		Spec: appsv1.StatefulSetSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -64,12 +64,12 @@ func (d *driver) statefulSet() metav1.OwnerReference {
 			},
 		},
 	}, metav1.CreateOptions{})
-	d.scene.must(err)
+	d.env.must(err)
 	return *metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
 }
 
 // waitFor has kubectl wait for a condition.
-func (s *scene) waitFor(name, condition string) {
+func (s *env) waitFor(name, condition string) {
 	s.Helper()
 	_, err := s.kubectl("", "wait", "--for=condition="+condition, "--timeout=60s", "sparkapp/"+name)
 	s.must(err)
@@ -78,7 +78,7 @@ func (s *scene) waitFor(name, condition string) {
 // The executors of one attempt are none of the next, also where a user has both bear the same id.
 func TestExecutorsThatDoNotComeInTimeEndTheAttempt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Conf("spark.app.id", "pi-0").Executors(2, 1, 2).ExecutorsStartWithin(15*time.Second).
 		Restart(sparkv1.RestartOnInfrastructureFailure, 1, 0))
 	d := s.runUnto("DriverReady", "pi", 0)
@@ -109,7 +109,7 @@ func withoutEvents(requests []controlplane.Request) []controlplane.Request {
 // Who asks for no executors is told of none, and costs nothing while they come and go.
 func TestExecutorsThatNobodyAsksForCostNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Executors(0, 3, 3))
 	d := s.run("pi", 0)
 	s.untilCondition("pi", "ExecutorsReady", metav1.ConditionTrue, "NoMinimum")

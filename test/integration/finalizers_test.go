@@ -36,7 +36,7 @@ func TestFinalizersInTemplatesOfPodsAreDropped(t *testing.T) {
 	t.Parallel()
 	t.Run("of the Apache kind", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		app := App("pi")
 		app.app.Spec.DriverSpec, app.app.Spec.ExecutorSpec = templateWith(heldBack), templateWith(heldBack)
 		s.create(app)
@@ -53,7 +53,7 @@ func TestFinalizersInTemplatesOfPodsAreDropped(t *testing.T) {
 	})
 	t.Run("of the Kubeflow kind", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		template := "template: {metadata: {finalizers: [" + heldBack + "]}}"
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "driver: {"+template+"}\nexecutor: {"+template+"}"))
 		d := s.runPi()
@@ -69,7 +69,7 @@ func TestFinalizersInTemplatesOfPodsAreDropped(t *testing.T) {
 	})
 	t.Run("of clusters", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		c := Cluster("c")
 		set := &appsv1.StatefulSetSpec{Template: *templateWith(heldBack).PodTemplateSpec}
 		c.cluster.Spec.MasterSpec, c.cluster.Spec.WorkerSpec = &sparkv1.MasterSpec{StatefulSetSpec: set}, &sparkv1.WorkerSpec{StatefulSetSpec: set}
@@ -88,7 +88,7 @@ func TestFinalizersInTemplatesOfPodsAreDropped(t *testing.T) {
 }
 
 // wantNoFinalizer checks that neither a driver has a finalizer, nor the executors that it makes.
-func (s *scene) wantNoFinalizer(d *driver) {
+func (s *env) wantNoFinalizer(d *driver) {
 	s.Helper()
 	if len(d.Finalizers) > 0 {
 		s.Errorf("the driver has the finalizers %v", d.Finalizers)

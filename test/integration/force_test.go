@@ -13,18 +13,18 @@ import (
 // Force waits for the grace period that the Pod itself asks for: until it is over its kubelet lets the driver live.
 func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 	t.Parallel()
-	for name, stop := range map[string]func(s *scene, d *driver){
-		"when somebody deletes its Pod": func(s *scene, d *driver) {
+	for name, stop := range map[string]func(s *env, d *driver){
+		"when somebody deletes its Pod": func(s *env, d *driver) {
 			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 		},
-		"when an attempt failed and its sidecar lives on": func(_ *scene, d *driver) {
+		"when an attempt failed and its sidecar lives on": func(_ *env, d *driver) {
 			d.set(func(status *corev1.PodStatus) { status.ContainerStatuses[0].RestartCount = 1 })
 		},
-		"when the application is deleted": func(s *scene, _ *driver) { s.delete("pi") },
+		"when the application is deleted": func(s *env, _ *driver) { s.delete("pi") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			grace := int64(6)
 			s.create(App("pi").Driver(corev1.PodSpec{TerminationGracePeriodSeconds: &grace}).
 				Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond))
@@ -39,7 +39,7 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 			if early := time.Until(going.DeletionTimestamp.Time); early > 0 {
 				t.Errorf("it was deleted by force %s before its grace period was over", early)
 			}
-			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) > 2 {
+			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) > 2 {
 				t.Errorf("it had the drivers %v", drivers)
 			}
 		})
@@ -51,13 +51,13 @@ func TestForceWaitsForTheGracePeriodOfTheDriver(t *testing.T) {
 func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
 	t.Parallel()
 	app := App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(time.Millisecond)
-	for name, begin := range map[string]func(s *scene){
-		"while it runs": func(s *scene) {
+	for name, begin := range map[string]func(s *env){
+		"while it runs": func(s *env) {
 			s.create(app)
 			s.run("pi", 0)
 			s.kubelet.Pause(s.ns)
 		},
-		"while it waits for a node": func(s *scene) {
+		"while it waits for a node": func(s *env) {
 			s.kubelet.Pause(s.ns)
 			s.create(app)
 			s.untilState("pi", "DriverRequested")
@@ -65,7 +65,7 @@ func TestADriverWhoseDeletionWasInterruptedIsDeletedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			begin(s)
 			s.must(s.Plane.InterruptDeletion(t.Context(), s.ns, "pi-0-driver"))
 			untilGone(s, s.Kube.CoreV1().Pods(s.ns), "pi-0-driver")

@@ -19,7 +19,7 @@ import (
 // Firesteel's CRD the application begins.
 func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.withoutRecord()
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi"))
@@ -28,7 +28,7 @@ func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
 	if writes := len(s.requests()); writes > 8 {
 		t.Errorf("the controller asked %d times about an application that it can do nothing for: %v", writes, s.requests())
 	}
-	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) > 0 {
+	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) > 0 {
 		t.Errorf("it was given %d drivers", len(drivers))
 	}
 
@@ -42,7 +42,7 @@ func TestNothingIsLaunchedThatCannotBeRemembered(t *testing.T) {
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // withoutRecord has the CRD prune status.firesteel until the end of the test.
-func (s *scene) withoutRecord() {
+func (s *env) withoutRecord() {
 	s.Helper()
 	const name = "sparkapplications.spark.apache.org"
 	crd, err := s.Dynamic.Resource(crds).Get(s.Context(), name, metav1.GetOptions{})
@@ -60,20 +60,20 @@ func (s *scene) withoutRecord() {
 	s.untilRecordIsKept(false)
 }
 
-func (s *scene) withRecord() {
+func (s *env) withRecord() {
 	s.Helper()
 	s.installCRD(s.Context())
 	s.untilRecordIsKept(true)
 }
 
-func (s *scene) installCRD(ctx context.Context) {
+func (s *env) installCRD(ctx context.Context) {
 	if _, err := s.Plane.Kubectl(ctx, "", "apply", "--filename="+configFolder+"/300-sparkapplication.yaml"); err != nil {
 		s.Error(err)
 	}
 }
 
 // untilRecordIsKept waits until the API server works with the CRD that it has.
-func (s *scene) untilRecordIsKept(kept bool) {
+func (s *env) untilRecordIsKept(kept bool) {
 	s.Helper()
 	probe := s.create(App("probe"))
 	record := v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: metav1.NowMicro()}}

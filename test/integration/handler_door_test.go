@@ -19,8 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/harness/firesteel"
 )
 
-// tokenFor is a token of the scene's service account for an audience, as Knative asks for one.
-func (s *scene) tokenFor(audiences ...string) string {
+// tokenFor is a token of the env's service account for an audience, as Knative asks for one.
+func (s *env) tokenFor(audiences ...string) string {
 	s.Helper()
 	answer, err := s.Kube.CoreV1().ServiceAccounts(s.ns).CreateToken(s.Context(), "default",
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}, metav1.CreateOptions{})
@@ -31,7 +31,7 @@ func (s *scene) tokenFor(audiences ...string) string {
 func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 	alone(t)
 	const audience = "firesteel-handler-restart"
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-handlers", "restart", "external")
 	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.function("handler-restart", "handler",
@@ -73,7 +73,7 @@ func TestHandlerTakesEventsWithATokenForItsAudienceOnly(t *testing.T) {
 // Whoever reaches the port may open connections and send nothing, or half of an event. The Broker is served beside them.
 func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-handlers", "restart", "external")
 	s.ownController(controller{sink: s.sink.URL()})
 	restart := s.handler("restart")
@@ -116,7 +116,7 @@ func TestHandlerServesTheBrokerBesideConnectionsThatWait(t *testing.T) {
 func TestDeadTriggerOfOneTeamDelaysNoOther(t *testing.T) {
 	alone(t)
 	const held = 90 // more than the slots of one namespace, and than all slots of a relay without shares
-	dead, s := newScene(t), newScene(t)
+	dead, s := newEnv(t), newEnv(t)
 	s.configured("config-handlers", "restart", "external")
 	release := make(chan struct{})
 	var holding, ended atomic.Int32

@@ -29,7 +29,7 @@ var filters = map[string][2]string{
 // broker stands for a Broker with the handlers' Triggers: each event goes to all replicas of a handler at the same time, and
 // each third to each of them twice. It takes every event, as one does whose dead-letter sink has what nobody took.
 type broker struct {
-	scene *scene
+	env *env
 
 	mutex    sync.Mutex
 	replicas map[string][]*handler
@@ -40,7 +40,7 @@ type broker struct {
 func (b *broker) answer(_ *http.Request, d eventlog.Entry) int {
 	var posts sync.WaitGroup
 	for _, replica := range b.receivers(d) {
-		posts.Go(func() { b.note(d, b.scene.post(replica.url, d)) })
+		posts.Go(func() { b.note(d, b.env.post(replica.url, d)) })
 	}
 	posts.Wait()
 	return http.StatusAccepted
@@ -87,7 +87,7 @@ type troupe []*sparkv1.SparkApplication
 // troupeRestarts is how often those that are restarted are.
 const troupeRestarts = 2
 
-func (s *scene) troupe(prefix string) (all troupe) {
+func (s *env) troupe(prefix string) (all troupe) {
 	s.Helper()
 	for i := range 3 {
 		all = append(all, s.create(App(fmt.Sprintf("%s-again-%d", prefix, i)).
@@ -96,7 +96,7 @@ func (s *scene) troupe(prefix string) (all troupe) {
 	return append(all, s.create(App(prefix+"-once").TTL(0)))
 }
 
-func (all troupe) gone(s *scene) {
+func (all troupe) gone(s *env) {
 	s.Helper()
 	for _, app := range all {
 		untilGone(s, s.apps(), app.Name)
@@ -104,7 +104,7 @@ func (all troupe) gone(s *scene) {
 }
 
 // untilAllAwaited waits until each handler has been asked since an instant, and was asked again.
-func (s *scene) untilAllAwaited(since time.Time) {
+func (s *env) untilAllAwaited(since time.Time) {
 	s.Helper()
 	s.untilDelivered("each handler to be asked again", func(heard []eventlog.Entry) bool {
 		again := map[string]bool{}
@@ -122,7 +122,7 @@ func (s *scene) untilAllAwaited(since time.Time) {
 }
 
 // place has all handlers run in one place.
-func (s *scene) place(where string) {
+func (s *env) place(where string) {
 	s.Helper()
 	for name := range filters {
 		s.must(s.Configure(s.Context(), "config-handlers", map[string]string{name: where}))
@@ -133,11 +133,11 @@ func (s *scene) place(where string) {
 // there are two of each.
 func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	for name := range filters {
 		s.configured("config-handlers", name, config.InProcess)
 	}
-	b := &broker{scene: s}
+	b := &broker{env: s}
 	s.sink.SetAnswer(s.ns, b.answer)
 	s.ownController(controllerOf(s))
 	runs := &register{uids: map[string]map[types.UID]bool{}}
@@ -177,13 +177,13 @@ func TestHandlersThatMoveLoseNothingAndDoNothingTwice(t *testing.T) {
 }
 
 // endedOnce checks that an application of a troupe had all its attempts, was told of whole, and was deleted once.
-func (s *scene) endedOnce(app *sparkv1.SparkApplication) {
+func (s *env) endedOnce(app *sparkv1.SparkApplication) {
 	s.Helper()
 	attempts := 1
 	if strings.Contains(app.Name, "again") {
 		attempts += troupeRestarts
 	}
-	if drivers := s.witness.driversOf(s.ns, app.Name); len(drivers) != attempts {
+	if drivers := s.driverHistory.driversOf(s.ns, app.Name); len(drivers) != attempts {
 		s.Errorf("%s had %d drivers, want %d", app.Name, len(drivers), attempts)
 	}
 	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
@@ -202,9 +202,9 @@ func (s *scene) endedOnce(app *sparkv1.SparkApplication) {
 
 // startedOnce checks that no instant of a schedule has two runs, and that those without one are counted as missed. So may be
 // one whose run was created and not recorded when the next came.
-func (s *scene) startedOnce(name string, period time.Duration, runs *register) {
+func (s *env) startedOnce(name string, period time.Duration, runs *register) {
 	s.Helper()
-	pi := &timetable{scene: s, kind: variant.Apache, name: name}
+	pi := &timetable{env: s, kind: variant.Apache, name: name}
 	created := pi.now().GetCreationTimestamp().Time
 	until := time.Now()
 	status := pi.until("settle its instants", func(s *firesteelv1alpha1.ScheduleStatus) bool {
@@ -226,8 +226,8 @@ func (s *scene) startedOnce(name string, period time.Duration, runs *register) {
 	}
 }
 
-// done are the requests about an object of the scene that the API server granted to the controller or a handler.
-func (s *scene) done(kind, name string) []string {
+// done are the requests about an object of the env that the API server granted to the controller or a handler.
+func (s *env) done(kind, name string) []string {
 	s.Helper()
 	var granted []string
 	for account := range roles {

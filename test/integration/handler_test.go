@@ -19,7 +19,7 @@ import (
 // The handlers run as processes of their own behind a broker. One dies, and moves back into the controller.
 func TestHandlersRunWhereTheSettingsSay(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-handlers", "restart", "external")
 	s.configured("config-handlers", "ttl", "external")
 	s.ownController(controller{sink: s.sink.URL()})
@@ -62,7 +62,7 @@ func asked(heard []eventlog.Entry, attempt int) int {
 
 func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	restart, ttl := s.handler("restart"), s.handler("ttl")
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).TTL(0))
 	s.run("pi", 0).exit(1)
@@ -112,18 +112,18 @@ func TestHandlersDoNothingOnAnEventsWord(t *testing.T) {
 // handler is a handler function as a process of its own.
 type handler struct {
 	*process.Process
-	scene *scene
-	url   string
+	env *env
+	url string
 }
 
 // handler runs a handler function as its service account.
-func (s *scene) handler(name string) *handler {
+func (s *env) handler(name string) *handler {
 	s.Helper()
 	return s.function("handler-"+name, "handler", []string{"SYSTEM_NAMESPACE=" + firesteel.SystemNamespace}, name)
 }
 
 // function runs a program that takes events, as a service account of Firesteel's namespace.
-func (s *scene) function(account, program string, environment []string, arguments ...string) *handler {
+func (s *env) function(account, program string, environment []string, arguments ...string) *handler {
 	s.Helper()
 	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, account)
 	s.must(err)
@@ -132,7 +132,7 @@ func (s *scene) function(account, program string, environment []string, argument
 	started, err := s.startProcess(program, config, append(environment, fmt.Sprintf("PORT=%d", ports[0])), arguments...)
 	s.must(err)
 	s.Cleanup(started.Kill)
-	h := &handler{Process: started, scene: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
+	h := &handler{Process: started, env: s, url: fmt.Sprintf("http://127.0.0.1:%d/", ports[0])}
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		return h.healthy(ctx), nil
 	}))
@@ -157,15 +157,15 @@ func (h *handler) trigger(attribute, value string) sink.Answer {
 		if d.Attributes[attribute] != value {
 			return http.StatusAccepted
 		}
-		return h.scene.post(h.url, d)
+		return h.env.post(h.url, d)
 	}
 }
 
 // post sends an event as it was delivered, and returns the answer; 502 where there is none.
-func (s *scene) post(url string, d eventlog.Entry) int { return s.postAs(url, d, "") }
+func (s *env) post(url string, d eventlog.Entry) int { return s.postAs(url, d, "") }
 
 // postAs does the same with a header Authorization, if there is one.
-func (s *scene) postAs(url string, d eventlog.Entry, authorization string) int {
+func (s *env) postAs(url string, d eventlog.Entry, authorization string) int {
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(d.Body))
 	if err != nil {
 		return http.StatusBadGateway
@@ -190,7 +190,7 @@ func (s *scene) postAs(url string, d eventlog.Entry, authorization string) int {
 }
 
 // configured sets a key of a config map for the time of the test.
-func (s *scene) configured(configMap, key, value string) {
+func (s *env) configured(configMap, key, value string) {
 	s.Helper()
 	s.must(s.Configure(s.Context(), configMap, map[string]string{key: value}))
 	s.Cleanup(func() {

@@ -67,7 +67,7 @@ func (k hostileKind) resourceOf() schema.GroupVersionResource {
 }
 
 // apply creates an object of the kind with a spec, as kubectl does.
-func (k hostileKind) apply(s *scene, name, spec string) {
+func (k hostileKind) apply(s *env, name, spec string) {
 	s.Helper()
 	_, err := s.kubectl(fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q}, "spec": %s}`, k.apiVersion, k.kind, name, spec),
 		"create", "--filename=-")
@@ -75,7 +75,7 @@ func (k hostileKind) apply(s *scene, name, spec string) {
 }
 
 // said is all that an object's status says, and what Kubernetes Events say of it.
-func (k hostileKind) said(s *scene, name string) string {
+func (k hostileKind) said(s *env, name string) string {
 	s.Helper()
 	object, err := s.Dynamic.Resource(k.resourceOf()).Namespace(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -98,7 +98,7 @@ func (k hostileKind) said(s *scene, name string) string {
 }
 
 // untilSaid waits until an object says all parts of a text.
-func (k hostileKind) untilSaid(s *scene, name string, parts ...string) string {
+func (k hostileKind) untilSaid(s *env, name string, parts ...string) string {
 	s.Helper()
 	var said string
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
@@ -112,7 +112,7 @@ func (k hostileKind) untilSaid(s *scene, name string, parts ...string) string {
 }
 
 // innocents are applications and a cluster that live their lives beside hostile objects of other namespaces.
-func innocents(s *scene, name string) {
+func innocents(s *env, name string) {
 	s.Helper()
 	apache := s.create(App(name))
 	s.kubeflowApplication(strings.ReplaceAll(sparkPi("4.1.1"), "spark-pi", name+"-kubeflow"))
@@ -137,7 +137,7 @@ func TestAQuantityThatNobodyCanComputeWithHarmsNobody(t *testing.T) {
 		"blank":          `" 1E-2147483647 "`,
 		"number":         `1e300`,
 	}
-	bad, good := newScene(t), newScene(t)
+	bad, good := newEnv(t), newEnv(t)
 	first := good.ownController(controller{sink: good.sink.URL()})
 	for i, k := range hostileKinds {
 		for name, quantity := range quantities {

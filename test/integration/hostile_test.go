@@ -33,7 +33,7 @@ func TestHostileObjectsHarmNobody(t *testing.T) {
 	alone(t)
 	count, seed := int(numberOf(t, hostileCount, 2)), numberOf(t, hostileSeed, rand.Uint64())
 	t.Logf("repeat this with %s=%d and %s=%d", hostileCount, count, hostileSeed, seed)
-	bad, good := newScene(t), newScene(t)
+	bad, good := newEnv(t), newEnv(t)
 	process := good.ownController(controller{sink: good.sink.URL()})
 	good.untilReady(process)
 	byItself := good.timed(func() { innocents(good, "alone") })
@@ -79,7 +79,7 @@ func numberOf(t *testing.T, variable string, otherwise uint64) uint64 {
 	return number
 }
 
-func (s *scene) timed(do func()) time.Duration {
+func (s *env) timed(do func()) time.Duration {
 	began := time.Now()
 	do()
 	return time.Since(began)
@@ -91,7 +91,7 @@ func resourceOf(k hostile.Kind) schema.GroupVersionResource {
 }
 
 // applied creates an object, and reports whether the API server takes it.
-func (s *scene) applied(m hostile.Manifest) bool {
+func (s *env) applied(m hostile.Manifest) bool {
 	s.Helper()
 	var object unstructured.Unstructured
 	s.must(object.UnmarshalJSON(m.JSON))
@@ -101,7 +101,7 @@ func (s *scene) applied(m hostile.Manifest) bool {
 }
 
 // deleteAll deletes all objects of a kind, and waits until they are gone.
-func (s *scene) deleteAll(k hostile.Kind) {
+func (s *env) deleteAll(k hostile.Kind) {
 	s.Helper()
 	objects := s.Dynamic.Resource(resourceOf(k)).Namespace(s.ns)
 	s.must(objects.DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))

@@ -22,12 +22,12 @@ import (
 // namespaces that it is allowed into.
 type installation struct {
 	namespace string
-	scene     *scene
+	env       *env
 }
 
 // install applies what of config an installation needs, with its own namespace, and its own names where the cluster
 // is what the names are in.
-func (s *scene) install(namespace string) *installation {
+func (s *env) install(namespace string) *installation {
 	s.Helper()
 	_, err := s.Kube.CoreV1().Namespaces().Create(s.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
@@ -51,10 +51,10 @@ func (s *scene) install(namespace string) *installation {
 			s.Error(err)
 		}
 	})
-	return &installation{namespace: namespace, scene: s}
+	return &installation{namespace: namespace, env: s}
 }
 
-func (s *scene) translate(to *bytes.Buffer, document []byte, namespace string) {
+func (s *env) translate(to *bytes.Buffer, document []byte, namespace string) {
 	s.Helper()
 	object := &unstructured.Unstructured{}
 	s.must(yaml.Unmarshal(document, object))
@@ -72,22 +72,22 @@ func (s *scene) translate(to *bytes.Buffer, document []byte, namespace string) {
 
 // mayServe allows an installation into a namespace.
 func (i *installation) mayServe(namespace string) {
-	i.scene.Helper()
-	_, err := i.scene.Plane.Kubectl(i.scene.Context(), "", "create", "rolebinding", i.namespace, "--namespace="+namespace,
+	i.env.Helper()
+	_, err := i.env.Plane.Kubectl(i.env.Context(), "", "create", "rolebinding", i.namespace, "--namespace="+namespace,
 		"--clusterrole=firesteel-controller", "--serviceaccount="+i.namespace+":controller")
-	i.scene.must(err)
+	i.env.must(err)
 }
 
 // serves sets the namespaces that an installation watches.
 func (i *installation) serves(namespaces string) {
-	i.scene.Helper()
-	i.scene.must(i.scene.ConfigureIn(i.scene.Context(), i.namespace, "config-scope", map[string]string{"watched-namespaces": namespaces}))
+	i.env.Helper()
+	i.env.must(i.env.ConfigureIn(i.env.Context(), i.namespace, "config-scope", map[string]string{"watched-namespaces": namespaces}))
 }
 
 // Two installations share a cluster. What one lets go of while it is being deleted, the other takes to its end.
 func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
 	alone(t)
-	a, b := newScene(t), newScene(t)
+	a, b := newEnv(t), newEnv(t)
 	first, second := &installation{firesteel.SystemNamespace, a}, a.install("firesteel-two")
 	t.Cleanup(func() {
 		a.must(a.Configure(context.Background(), "config-scope", map[string]string{"watched-namespaces": ""}))
@@ -103,8 +103,8 @@ func TestAnInstallationTakesOverWhereAnotherLetsGo(t *testing.T) {
 	a.ownController(controller{sink: a.sink.URL()})
 	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace})
 
-	apps := map[*scene]func(){}
-	for _, s := range []*scene{a, b} {
+	apps := map[*env]func(){}
+	for _, s := range []*env{a, b} {
 		app := s.create(App("pi"))
 		s.run("pi", 0)
 		apps[s] = func() {

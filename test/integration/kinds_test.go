@@ -44,7 +44,7 @@ func TestKindsComeAndGo(t *testing.T) {
 	s.must(err)
 	for _, step := range []struct {
 		name string
-		test func(*scene)
+		test func(*env)
 	}{
 		{"APIS chooses the CRDs that make deploy applies", chooseAPIs},
 		{"while a controller runs", followKinds},
@@ -54,11 +54,11 @@ func TestKindsComeAndGo(t *testing.T) {
 	}
 }
 
-// in is the scene in a part of its test.
-func (s *scene) in(t *testing.T) *scene { return &scene{TB: t, suite: s.suite, ns: s.ns} }
+// in is the env in a part of its test.
+func (s *env) in(t *testing.T) *env { return &env{TB: t, suite: s.suite, ns: s.ns} }
 
 // A name without a group is that of the only API which is installed.
-func chooseAPIs(s *scene) {
+func chooseAPIs(s *env) {
 	if output, err := s.applyAPIs("sparkoperator.k8s.io,spark"); err == nil || !contains(output, `no API "spark"`) || !contains(output, "spark.apache.org") {
 		s.Errorf("an unknown name is answered with %v: %s", err, output)
 	}
@@ -92,22 +92,22 @@ func chooseAPIs(s *scene) {
 
 // A controller starts without any CRD. It serves each kind from when its CRD is there, and again when it was deleted and created
 // anew.
-func followKinds(s *scene) {
+func followKinds(s *env) {
 	r := s.replica()
-	step := func(name string, test func(s *scene)) {
+	step := func(name string, test func(s *env)) {
 		s.TB.(*testing.T).Run(name, func(t *testing.T) { test(s.in(t)) })
 	}
-	step("it is ready without any kind", func(s *scene) {
+	step("it is ready without any kind", func(s *env) {
 		s.untilAnswered(r.probes+"/readiness", http.StatusOK)
 		s.untilReady(r.Process)
 	})
-	step("an application runs once its kind is there", func(s *scene) {
+	step("an application runs once its kind is there", func(s *env) {
 		s.applyCRD(crdOfApplications)
 		s.create(App("pi"))
 		s.run("pi", 0)
 	})
 	// At first the API server refuses what these own, since it reads the kinds of owners every 30 s.
-	step("so does one of another kind, and the run of a schedule", func(s *scene) {
+	step("so does one of another kind, and the run of a schedule", func(s *env) {
 		s.applyCRD(crdOfKubeflowApplications)
 		s.applyCRD(crdOfSchedules)
 		s.kubeflowApplication(sparkPi("4.1.1"))
@@ -120,7 +120,7 @@ func followKinds(s *scene) {
 	})
 	var running *driver
 	var app *sparkv1.SparkApplication
-	step("what is deleted with its kind is gone, and the kind may come again", func(s *scene) {
+	step("what is deleted with its kind is gone, and the kind may come again", func(s *env) {
 		absent, served := s.logged(r, kindIsAbsent), s.logged(r, kindIsServed)
 		_, err := s.Plane.Kubectl(s.Context(), "", "delete", "crd/sparkapplications.spark.apache.org")
 		s.must(err)
@@ -131,12 +131,12 @@ func followKinds(s *scene) {
 		app = s.create(App("pi"))
 		running = s.run("pi", 0)
 	})
-	step("a 404 of a kind that is there deletes nothing from the cache", func(s *scene) {
+	step("a 404 of a kind that is there deletes nothing from the cache", func(s *env) {
 		before := s.logged(r, kindIsAbsent)
 		lost := r.proxy.lose("/sparkapplications", 6)
 		r.proxy.cut()
 		s.untilClosed(lost, "the 404s to be read")
-		running.scene = s
+		running.env = s
 		running.succeed()
 		s.untilState("pi", "ResourceReleased")
 		s.told(app, plainLife...)
@@ -159,7 +159,7 @@ func followKinds(s *scene) {
 }
 
 // A kind is found by discovery.
-func findKindByDiscovery(s *scene) {
+func findKindByDiscovery(s *env) {
 	role := &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "clusters"},
 		Rules: []rbacv1.PolicyRule{{
@@ -198,7 +198,7 @@ func findKindByDiscovery(s *scene) {
 }
 
 // clusterInformer runs an informer of SparkClusters, as the controller does.
-func (s *scene) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
+func (s *env) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
@@ -225,7 +225,7 @@ func (s *scene) clusterInformer(config *rest.Config) cache.SharedIndexInformer {
 }
 
 // applyCRD applies a CRD of config, and waits until the API server serves its kind.
-func (s *scene) applyCRD(file string) {
+func (s *env) applyCRD(file string) {
 	s.Helper()
 	_, err := s.Plane.Kubectl(s.Context(), "", "apply", "--filename="+configFolder+"/"+file)
 	s.must(err)
@@ -234,7 +234,7 @@ func (s *scene) applyCRD(file string) {
 }
 
 // untilClosed waits until something is closed, or sent.
-func (s *scene) untilClosed(done <-chan struct{}, what string) {
+func (s *env) untilClosed(done <-chan struct{}, what string) {
 	s.Helper()
 	select {
 	case <-done:
@@ -244,7 +244,7 @@ func (s *scene) untilClosed(done <-chan struct{}, what string) {
 }
 
 // logged is how often a controller logged a text.
-func (s *scene) logged(r *replica, text string) int {
+func (s *env) logged(r *replica, text string) int {
 	s.Helper()
 	log, err := os.ReadFile(r.Log)
 	s.must(err)
@@ -252,7 +252,7 @@ func (s *scene) logged(r *replica, text string) int {
 }
 
 // untilLoggedMore waits until a controller logged a text more than so many times.
-func (s *scene) untilLoggedMore(r *replica, text string, than int) {
+func (s *env) untilLoggedMore(r *replica, text string, than int) {
 	s.Helper()
 	deadline := time.After(patience)
 	for s.logged(r, text) <= than {
@@ -265,7 +265,7 @@ func (s *scene) untilLoggedMore(r *replica, text string, than int) {
 }
 
 // applyAPIs applies CRDs as make deploy does.
-func (s *scene) applyAPIs(apis string) (output string, err error) {
+func (s *env) applyAPIs(apis string) (output string, err error) {
 	cmd := exec.CommandContext(s.Context(), "../../hack/crds.sh")
 	cmd.Env = append(os.Environ(), "APIS="+apis, "KUBECONFIG="+s.Plane.Kubeconfig(), "PATH="+os.Getenv(controlplane.Assets)+":"+os.Getenv("PATH"))
 	text, err := cmd.CombinedOutput()

@@ -43,8 +43,8 @@ var kubeflowFates = map[string]struct{ alone, withDriver kubeflowFate }{
 	"failed":            {kubeflowFate{"FAILED", false}, kubeflowFate{"FAILED", false}},
 }
 
-// leftByKubeflowOperator puts an application into the scene as it was left, under a name of its own.
-func (s *scene) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplication {
+// leftByKubeflowOperator puts an application into the env as it was left, under a name of its own.
+func (s *env) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkApplication {
 	s.Helper()
 	text, err := os.ReadFile(leftByKubeflow)
 	s.must(err)
@@ -71,7 +71,7 @@ func (s *scene) leftByKubeflowOperator(recorded, name string) *v1beta2.SparkAppl
 }
 
 // driverByKubeflowOperator makes the driver of the run that a status shows, and has it run.
-func (s *scene) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
+func (s *env) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver {
 	s.Helper()
 	controls := true
 	_, err := s.Kube.CoreV1().Pods(s.ns).Create(s.Context(), &corev1.Pod{
@@ -96,7 +96,7 @@ func (s *scene) driverByKubeflowOperator(app *v1beta2.SparkApplication) *driver 
 // lives is followed and never joined by another.
 func TestApplicationsOfTheKubeflowOperatorGoOn(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	type left struct {
 		app    *v1beta2.SparkApplication
 		driver *driver
@@ -114,7 +114,7 @@ func TestApplicationsOfTheKubeflowOperatorGoOn(t *testing.T) {
 		for name, l := range all {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := &scene{TB: t, suite: s.suite, ns: s.ns}
+				s := &env{TB: t, suite: s.suite, ns: s.ns}
 				history := l.app.Status.AppState.State == l.fate.state && (l.fate.state == "COMPLETED" || l.fate.state == "FAILED")
 				app := until(s, s.kubeflowApps(), l.app.Name, "be "+string(l.fate.state), func(app *v1beta2.SparkApplication) bool {
 					return app.Status.AppState.State == l.fate.state && (history || app.Status.Firesteel != nil)

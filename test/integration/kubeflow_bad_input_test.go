@@ -18,7 +18,7 @@ import (
 // value and what to do; and it disturbs nobody.
 func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	s.untilShown("spark-pi", v1beta2.SubmittedState)
 	for name, c := range map[string]struct {
@@ -82,7 +82,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), c.spec))
 			app := s.untilShown("spark-pi", v1beta2.FailedState)
 			condition := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
@@ -117,7 +117,7 @@ func TestBadInputOfTheKubeflowKindIsNamed(t *testing.T) {
 // What no Kubeflow operator could run is refused by the API server, with no webhook.
 func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newEnv(t)
 	for name, c := range map[string]struct{ spec, says string }{
 		"a type":              {"type: Go", `spec.type: Unsupported value: "Go"`},
 		"a mode":              {"mode: somewhere", `spec.mode: Unsupported value: "somewhere"`},
@@ -156,7 +156,7 @@ func TestTheAPIServerRefusesWhatTheKubeflowOperatorCouldNotRun(t *testing.T) {
 // A value that stands for none of its choices does what the default does, and the application says so.
 func TestAChoiceThatThereIsNotIsNamed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), `{driver: {secrets: [{name: key, path: /etc/key, secretType: Generci}]},
 		executor: {secrets: [{name: key, path: /etc/key, secretType: gcpserviceaccount}], ports: [{containerPort: 80, protocol: HTTP}]}}`))
 	warning := s.untilKubeflowCondition("spark-pi", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored")
@@ -175,7 +175,7 @@ func TestAChoiceThatThereIsNotIsNamed(t *testing.T) {
 // A template that is none is told on the object, which begins once it is mended.
 func TestAKubeflowTemplateThatIsNoneWaitsForItsCorrection(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "driver: {template: {spec: {containers: oops}}}"))
 	if event := s.untilKubeEvent("spark-pi", corev1.EventTypeWarning, "Undecodable"); !strings.Contains(event.Message, "field PodSpec.spec.driver.template.spec.containers") {
 		t.Errorf("the Event says %q", event.Message)

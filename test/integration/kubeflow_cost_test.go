@@ -30,7 +30,7 @@ func kubeflowBudget() budget {
 // Executors that come and go cost a write a second, and a time to live what its handler reads and deletes.
 func TestExecutorsAndATimeToLiveStayWithinTheBudget(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	began := time.Now()
 	_, err := s.kubectl(strings.Replace(sparkPi("4.1.1"), "spec:\n", "spec:\n  timeToLiveSeconds: 1\n", 1), "apply", "--filename=-")
 	s.must(err)
@@ -73,7 +73,7 @@ func perSecond(d time.Duration) int { return int(d/time.Second) + 1 }
 func TestAThousandExecutorsCostAWriteASecond(t *testing.T) {
 	t.Parallel()
 	const executors, tracked = 1040, 1000 // max-tracked-executors is 1000 where nobody sets it
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	_, err := s.kubectl(sparkPi("4.1.1"), "apply", "--filename=-")
 	s.must(err)
 	d := s.kubeflowDriver("spark-pi")
@@ -114,7 +114,7 @@ func running(app *v1beta2.SparkApplication) (count int) {
 
 // manyExecutors makes executors of a driver, and has them run.
 func (d *driver) manyExecutors(count int) error {
-	ctx, pods := d.scene.Context(), d.scene.Kube.CoreV1().Pods(d.scene.ns)
+	ctx, pods := d.env.Context(), d.env.Kube.CoreV1().Pods(d.env.ns)
 	var group errgroup.Group
 	group.SetLimit(32)
 	for id := range count {
@@ -130,7 +130,7 @@ func (d *driver) manyExecutors(count int) error {
 			if err != nil {
 				return err
 			}
-			return kubelet.SetStatus(ctx, d.scene.Kube, made, kubelet.Started)
+			return kubelet.SetStatus(ctx, d.env.Kube, made, kubelet.Started)
 		})
 	}
 	return group.Wait()

@@ -252,7 +252,7 @@ var fieldRows = map[string][]fieldRow{
 // Each field of a manifest acts, on what the API server has in the end.
 func TestEachFieldOfAKubeflowManifestActs(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.withBatchSchedulers()
 	s.configured("config-kubeflow", "driver-pod-disruption-budget", "enabled")
 	s.configured("config-kubeflow", "ingress-url-format", "{{$appName}}.spark.example.com")
@@ -300,7 +300,7 @@ func TestEachFieldOfAKubeflowManifestHasARow(t *testing.T) {
 }
 
 // classes makes those that the manifests name.
-func (s *scene) classes() {
+func (s *env) classes() {
 	s.Helper()
 	_, err := s.kubectl(`
 {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: kubeflow-high}, value: 2000}
@@ -315,7 +315,7 @@ func (s *scene) classes() {
 }
 
 // comesOf waits for an application's driver and tells what came of its manifest.
-func (s *scene) comesOf(name string) map[string]any {
+func (s *env) comesOf(name string) map[string]any {
 	s.Helper()
 	app := s.untilShown(name, v1beta2.SubmittedState)
 	driver, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), app.Status.DriverInfo.PodName, metav1.GetOptions{})
@@ -378,7 +378,7 @@ func propertiesIn(text string) map[string]any {
 }
 
 // generic is an object as a manifest has it.
-func generic(s *scene, object *corev1.Pod) map[string]any {
+func generic(s *env, object *corev1.Pod) map[string]any {
 	s.Helper()
 	encoded, err := json.Marshal(object)
 	s.must(err)

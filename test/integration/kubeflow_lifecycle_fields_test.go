@@ -10,7 +10,7 @@ import (
 )
 
 // withSpec is a manifest with more fields of spec.
-func withSpec(s *scene, manifest, fields string) string {
+func withSpec(s *env, manifest, fields string) string {
 	s.Helper()
 	var app, more map[string]any
 	s.must(yaml.Unmarshal([]byte(manifest), &app))
@@ -33,38 +33,38 @@ func withSpec(s *scene, manifest, fields string) string {
 }
 
 // lifecycleFields are those that no Pod shows, each with what it does.
-var lifecycleFields = map[string]func(*scene){
-	"suspend": func(s *scene) {
+var lifecycleFields = map[string]func(*env){
+	"suspend": func(s *env) {
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "suspend: true"))
 		app := s.untilShown("spark-pi", v1beta2.SuspendedState)
-		if drivers := s.witness.driversOf(s.ns, "spark-pi"); len(drivers) > 0 || app.Status.SubmissionAttempts > 0 {
+		if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) > 0 || app.Status.SubmissionAttempts > 0 {
 			s.Errorf("what is suspended had the drivers %v:\n%s", drivers, described(app))
 		}
 	},
-	"restartPolicy.type": func(s *scene) {
+	"restartPolicy.type": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: Never, onFailureRetries: 3}"))
 		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 1, 1)
 	},
-	"restartPolicy.onFailureRetries": func(s *scene) {
+	"restartPolicy.onFailureRetries": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 2, onFailureRetryInterval: 1}"))
 		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 3, 1)
 	},
-	"restartPolicy.onFailureRetryInterval": func(s *scene) {
+	"restartPolicy.onFailureRetryInterval": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 3}"))
 		if wait := waited(s.untilShown("spark-pi", v1beta2.FailedState)); wait < 3*time.Second {
 			s.Errorf("it waited for %s", wait)
 		}
 	},
-	"restartPolicy.onSubmissionFailureRetries": func(s *scene) {
+	"restartPolicy.onSubmissionFailureRetries": func(s *env) {
 		s.limit("pods", "0")
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"),
 			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 2, onSubmissionFailureRetryInterval: 1}"))
 		s.attempted(s.untilShown("spark-pi", v1beta2.FailedState), 0, 3)
 	},
-	"restartPolicy.onSubmissionFailureRetryInterval": func(s *scene) {
+	"restartPolicy.onSubmissionFailureRetryInterval": func(s *env) {
 		s.limit("pods", "0")
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"),
 			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 3}"))
@@ -73,7 +73,7 @@ var lifecycleFields = map[string]func(*scene){
 			s.Errorf("it waited for %s", wait)
 		}
 	},
-	"timeToLiveSeconds": func(s *scene) {
+	"timeToLiveSeconds": func(s *env) {
 		s.kubelet.Fail(s.ns)
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "timeToLiveSeconds: 1"))
 		untilGone(s, s.kubeflowApps(), "spark-pi")
@@ -82,7 +82,7 @@ var lifecycleFields = map[string]func(*scene){
 }
 
 // attempted checks how often an application was run, and how often the last run was submitted.
-func (s *scene) attempted(app *v1beta2.SparkApplication, executions, submissions int32) {
+func (s *env) attempted(app *v1beta2.SparkApplication, executions, submissions int32) {
 	s.Helper()
 	if status := app.Status; status.ExecutionAttempts != executions || status.SubmissionAttempts != submissions || status.TerminationTime.IsZero() {
 		s.Errorf("it ran %d times and was submitted %d times, want %d and %d; it ended at %s",
@@ -95,7 +95,7 @@ func TestEachFieldOfAKubeflowLifecycleActs(t *testing.T) {
 	for field, acts := range lifecycleFields {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
-			acts(newScene(t).sharesController())
+			acts(newEnv(t).sharesController())
 		})
 	}
 }

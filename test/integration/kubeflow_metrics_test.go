@@ -25,7 +25,7 @@ func kubeflowPi(name string, labels map[string]string) *v1beta2.SparkApplication
 }
 
 // createKubeflow creates an application, and has its driver run.
-func (s *scene) createKubeflow(app *v1beta2.SparkApplication) *driver {
+func (s *env) createKubeflow(app *v1beta2.SparkApplication) *driver {
 	s.Helper()
 	_, err := s.kubeflowApps().Create(s.Context(), app, metav1.CreateOptions{})
 	s.must(err)
@@ -48,7 +48,7 @@ func kubeflowSamples(page string) map[string]string {
 }
 
 // untilMeasured waits until the metrics are as they should be.
-func (s *scene) untilMeasured(what string, r *replica, want map[string]string) {
+func (s *env) untilMeasured(what string, r *replica, want map[string]string) {
 	s.Helper()
 	var page, diff string
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
@@ -63,7 +63,7 @@ func (s *scene) untilMeasured(what string, r *replica, want map[string]string) {
 
 func TestKubeflowsMetricsOutliveTheController(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-kubeflow", "metrics-prefix", "data_")
 	s.configured("config-kubeflow", "metrics-labels", "team")

@@ -77,7 +77,7 @@ spec:
 
 // withBatchSchedulers has all of them told of applications, and their pod groups known to the cluster until the end of
 // the test.
-func (s *scene) withBatchSchedulers() {
+func (s *env) withBatchSchedulers() {
 	s.Helper()
 	s.toldSchedulers()
 	_, err := s.kubectl(podGroupCRDs, "apply", "--filename=-")
@@ -108,7 +108,7 @@ func (u untyped) Get(ctx context.Context, name string, options metav1.GetOptions
 
 const coscheduler = "scheduler-plugins-scheduler"
 
-func (s *scene) toldSchedulers() {
+func (s *env) toldSchedulers() {
 	s.Helper()
 	s.configured("config-kubeflow", "batch-schedulers", strings.Join([]string{"volcano", "yunikorn", coscheduler}, ","))
 }
@@ -122,7 +122,7 @@ func gangOf(scheduler, more string) string {
 // thousandths of a byte.
 func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.withBatchSchedulers()
 	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]struct {
@@ -167,7 +167,7 @@ func TestAPodGroupAsksForWhatAllPodsNeed(t *testing.T) {
 
 func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.toldSchedulers()
 	s.configured("config-kubeflow", "default-batch-scheduler", "yunikorn")
 	s.ownController(controller{sink: s.sink.URL()})
@@ -184,7 +184,7 @@ func TestYuniKornIsToldWhatPodsAreToCome(t *testing.T) {
 // Without its kind of pod group a scheduler cannot be told, and an application that would never start says so.
 func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.toldSchedulers()
 	s.ownController(controller{sink: s.sink.URL()})
 	for scheduler, group := range map[string]string{"volcano": "spark-volcano-pg", coscheduler: coscheduler + "-pg"} {
@@ -197,7 +197,7 @@ func TestASchedulerThatIsNotInstalledIsNamed(t *testing.T) {
 				t.Errorf("%s is told %s: %q, %q", scheduler, condition.Reason, condition.Message, app.Status.AppState.ErrorMessage)
 			}
 		}
-		if drivers := s.witness.driversOf(s.ns, scheduler); len(drivers) > 0 {
+		if drivers := s.driverHistory.driversOf(s.ns, scheduler); len(drivers) > 0 {
 			t.Errorf("it had the drivers %v", drivers)
 		}
 	}

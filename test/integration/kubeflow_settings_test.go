@@ -23,7 +23,7 @@ func named(name, manifest string) string {
 // What the flags of the Kubeflow operator say acts, and a change of it acts on what begins afterwards.
 func TestKubeflowsSettingsAct(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	for key, value := range map[string]string{
 		"spark-defaults.conf":          "spark.eventLog.dir s3a://logs\nspark.eventLog.enabled false\n",
 		"ingress-url-format":           "spark.example.com/{{$appNamespace}}/{{ $appName }}",
@@ -96,7 +96,7 @@ func TestKubeflowsSettingsAct(t *testing.T) {
 // Where another operator writes the status, too, nobody fights it, and the driver that runs stays the only one.
 func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	d := s.runPi()
@@ -136,7 +136,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, "Adopted")
 	d.succeed()
 	s.untilShown("spark-pi", v1beta2.CompletedState)
-	if drivers := s.witness.driversOf(s.ns, "spark-pi"); len(drivers) != 1 {
+	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 1 {
 		t.Errorf("it had %d drivers", len(drivers))
 	}
 }
@@ -144,7 +144,7 @@ func TestAKubeflowApplicationOfAnotherOperatorIsLeftAlone(t *testing.T) {
 // Each of two installations serves the applications of its own namespaces.
 func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
 	alone(t)
-	a, b := newScene(t), newScene(t)
+	a, b := newEnv(t), newEnv(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
 	second := a.install("firesteel-kubeflow-two")
 	second.serves(b.ns)
@@ -152,7 +152,7 @@ func TestTwoInstallationsServeTheKubeflowKind(t *testing.T) {
 	a.must(a.ConfigureIn(t.Context(), second.namespace, "config-kubeflow", map[string]string{"ui-service": "disabled"}))
 	a.ownController(controller{sink: a.sink.URL()})
 	b.ownController(controller{sink: b.sink.URL(), namespace: second.namespace})
-	for _, s := range []*scene{a, b} {
+	for _, s := range []*env{a, b} {
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		s.runPi().succeed()
 		app := s.untilShown("spark-pi", v1beta2.CompletedState)

@@ -21,7 +21,7 @@ import (
 )
 
 // kubeflowApplication makes an application of the Kubeflow operator's. It returns it as it was before anybody looked at it.
-func (s *scene) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
+func (s *env) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	s.Helper()
 	created, err := s.kubectl(manifest, "create", "--output=json", "--filename=-")
 	s.must(err)
@@ -31,14 +31,14 @@ func (s *scene) kubeflowApplication(manifest string) *v1beta2.SparkApplication {
 	return app
 }
 
-func (s *scene) patchKubeflow(name, patch string) {
+func (s *env) patchKubeflow(name, patch string) {
 	s.Helper()
 	_, err := s.kubeflowApps().Patch(s.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	s.must(err)
 }
 
 // untilKubeflowCondition waits for a condition of an application of the Kubeflow operator's.
-func (s *scene) untilKubeflowCondition(name, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+func (s *env) untilKubeflowCondition(name, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
 	s.Helper()
 	var found metav1.Condition
 	until(s, s.kubeflowApps(), name, fmt.Sprintf("have the condition %s=%s/%s", kind, status, reason), func(app *v1beta2.SparkApplication) bool {
@@ -52,7 +52,7 @@ func (s *scene) untilKubeflowCondition(name, kind string, status metav1.Conditio
 	return found
 }
 
-func (s *scene) suspend(name string, suspend bool) {
+func (s *env) suspend(name string, suspend bool) {
 	s.Helper()
 	patch := `{"spec":{"suspend":false}}`
 	if suspend {
@@ -62,7 +62,7 @@ func (s *scene) suspend(name string, suspend bool) {
 }
 
 // runKubeflow has the driver of SparkPi run.
-func (s *scene) runPi() *driver {
+func (s *env) runPi() *driver {
 	s.Helper()
 	s.untilShown("spark-pi", v1beta2.SubmittedState)
 	d := s.kubeflowDriver("spark-pi").start().ready()
@@ -71,7 +71,7 @@ func (s *scene) runPi() *driver {
 }
 
 // statesSince are the states that an application showed since it was as it is given, each once where it follows itself.
-func (s *scene) statesSince(app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
+func (s *env) statesSince(app *v1beta2.SparkApplication, last v1beta2.ApplicationStateType) []v1beta2.ApplicationStateType {
 	s.Helper()
 	s.untilShown(app.Name, last)
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
@@ -105,24 +105,24 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]struct {
 		spec  string
-		goes  func(*scene)
+		goes  func(*env)
 		last  v1beta2.ApplicationStateType
 		shows string
 		// says is the error message in the end.
 		says string
 	}{
 		"a success": {
-			goes: func(s *scene) { s.runPi().succeed() },
+			goes: func(s *env) { s.runPi().succeed() },
 			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"a failure": {
-			goes: func(s *scene) { s.runPi().exit(3) },
+			goes: func(s *env) { s.runPi().exit(3) },
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 			says: "driver container failed with ExitCode: 3, Reason: Error",
 		},
 		"a failure that is tried again": {
 			spec: "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}",
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.runPi().exit(1)
 				s.untilShown("spark-pi", v1beta2.FailingState)
 				s.runPi().exit(1)
@@ -132,13 +132,13 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 		},
 		"a submission that fails and is tried again": {
 			spec: "restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 1}",
-			goes: func(*scene) {},
+			goes: func(*env) {},
 			last: v1beta2.FailedState, shows: "New SUBMISSION_FAILED FAILED",
 			says: "failed to run spark-submit",
 		},
 		"a success that runs again": {
 			spec: "restartPolicy: {type: Always}",
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.runPi().succeed()
 				s.runPi()
 				s.patchKubeflow("spark-pi", `{"spec":{"suspend":true}}`)
@@ -147,7 +147,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 			shows: "New SUBMITTED RUNNING SUCCEEDING PENDING_RERUN SUBMITTED RUNNING SUSPENDING SUSPENDED",
 		},
 		"a suspension": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.runPi()
 				s.suspend("spark-pi", true)
 				s.untilShown("spark-pi", v1beta2.SuspendedState)
@@ -159,7 +159,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 		},
 		"one that is suspended from the beginning": {
 			spec: "suspend: true",
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.untilShown("spark-pi", v1beta2.SuspendedState)
 				s.suspend("spark-pi", false)
 				s.runPi().succeed()
@@ -167,7 +167,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 			last: v1beta2.CompletedState, shows: "New SUSPENDING SUSPENDED RESUMING SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"an edit while it runs": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.runPi()
 				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
 				s.untilShown("spark-pi", v1beta2.SubmittedState)
@@ -176,7 +176,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 			last: v1beta2.CompletedState, shows: "New SUBMITTED RUNNING INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"an edit after its end": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.runPi().exit(1)
 				s.untilShown("spark-pi", v1beta2.FailedState)
 				s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
@@ -186,14 +186,14 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 			shows: "New SUBMITTED RUNNING FAILING FAILED INVALIDATING PENDING_RERUN SUBMITTED RUNNING SUCCEEDING COMPLETED",
 		},
 		"a driver that is deleted by hand": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				d := s.runPi()
 				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 			},
 			last: v1beta2.FailedState, shows: "New SUBMITTED RUNNING FAILING FAILED",
 		},
 		"a driver that is gone without a word": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				d := s.runPi()
 				s.kubelet.Pause(s.ns)
 				now := int64(0)
@@ -203,7 +203,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 			says: "driver pod not found",
 		},
 		"a node that is silent for a while": {
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				d := s.runPi()
 				d.set(func(status *corev1.PodStatus) { status.Phase = corev1.PodUnknown })
 				s.untilShown("spark-pi", v1beta2.UnknownState)
@@ -216,7 +216,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			manifest := sparkPi("4.1.1")
 			if story.spec != "" {
 				manifest = withSpec(s, manifest, story.spec)
@@ -250,7 +250,7 @@ func TestKubeflowsStatesComeInItsOrder(t *testing.T) {
 }
 
 // toldAll waits until the sink was told all transitions of an application, in order.
-func (s *scene) toldAll(app *v1beta2.SparkApplication) {
+func (s *env) toldAll(app *v1beta2.SparkApplication) {
 	s.Helper()
 	as := &sparkv1.SparkApplication{ObjectMeta: app.ObjectMeta}
 	heard := s.untilDelivered("all transitions", func(heard []eventlog.Entry) bool {
@@ -264,28 +264,28 @@ func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
 	t.Parallel()
 	for state, at := range map[v1beta2.ApplicationStateType]struct {
 		spec string
-		goes func(*scene)
+		goes func(*env)
 	}{
-		v1beta2.SubmittedState: {"{}", func(*scene) {}},
-		v1beta2.RunningState:   {"{}", func(s *scene) { s.runPi() }},
-		v1beta2.CompletedState: {"{}", func(s *scene) { s.runPi().succeed() }},
-		v1beta2.FailedState:    {"{}", func(s *scene) { s.runPi().exit(1) }},
-		v1beta2.SuspendedState: {"suspend: true", func(*scene) {}},
+		v1beta2.SubmittedState: {"{}", func(*env) {}},
+		v1beta2.RunningState:   {"{}", func(s *env) { s.runPi() }},
+		v1beta2.CompletedState: {"{}", func(s *env) { s.runPi().succeed() }},
+		v1beta2.FailedState:    {"{}", func(s *env) { s.runPi().exit(1) }},
+		v1beta2.SuspendedState: {"suspend: true", func(*env) {}},
 		v1beta2.FailingState: {
-			"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 3600}", func(s *scene) { s.runPi().exit(1) },
+			"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 3600}", func(s *env) { s.runPi().exit(1) },
 		},
 		v1beta2.FailedSubmissionState: {
-			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 3600}", func(*scene) {},
+			"restartPolicy: {type: OnFailure, onSubmissionFailureRetries: 1, onSubmissionFailureRetryInterval: 3600}", func(*env) {},
 		},
-		v1beta2.UnknownState: {"{}", func(s *scene) {
+		v1beta2.UnknownState: {"{}", func(s *env) {
 			s.runPi().set(func(status *corev1.PodStatus) { status.Phase = corev1.PodUnknown })
 		}},
-		v1beta2.SuspendingState: {"{}", func(s *scene) {
+		v1beta2.SuspendingState: {"{}", func(s *env) {
 			s.runPi()
 			s.kubelet.Pause(s.ns)
 			s.suspend("spark-pi", true)
 		}},
-		v1beta2.InvalidatingState: {"{}", func(s *scene) {
+		v1beta2.InvalidatingState: {"{}", func(s *env) {
 			s.runPi()
 			s.kubelet.Pause(s.ns)
 			s.patchKubeflow("spark-pi", `{"spec":{"arguments":["7"]}}`)
@@ -293,7 +293,7 @@ func TestAKubeflowApplicationCanBeDeletedInEachState(t *testing.T) {
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			if state == v1beta2.FailedSubmissionState {
 				s.limit("pods", "0")
 			}

@@ -46,12 +46,12 @@ spec:
 `, version)
 }
 
-func (s *scene) kubeflowApps() sparkoperatorclient.SparkApplicationInterface {
+func (s *env) kubeflowApps() sparkoperatorclient.SparkApplicationInterface {
 	return s.Spark.SparkoperatorV1beta2().SparkApplications(s.ns)
 }
 
 // untilShown waits for a state of an application, and returns the application in it.
-func (s *scene) untilShown(name string, state v1beta2.ApplicationStateType) *v1beta2.SparkApplication {
+func (s *env) untilShown(name string, state v1beta2.ApplicationStateType) *v1beta2.SparkApplication {
 	s.Helper()
 	return until(s, s.kubeflowApps(), name, "be "+string(state), func(app *v1beta2.SparkApplication) bool {
 		return app.Status.AppState.State == state && app.Status.Firesteel != nil
@@ -59,20 +59,20 @@ func (s *scene) untilShown(name string, state v1beta2.ApplicationStateType) *v1b
 }
 
 // kubeflowDriver waits for the driver Pod of an application to be on a node.
-func (s *scene) kubeflowDriver(app string) *driver {
+func (s *env) kubeflowDriver(app string) *driver {
 	s.Helper()
 	pod := until(s, s.Kube.CoreV1().Pods(s.ns), app+"-driver", "be bound", func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil
 	})
-	return &driver{Pod: pod, scene: s}
+	return &driver{Pod: pod, env: s}
 }
 
 // kubeflowExecutor makes an executor of a driver, as the driver would.
 func (d *driver) kubeflowExecutor(number int) *driver {
-	d.scene.Helper()
-	made, err := d.scene.Kube.CoreV1().Pods(d.scene.ns).Create(d.scene.Context(), d.kubeflowExecutorPod(number), metav1.CreateOptions{})
-	d.scene.must(err)
-	return &driver{Pod: made, scene: d.scene}
+	d.env.Helper()
+	made, err := d.env.Kube.CoreV1().Pods(d.env.ns).Create(d.env.Context(), d.kubeflowExecutorPod(number), metav1.CreateOptions{})
+	d.env.must(err)
+	return &driver{Pod: made, env: d.env}
 }
 
 func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 	for version, policies := range map[string]int{"4.0.1": 0, "4.2.0": 1} {
 		t.Run("on Spark "+version, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			untilServed(t)
 			_, err := s.kubectl(sparkPi(version), "apply", "--filename=-")
 			s.must(err)
@@ -130,14 +130,14 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 }
 
 // untilReleased waits until an application holds no finalizer any more.
-func (s *scene) untilReleased(name string) {
+func (s *env) untilReleased(name string) {
 	s.Helper()
 	until(s, s.kubeflowApps(), name, "hold no finalizer", func(app *v1beta2.SparkApplication) bool { return len(app.Finalizers) == 0 })
 }
 
 func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	_, err := s.kubectl(sparkPi("4.1.0"), "apply", "--filename=-")
 	s.must(err)
 	first := s.kubeflowDriver("spark-pi")
@@ -152,7 +152,7 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 	second := until(s, s.Kube.CoreV1().Pods(s.ns), "spark-pi-driver", "be another", func(pod *corev1.Pod) bool {
 		return pod.UID != first.UID && pod.Spec.NodeName != ""
 	})
-	d := &driver{Pod: second, scene: s}
+	d := &driver{Pod: second, env: s}
 	d.start().ready()
 	s.untilShown("spark-pi", v1beta2.RunningState)
 
@@ -171,14 +171,14 @@ func TestAFinishedKubeflowApplicationMakesRoomForANamesakeAtOnce(t *testing.T) {
 // untilServed waits until the controller takes up what is new: what there was before, it looks into.
 func untilServed(t *testing.T) {
 	t.Helper()
-	s := newScene(t)
+	s := newEnv(t)
 	_, err := s.kubectl(sparkPi("4.0.1")+"  suspend: true\n", "apply", "--filename=-")
 	s.must(err)
 	s.untilShown("spark-pi", v1beta2.SuspendedState)
 }
 
 // wantRunning checks what clients read of an application that runs.
-func wantRunning(s *scene, app *v1beta2.SparkApplication, d *driver) {
+func wantRunning(s *env, app *v1beta2.SparkApplication, d *driver) {
 	s.Helper()
 	service, err := s.Kube.CoreV1().Services(s.ns).Get(s.Context(), "spark-pi-ui-svc", metav1.GetOptions{})
 	s.must(err)

@@ -22,7 +22,7 @@ var plainLife = []string{
 
 func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
 
 	d := s.driver("pi", 0)
@@ -67,7 +67,7 @@ func TestAnApplicationLivesFromSubmittedToReleased(t *testing.T) {
 // An application may need all kinds of objects that Firesteel makes.
 func TestAnApplicationGetsAllThatItAsksFor(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Spark("4.2.0").ConfigMap("settings", "key", "value").OnDemandClaim().
 		Executor(corev1.PodSpec{PriorityClassName: "low"}))
 	d := s.run("pi", 0)
@@ -90,7 +90,7 @@ func TestAnApplicationGetsAllThatItAsksFor(t *testing.T) {
 }
 
 // ownedBy are the objects of the namespace that a Pod owns.
-func (s *scene) ownedBy(pod *corev1.Pod) []string {
+func (s *env) ownedBy(pod *corev1.Pod) []string {
 	s.Helper()
 	services, err := s.Kube.CoreV1().Services(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
@@ -128,7 +128,7 @@ func TestManifestsOfTheApacheOperatorRunUnedited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			text, err := os.ReadFile(filepath.Join("testdata", name))
 			s.must(err)
 			if !strings.Contains(string(text), "spark.apache.org/"+version+"\n") {
@@ -147,11 +147,11 @@ func TestManifestsOfTheApacheOperatorRunUnedited(t *testing.T) {
 
 func TestUnusualNamesWork(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	for _, name := range []string{"1st", "team.pi", "x-" + strings.Repeat("1", 61), "long-" + strings.Repeat("name.", 20) + "pi"} {
 		app := s.create(App(name))
 		record := s.untilState(name, "DriverRequested").Status.Firesteel
-		(&driver{Pod: s.pod(record.Launch.DriverPod), scene: s}).start().ready().succeed()
+		(&driver{Pod: s.pod(record.Launch.DriverPod), env: s}).start().ready().succeed()
 		s.untilState(name, "ResourceReleased")
 		s.untilDelivered("the end of "+name, func(heard []eventlog.Entry) bool {
 			first := firstTaken(heard, app)
@@ -161,7 +161,7 @@ func TestUnusualNamesWork(t *testing.T) {
 	s.empty()
 }
 
-func (s *scene) pod(name string) *corev1.Pod {
+func (s *env) pod(name string) *corev1.Pod {
 	s.Helper()
 	pod, err := s.Kube.CoreV1().Pods(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -170,7 +170,7 @@ func (s *scene) pod(name string) *corev1.Pod {
 
 func TestADriverThatSomebodyDeletesHasFailed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 	s.must(s.Kube.CoreV1().Pods(s.ns).Delete(t.Context(), d.Name, metav1.DeleteOptions{}))

@@ -15,7 +15,7 @@ import (
 // the bound takes effect as soon as it is set.
 func TestADriverOnALostNodeIsGivenUpAndFollowed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0).ForceGoneWithin(0))
 	d := s.run("pi", 0)
 	s.kubelet.Pause(s.ns)
@@ -62,7 +62,7 @@ func TestADriverThatEndsAtOnceGoesStraightToItsEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi"))
 			s.driver("pi", 0).exit(c.code)
 			s.told(app, words(c.want)...)
@@ -72,7 +72,7 @@ func TestADriverThatEndsAtOnceGoesStraightToItsEnd(t *testing.T) {
 
 func TestATimeoutThatIsLoweredTakesEffectAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").DriverStartsWithin(time.Hour))
 	s.untilState("pi", "DriverRequested")
 	s.edit("pi", func(app *sparkv1.SparkApplication) {
@@ -83,7 +83,7 @@ func TestATimeoutThatIsLoweredTakesEffectAtOnce(t *testing.T) {
 
 func TestARetentionThatIsEditedAwayIsOver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Retain(sparkv1.RetainAlways))
 	d := s.run("pi", 0).succeed()
 	s.untilCondition("pi", "ResourcesReleased", metav1.ConditionFalse, "Retained")

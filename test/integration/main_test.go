@@ -24,14 +24,14 @@ const (
 type suite struct {
 	*firesteel.Installation
 	// dir holds the logs, and programs Firesteel's programs.
-	dir       string
-	programs  string
-	audit     *controlplane.Audit
-	sink      *sink.Sink
-	kubelet   *kubelet.Kubelet
-	witness   *witness
-	processes processes
-	common    common
+	dir           string
+	programs      string
+	audit         *controlplane.Audit
+	sink          *sink.Sink
+	kubelet       *kubelet.Kubelet
+	driverHistory *driverHistory
+	processes     processes
+	common        common
 }
 
 var controlPlanes *planes
@@ -88,7 +88,7 @@ func (s *suite) start(ctx context.Context) error {
 	s.audit = s.Plane.Audit(userOf("controller"))
 	s.sink = sink.New()
 	s.kubelet = kubelet.New(ctx, s.Kube)
-	s.witness, err = newWitness(ctx, s.Kube)
+	s.driverHistory, err = newDriverHistory(ctx, s.Kube)
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 // A handler takes no more than 30 MiB, at rest and after a thousand events.
 func TestHandlersNeedLittleMemory(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi"))
 	s.run("pi", 0)
 	pi := events.Object{

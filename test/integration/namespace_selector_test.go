@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
-// enabled gives the scene's namespace the label spark, or takes it where the value is null.
-func (s *scene) enabled(value string) {
+// enabled gives the env's namespace the label spark, or takes it where the value is null.
+func (s *env) enabled(value string) {
 	s.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{"spark":%s}}}`, value)
 	_, err := s.Kube.CoreV1().Namespaces().Patch(s.Context(), s.ns, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
@@ -23,7 +23,7 @@ func (s *scene) enabled(value string) {
 
 func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 	alone(t)
-	before, after, listed := newScene(t), newScene(t), newScene(t)
+	before, after, listed := newEnv(t), newEnv(t), newEnv(t)
 	before.enabled(`"enabled"`)
 	before.configured("config-scope", "namespace-selector", "spark=enabled")
 	process := before.ownController(controller{sink: before.sink.URL()})
@@ -68,7 +68,7 @@ func TestNamespacesAreServedByTheirLabels(t *testing.T) {
 // Handlers that run as processes of their own ask for the labels themselves.
 func TestHandlersServeNamespacesByTheirLabels(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.enabled(`"enabled"`)
 	s.configured("config-scope", "namespace-selector", "spark=enabled")
 	s.configured("config-handlers", "restart", "external")

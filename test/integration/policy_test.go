@@ -12,11 +12,11 @@ import (
 
 func TestSuspendHoldsTheLaunchAndNothingElse(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Suspended())
 	s.untilCondition("pi", "Succeeded", metav1.ConditionUnknown, "Suspended")
 	s.told(app, "Submitted")
-	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 0 {
+	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 0 {
 		t.Errorf("suspended it had %d drivers", len(drivers))
 	}
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.Suspend = false })
@@ -42,7 +42,7 @@ func TestRetainedResourcesStayUntilTheirTimeIsOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const limit = 10 * time.Second
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi").Retain(c.policy).RetainFor(limit))
 			d := s.run("pi", 0)
 			c.end(d)
@@ -67,7 +67,7 @@ func failingDriver(d *driver) *driver { return d.exit(1) }
 
 func TestARetainedApplicationThatIsDeletedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Retain(sparkv1.RetainAlways))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "TerminatedWithoutReleaseResources")
@@ -79,7 +79,7 @@ func TestARetainedApplicationThatIsDeletedLeavesNothing(t *testing.T) {
 
 func TestAnEditAfterTheLaunchIsForTheNextAttempt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Conf(namedAccount, "default").Restart(sparkv1.RestartOnFailure, 1, 0))
 	d := s.run("pi", 0)
 	s.edit("pi", func(app *sparkv1.SparkApplication) { app.Spec.DriverArgs = []string{"100"} })

@@ -24,7 +24,7 @@ import (
 const apacheApplications = "sparkapplications.spark.apache.org"
 
 // raw is an object as the API server has it, whatever this version of Firesteel knows of it.
-func (s *scene) raw(resource, name string) *unstructured.Unstructured {
+func (s *env) raw(resource, name string) *unstructured.Unstructured {
 	s.Helper()
 	text, err := s.kubectl("", "get", resource, name, "--output=json")
 	s.must(err)
@@ -40,7 +40,7 @@ func at(object *unstructured.Unstructured, path ...string) any {
 }
 
 // patchRecord has another writer change the record. It is a JSON patch, with paths within the record.
-func (s *scene) patchRecord(resource, name string, operations ...string) {
+func (s *env) patchRecord(resource, name string, operations ...string) {
 	s.Helper()
 	patch := strings.ReplaceAll("["+strings.Join(operations, ",")+"]", `"path":"`, `"path":"/status/firesteel`)
 	_, err := s.kubectl("", "patch", resource, name, "--subresource=status", "--type=json", "--patch", patch)
@@ -48,7 +48,7 @@ func (s *scene) patchRecord(resource, name string, operations ...string) {
 }
 
 // untilRecord waits until a record is as it should be.
-func (s *scene) untilRecord(resource, name, what string, holds func(*unstructured.Unstructured) bool) *unstructured.Unstructured {
+func (s *env) untilRecord(resource, name, what string, holds func(*unstructured.Unstructured) bool) *unstructured.Unstructured {
 	s.Helper()
 	var object *unstructured.Unstructured
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
@@ -62,7 +62,7 @@ func (s *scene) untilRecord(resource, name, what string, holds func(*unstructure
 }
 
 // wantUntouched compares the whole status: conditions are not written either.
-func (s *scene) wantUntouched(resource string, before *unstructured.Unstructured) {
+func (s *env) wantUntouched(resource string, before *unstructured.Unstructured) {
 	s.Helper()
 	after := s.raw(resource, before.GetName())
 	if diff := cmp.Diff(before.Object["status"], after.Object["status"]); diff != "" {
@@ -71,7 +71,7 @@ func (s *scene) wantUntouched(resource string, before *unstructured.Unstructured
 }
 
 // neighbour lives beside an application and goes.
-func (s *scene) neighbour() {
+func (s *env) neighbour() {
 	s.Helper()
 	s.create(App("neighbour"))
 	s.run("neighbour", 0).succeed()
@@ -81,25 +81,25 @@ func (s *scene) neighbour() {
 }
 
 // ofBothKinds tests applications of both kinds that run.
-func ofBothKinds(t *testing.T, test func(s *scene, resource, name string, d *driver)) {
+func ofBothKinds(t *testing.T, test func(s *env, resource, name string, d *driver)) {
 	t.Helper()
 	t.Parallel()
 	t.Run("Apache", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0))
 		test(s, apacheApplications, "pi", s.run("pi", 0))
 	})
 	t.Run("Kubeflow", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"))
 		test(s, kubeflowApplications, "spark-pi", s.runPi())
 	})
 }
 
 func TestARecordOfANewerFormatIsLeftAlone(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, `{"op":"add","path":"/format","value":2}`, `{"op":"add","path":"/newer","value":{"deep":[1,"b"]}}`,
 			`{"op":"add","path":"/transitions/0/newer","value":true}`)
 		event := s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood")
@@ -137,7 +137,7 @@ var notDecodable = map[string]string{
 	sparkClusters:        `{"spec":{"masterSpec":{"statefulSetSpec":{"template":{"spec":{"containers":5}}}}}}`,
 }
 
-func (s *scene) makeUndecodable(resource, name string) {
+func (s *env) makeUndecodable(resource, name string) {
 	s.Helper()
 	_, err := s.kubectl("", "patch", resource, name, "--type=merge", "--patch", notDecodable[resource])
 	s.must(err)
@@ -145,7 +145,7 @@ func (s *scene) makeUndecodable(resource, name string) {
 
 // Neither version can act on such an object. Only the one that wrote the record may touch it.
 func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, `{"op":"add","path":"/format","value":2}`, `{"op":"add","path":"/newer","value":{"deep":[1,"b"]}}`)
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood")
 		before := s.raw(resource, name)
@@ -170,7 +170,7 @@ func TestARecordOfANewerFormatIsLeftAloneThoughItsObjectCannotBeDecoded(t *testi
 // The driver of an object that cannot be decoded lives until the object is deleted. Then it is found by its record: somebody took
 // its labels and its owner away.
 func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.makeUndecodable(resource, name)
 		s.untilKubeEvent(name, corev1.EventTypeWarning, "Undecodable")
 		s.relabel(d.Name, `{"labels":null,"ownerReferences":null}`)
@@ -192,7 +192,7 @@ func TestAnUndecodableObjectStopsTheDriverOfItsRecord(t *testing.T) {
 }
 
 func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
 		s.patchRecord(resource, name, fmt.Sprintf(`{"op":"replace","path":"/transitions/%d/state","value":"Dreaming"}`, len(transitions)-1))
 		if event := s.untilKubeEvent(name, corev1.EventTypeWarning, "RecordNotUnderstood"); !strings.Contains(event.Message, `"Dreaming"`) {
@@ -213,7 +213,7 @@ func TestAStateOfANewerVersionIsLeftAlone(t *testing.T) {
 
 // Unknown fields survive each write of a life: the controller's, the restart handler's, and what they begin anew.
 func TestUnknownFieldsSurviveALife(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		transitions := at(s.raw(resource, name), "transitions").([]any)
 		last := len(transitions) - 1
 		s.patchRecord(resource, name, `{"op":"add","path":"/newer","value":{"deep":[1,{"b":null}]}}`,
@@ -247,7 +247,7 @@ func TestUnknownFieldsSurviveALife(t *testing.T) {
 		if got := at(next, "transitions").([]any)[last].(map[string]any)["newer"]; got != "d" {
 			s.Errorf("of the transition is left %v", got)
 		}
-		again := &driver{Pod: s.pod(at(next, "launch", "driverPod").(string)), scene: s}
+		again := &driver{Pod: s.pod(at(next, "launch", "driverPod").(string)), env: s}
 		again.start().ready().succeed()
 		over := s.untilRecord(resource, name, "end", func(o *unstructured.Unstructured) bool {
 			all := at(o, "transitions").([]any)
@@ -262,7 +262,7 @@ func TestUnknownFieldsSurviveALife(t *testing.T) {
 func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	launched := s.runPi()
 	s.patchRecord(kubeflowApplications, name, `{"op":"add","path":"/newer","value":[1]}`, `{"op":"add","path":"/attempt/newer","value":"a"}`,
@@ -299,7 +299,7 @@ func TestUnknownFieldsSurviveASuspensionAndAnEdit(t *testing.T) {
 
 // Whoever may write a verdict must not fill the record.
 func TestUnknownFieldsAreBounded(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		s.patchRecord(resource, name, fmt.Sprintf(`{"op":"add","path":"/verdict","value":{"attempt":-1,"restart":true,"newer":%q}}`,
 			strings.Repeat("x", 60<<10)), `{"op":"add","path":"/newer","value":"kept"}`)
 		d.succeed()
@@ -318,7 +318,7 @@ func TestUnknownFieldsAreBounded(t *testing.T) {
 func TestOnlyAnEditRunsAnApplicationAnew(t *testing.T) {
 	t.Parallel()
 	const name = "spark-pi"
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	s.runPi().succeed()
 	done := s.untilShown(name, v1beta2.CompletedState)
@@ -373,14 +373,14 @@ func TestOnlyAnEditRunsAnApplicationAnew(t *testing.T) {
 	}
 }
 
-func (s *scene) generation(name string) int64 {
+func (s *env) generation(name string) int64 {
 	s.Helper()
 	app, err := s.kubeflowApps().Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
 	return app.Generation
 }
 
-func hashJSON(s *scene, name string) string {
+func hashJSON(s *env, name string) string {
 	s.Helper()
 	app, err := s.kubeflowApps().Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -471,7 +471,7 @@ func TestAnUpgradeRollsNoClusterOut(t *testing.T) {
 }
 
 func TestARecordOfAScheduleIsKept(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(1)
 		pi.until("record it", func(s *v1alpha1.ScheduleStatus) bool { return s.LastRunName >= runs[0].GetName() })

@@ -15,7 +15,7 @@ import (
 )
 
 // ofCluster are the objects of the cluster c, by kind and name.
-func (s *scene) ofCluster() map[string]*unstructured.Unstructured {
+func (s *env) ofCluster() map[string]*unstructured.Unstructured {
 	s.Helper()
 	objects := map[string]*unstructured.Unstructured{}
 	for _, resource := range madeForClusters {
@@ -31,7 +31,7 @@ func (s *scene) ofCluster() map[string]*unstructured.Unstructured {
 }
 
 // relabelObjects patches the metadata of all objects of the cluster c.
-func (s *scene) relabelObjects(metadata string) {
+func (s *env) relabelObjects(metadata string) {
 	s.Helper()
 	for _, resource := range madeForClusters {
 		client := s.Dynamic.Resource(resource).Namespace(s.ns)
@@ -98,7 +98,7 @@ func TestAClusterWhoseObjectsLostTheirLabelsDeletesThem(t *testing.T) {
 	alone(t)
 	for name, absent := range map[string]bool{"at once": false, "in the controller's absence": true} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
+			s := newEnv(t)
 			start := func() func() {
 				process := s.ownController(controller{sink: s.sink.URL()})
 				s.untilReady(process)

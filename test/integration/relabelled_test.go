@@ -41,20 +41,20 @@ var apacheChanges = map[string]labelChange{
 	},
 }
 
-func (s *scene) relabel(pod, metadata string) {
+func (s *env) relabel(pod, metadata string) {
 	s.Helper()
 	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), pod, types.MergePatchType, []byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
 	s.must(err)
 }
 
 // untilRelabelled waits until the condition says that a driver's labels were changed, and how to put them back.
-func (s *scene) untilRelabelled(app, pod string, change labelChange) {
+func (s *env) untilRelabelled(app, pod string, change labelChange) {
 	s.Helper()
 	message := s.untilCondition(app, dialect.ConditionDriverLabelsChanged, metav1.ConditionTrue, "LabelsChanged").Message
 	s.wantRemedy(message, pod, change)
 }
 
-func (s *scene) wantRemedy(message, pod string, change labelChange) {
+func (s *env) wantRemedy(message, pod string, change labelChange) {
 	s.Helper()
 	remedy := fmt.Sprintf("kubectl --namespace %s label pod %s --overwrite ", s.ns, pod)
 	if !contains(message, s.ns+"/"+pod) || !contains(message, change.says) || contains(change.says, "label ") && !contains(message, remedy) {
@@ -62,15 +62,15 @@ func (s *scene) wantRemedy(message, pod string, change labelChange) {
 	}
 }
 
-func (s *scene) untilLabelsAreBack(app string) {
+func (s *env) untilLabelsAreBack(app string) {
 	s.Helper()
 	until(s, s.apps(), app, "have no condition "+dialect.ConditionDriverLabelsChanged, func(app *sparkv1.SparkApplication) bool {
 		return meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionDriverLabelsChanged) == nil
 	})
 }
 
-// onlyPod fails unless a Pod is the only one of the scene, and nobody deletes it.
-func (s *scene) onlyPod(d *driver) {
+// onlyPod fails unless a Pod is the only one of the env, and nobody deletes it.
+func (s *env) onlyPod(d *driver) {
 	s.Helper()
 	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{})
 	s.must(err)
@@ -80,7 +80,7 @@ func (s *scene) onlyPod(d *driver) {
 }
 
 // notReleased fails if an application is said to be released.
-func (s *scene) notReleased(app string) {
+func (s *env) notReleased(app string) {
 	s.Helper()
 	if c := s.condition(app, dialect.ConditionResourcesReleased); c == nil || c.Status == metav1.ConditionTrue {
 		s.Errorf("while the driver lives its condition is %v", c)
@@ -92,7 +92,7 @@ func TestADriverWhoseLabelsAreChangedRunsToItsEnd(t *testing.T) {
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).Executors(1, 1, 1))
 			d := s.driver("pi", 0).start().ready()
 			s.untilState("pi", "DriverReady")
@@ -116,7 +116,7 @@ func TestADriverWhoseLabelsAreChangedAtOnceIsFollowed(t *testing.T) {
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			app := s.create(App("pi"))
 			d := s.driver("pi", 0)
 			s.relabel(d.Name, change.patch)
@@ -137,7 +137,7 @@ func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
 	for name, change := range apacheChanges {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, 0))
 			d := s.run("pi", 0)
 			s.kubelet.Pause(s.ns)
@@ -162,14 +162,14 @@ func TestADriverWhoseLabelsAreChangedIsDeletedBeforeItsSuccessor(t *testing.T) {
 func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.T) {
 	t.Parallel()
 	for name, change := range apacheChanges {
-		for when, act := range map[string]func(*scene, *driver){
-			"before the deletion": func(s *scene, d *driver) {
+		for when, act := range map[string]func(*env, *driver){
+			"before the deletion": func(s *env, d *driver) {
 				s.relabel(d.Name, change.patch)
 				s.untilRelabelled("pi", d.Name, change)
 				s.delete("pi")
 				s.untilTerminating(d.Name)
 			},
-			"during the deletion": func(s *scene, d *driver) {
+			"during the deletion": func(s *env, d *driver) {
 				s.delete("pi")
 				s.untilTerminating(d.Name)
 				s.relabel(d.Name, change.patch)
@@ -180,7 +180,7 @@ func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.
 		} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				t.Parallel()
-				s := newScene(t).sharesController()
+				s := newEnv(t).sharesController()
 				app := s.create(App("pi"))
 				d := s.run("pi", 0)
 				s.kubelet.Pause(s.ns)
@@ -197,7 +197,7 @@ func TestAnApplicationWhoseDriversLabelsAreChangedGoesAfterItsDriver(t *testing.
 
 func TestLabelsThatArePutBackAreAllThatIsNeeded(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	d := s.run("pi", 0)
 	for range 2 {
@@ -248,7 +248,7 @@ func TestADriverWhoseLabelsAreChangedIsFollowedAcrossRestarts(t *testing.T) {
 				m.untilTerminating(d.Name)
 				m.notReleased(m.name)
 				m.vanish(d.Name)
-				untilGone(m.scene, m.apps(), m.name)
+				untilGone(m.env, m.apps(), m.name)
 			},
 		},
 		"changed before, and gone meanwhile": {
@@ -294,7 +294,7 @@ var kubeflowChanges = map[string]labelChange{
 	"all are removed":                   {`{"labels":null,"ownerReferences":null}`, "label spark-role is missing"},
 }
 
-func (s *scene) untilKubeflowRelabelled(pod string, change labelChange) {
+func (s *env) untilKubeflowRelabelled(pod string, change labelChange) {
 	s.Helper()
 	app := until(s, s.kubeflowApps(), "spark-pi", "say that its driver's labels were changed", func(app *v1beta2.SparkApplication) bool {
 		return meta.IsStatusConditionTrue(app.Status.Conditions, dialect.ConditionDriverLabelsChanged)
@@ -305,12 +305,12 @@ func (s *scene) untilKubeflowRelabelled(pod string, change labelChange) {
 func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 	t.Parallel()
 	for name, change := range kubeflowChanges {
-		for end, act := range map[string]func(*scene, *driver){
-			"to its end": func(s *scene, d *driver) {
+		for end, act := range map[string]func(*env, *driver){
+			"to its end": func(s *env, d *driver) {
 				d.succeed()
 				s.untilShown("spark-pi", v1beta2.CompletedState)
 			},
-			"to its application's": func(s *scene, d *driver) {
+			"to its application's": func(s *env, d *driver) {
 				s.must(s.kubeflowApps().Delete(s.Context(), "spark-pi", metav1.DeleteOptions{}))
 				s.untilTerminating(d.Name)
 				if app, err := s.kubeflowApps().Get(s.Context(), "spark-pi", metav1.GetOptions{}); err != nil || len(app.Finalizers) == 0 {
@@ -320,7 +320,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 				untilGone(s, s.kubeflowApps(), "spark-pi")
 				s.empty()
 			},
-			"to its restart": func(s *scene, d *driver) {
+			"to its restart": func(s *env, d *driver) {
 				s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 				until(s, s.kubeflowApps(), "spark-pi", "wait for its driver", func(app *v1beta2.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
@@ -333,7 +333,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 		} {
 			t.Run(name+", "+end, func(t *testing.T) {
 				t.Parallel()
-				s := newScene(t).sharesController()
+				s := newEnv(t).sharesController()
 				_, err := s.kubectl(sparkPi("4.1.0")+"  restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}\n", "apply", "--filename=-")
 				s.must(err)
 				d := s.kubeflowDriver("spark-pi")
@@ -357,7 +357,7 @@ func TestAKubeflowDriverWhoseLabelsAreChangedIsFollowed(t *testing.T) {
 func TestManyDeletedDriversAreNotLookedFor(t *testing.T) {
 	alone(t)
 	const many = 100
-	s := newScene(t)
+	s := newEnv(t)
 	s.untilReady(s.ownController(controller{sink: s.sink.URL()}))
 	for i := range many {
 		s.create(App(fmt.Sprintf("pi-%d", i)))

@@ -32,7 +32,7 @@ type replica struct {
 }
 
 // replica runs a controller that cannot have some of the leases.
-func (s *scene) replica(without ...string) *replica {
+func (s *env) replica(without ...string) *replica {
 	s.Helper()
 	config, err := s.ConfigOf(s.Context(), firesteel.SystemNamespace, "controller")
 	s.must(err)
@@ -50,7 +50,7 @@ func (s *scene) replica(without ...string) *replica {
 }
 
 // fetch reads a page; the status is 0 where nobody answers.
-func (s *scene) fetch(url string) (status int, text string) {
+func (s *env) fetch(url string) (status int, text string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, url, nil)
 	s.must(err)
@@ -65,7 +65,7 @@ func (s *scene) fetch(url string) (status int, text string) {
 }
 
 // untilAnswered waits until a page has a status.
-func (s *scene) untilAnswered(url string, want int) {
+func (s *env) untilAnswered(url string, want int) {
 	s.Helper()
 	status := 0
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
@@ -79,7 +79,7 @@ func (s *scene) untilAnswered(url string, want int) {
 
 // untilLed waits until a number of replicas leads the buckets of the Apache kind, and returns how many each. Each kind has
 // leases of its own.
-func (s *scene) untilLed(buckets, replicas int) map[string]int {
+func (s *env) untilLed(buckets, replicas int) map[string]int {
 	s.Helper()
 	var led map[string]int
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
@@ -107,7 +107,7 @@ func (s *scene) untilLed(buckets, replicas int) map[string]int {
 func TestReplicasShareTheApplications(t *testing.T) {
 	alone(t)
 	const buckets, applications = 4, 16
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-leader-election", "buckets", fmt.Sprint(buckets))
 	dying, heir := s.replica(".02-of-04", ".03-of-04"), s.replica(".00-of-04", ".01-of-04")
 	t.Logf("buckets led: %v", s.untilLed(buckets, 2))
@@ -153,7 +153,7 @@ func TestReplicasShareTheApplications(t *testing.T) {
 		}
 		s.untilState(name, "ResourceReleased")
 		s.told(app, plainLife...)
-		if all := s.witness.driversOf(s.ns, name); len(all) != 1 {
+		if all := s.driverHistory.driversOf(s.ns, name); len(all) != 1 {
 			t.Errorf("%s had %d drivers", name, len(all))
 		}
 	}
@@ -186,7 +186,7 @@ var unmeasured = []string{
 
 func TestAReplicaIsProbedMeasuredAndTraced(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-observability", "tracing-protocol", "stdout")
 	var traced atomic.Value
@@ -271,7 +271,7 @@ func residentMemory(t *testing.T, pid int) string {
 func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-handlers", "restart", "external")
 	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
@@ -305,7 +305,7 @@ func TestReplicaThatLostALeasePublishesNothingMore(t *testing.T) {
 // A reconcile is in flight when its object is deleted by force. Nobody is asked about it for ever.
 func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	s.configured("config-handlers", "restart", "external")
 	r := s.replica()
@@ -335,7 +335,7 @@ func TestObjectThatIsGoneIsNotPublishedAnyMore(t *testing.T) {
 func TestReplicaThatLostALeaseFollowsNoDriver(t *testing.T) {
 	alone(t)
 	const lease = ".00-of-01"
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-observability", "metrics-protocol", "prometheus")
 	for _, key := range [][2]string{{"retry-period", "1s"}, {"renew-deadline", "4s"}, {"lease-duration", "6s"}} {
 		s.configured("config-leader-election", key[0], key[1])
@@ -375,7 +375,7 @@ const (
 )
 
 // untilMetric waits until the sum of the metrics that match is as it should be.
-func (s *scene) untilMetric(r *replica, pattern string, holds func(sum float64) bool) {
+func (s *env) untilMetric(r *replica, pattern string, holds func(sum float64) bool) {
 	s.Helper()
 	var page string
 	err := wait.PollUntilContextTimeout(s.Context(), poll, time.Minute, true, func(context.Context) (bool, error) {

@@ -14,7 +14,7 @@ import (
 
 func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Restart(sparkv1.RestartOnFailure, 2, 0))
 	for attempt := range 3 {
 		s.run("pi", attempt).exit(int32(attempt + 1))
@@ -40,7 +40,7 @@ func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
 		t.Errorf("previous attempt: %+v", previous)
 	}
 	s.told(app, words("Submitted DriverRequested DriverStarted DriverReady RunningHealthy Failed "+attempt+" "+attempt+" ResourceReleased")...)
-	if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 3 {
+	if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 3 {
 		t.Errorf("three attempts had %d drivers", len(drivers))
 	}
 }
@@ -48,7 +48,7 @@ func TestAFailedApplicationIsRestartedAsOftenAsItsSpecAllows(t *testing.T) {
 // What a user wants to exist before the driver is made anew only where it was edited.
 func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").ConfigMap("kept", "key", "value").ConfigMap("edited", "key", "before").Restart(sparkv1.RestartOnFailure, 1, 0))
 	first := map[string]types.UID{}
 	d := s.run("pi", 0)
@@ -75,7 +75,7 @@ func TestConfigMapsOutliveAnAttempt(t *testing.T) {
 func TestARestartWaitsForItsBackoffAndNotLonger(t *testing.T) {
 	t.Parallel()
 	const backoff, late = 2 * time.Second, 15 * time.Second
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartOnFailure, 1, backoff))
 	s.run("pi", 0).exit(1)
 	s.driver("pi", 1)
@@ -93,7 +93,7 @@ func TestRestartPoliciesTellEndsApart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		policy  sparkv1.RestartPolicy
-		end     func(*scene)
+		end     func(*env)
 		restart bool
 	}{
 		"Never does not restart a failure":                       {sparkv1.RestartNever, failing, false},
@@ -105,7 +105,7 @@ func TestRestartPoliciesTellEndsApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.create(App("pi").Restart(c.policy, 1, 0).DriverStartsWithin(15 * time.Second))
 			c.end(s)
 			if c.restart {
@@ -113,28 +113,28 @@ func TestRestartPoliciesTellEndsApart(t *testing.T) {
 				return
 			}
 			s.untilState("pi", "ResourceReleased")
-			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 1 {
+			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
 				t.Errorf("it had %d drivers", len(drivers))
 			}
 		})
 	}
 }
 
-func failing(s *scene)    { s.run("pi", 0).exit(1) }
-func succeeding(s *scene) { s.run("pi", 0).succeed() }
-func evicting(s *scene)   { s.run("pi", 0).evict() }
-func waiting(s *scene)    { s.untilState("pi", "DriverStartTimedOut") }
+func failing(s *env)    { s.run("pi", 0).exit(1) }
+func succeeding(s *env) { s.run("pi", 0).succeed() }
+func evicting(s *env)   { s.run("pi", 0).evict() }
+func waiting(s *env)    { s.untilState("pi", "DriverStartTimedOut") }
 
 // No attempt starts while the driver before it may live: here its node is lost.
 func TestARestartWaitsForALostDriver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi").Restart(sparkv1.RestartAlways, 1, 0).DriverStartsWithin(4 * time.Second).ForceGoneWithin(6 * time.Second))
 	lost := s.driver("pi", 0)
 	s.kubelet.Pause(s.ns)
 	s.untilState("pi", "DriverStartTimedOut")
 	s.untilTerminating(lost.Name)
-	// In the end it is deleted by force, and only then the next attempt starts: the witness sees to it.
+	// In the end it is deleted by force, and only then the next attempt starts: driverHistory checks that.
 	s.untilState("pi", "ScheduledToRestart")
 	if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), lost.Name, metav1.GetOptions{}); err == nil {
 		t.Error("the next attempt is scheduled, and the lost driver is still there")
@@ -144,7 +144,7 @@ func TestARestartWaitsForALostDriver(t *testing.T) {
 func TestAnApplicationIsDeletedWhenItsTimeToLiveIsOver(t *testing.T) {
 	t.Parallel()
 	const ttl, late = 2 * time.Second, 15 * time.Second
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").TTL(ttl))
 	s.run("pi", 0).succeed()
 	record := s.untilState("pi", "ResourceReleased").Status.Firesteel

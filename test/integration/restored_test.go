@@ -19,11 +19,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// ownPlane is a scene with a control plane of its own.
-func ownPlane(t *testing.T) *scene {
+// ownPlane is an env with a control plane of its own.
+func ownPlane(t *testing.T) *env {
 	t.Helper()
 	controlPlanes.reserve(t)
-	s := &scene{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "alone"}
+	s := &env{TB: t, suite: &suite{dir: t.TempDir(), programs: controlPlanes.dir}, ns: "alone"}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		cancel()
@@ -75,7 +75,7 @@ func TestTheControllerGoesOnWhenTheAPIServerWasRestored(t *testing.T) {
 	s.untilCondition("pi", "Succeeded", metav1.ConditionTrue, "Succeeded")
 	s.edit("waits", func(app *sparkv1.SparkApplication) { app.Spec.Suspend = false })
 	s.untilState("waits", "DriverRequested")
-	(&driver{Pod: s.pod("waits-0-driver"), scene: s}).start().ready()
+	(&driver{Pod: s.pod("waits-0-driver"), env: s}).start().ready()
 	s.untilState("waits", "RunningHealthy")
 	image("again")
 	hours.patch(`{"suspend": false, "schedule": "@every 3s"}`)
@@ -105,7 +105,7 @@ func TestAnApplicationThatIsRestoredWithoutARecordBeginsAnew(t *testing.T) {
 
 	for _, name := range []string{"runs", "ended"} {
 		s.untilState(name, "DriverRequested")
-		again := &driver{Pod: s.pod(name + "-0-driver"), scene: s}
+		again := &driver{Pod: s.pod(name + "-0-driver"), env: s}
 		if again.UID == before.UID {
 			t.Errorf("%s has the driver of a time that never was", name)
 		}
@@ -202,7 +202,7 @@ func TestEditsThatNoControllerSaw(t *testing.T) {
 }
 
 // kubeEvents are the Kubernetes Events of a reason.
-func (s *scene) kubeEvents(reason string) []corev1.Event {
+func (s *env) kubeEvents(reason string) []corev1.Event {
 	s.Helper()
 	events, err := s.Kube.CoreV1().Events(s.ns).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
 	s.must(err)

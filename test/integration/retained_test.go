@@ -16,32 +16,32 @@ import (
 // Where no driver is left, no condition says that one is kept.
 func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	untilNothingIsKept := func(s *scene) {
+	untilNothingIsKept := func(s *env) {
 		s.Helper()
 		until(s, s.kubeflowApps(), "spark-pi", "keep nothing", func(app *v1beta2.SparkApplication) bool {
 			c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionResourcesReleased)
 			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == "NothingRetained" && !strings.Contains(c.Message, "is kept")
 		})
 	}
-	for name, test := range map[string]func(s *scene){
-		"since its service account does not exist": func(s *scene) {
+	for name, test := range map[string]func(s *env){
+		"since its service account does not exist": func(s *env) {
 			s.kubeflowApplication(strings.Replace(sparkPi("4.1.1"), "serviceAccount: default", "serviceAccount: nobody", 1))
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
-		"since its spec is refused": func(s *scene) {
+		"since its spec is refused": func(s *env) {
 			s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), "sparkConf: {spark.kubernetes.memoryOverheadFactor: much}"))
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
-		"since somebody deleted it while it ran": func(s *scene) {
+		"since somebody deleted it while it ran": func(s *env) {
 			s.kubeflowApplication(sparkPi("4.1.1"))
 			d := s.runPi()
 			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, *metav1.NewDeleteOptions(0)))
 			s.untilShown("spark-pi", v1beta2.FailedState)
 			untilNothingIsKept(s)
 		},
-		"since somebody deleted it after its end": func(s *scene) {
+		"since somebody deleted it after its end": func(s *env) {
 			s.kubeflowApplication(sparkPi("4.1.1"))
 			d := s.runPi().succeed()
 			s.untilShown("spark-pi", v1beta2.CompletedState)
@@ -51,7 +51,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 			s.must(s.Kube.CoreV1().Pods(s.ns).Delete(s.Context(), d.Name, metav1.DeleteOptions{}))
 			untilNothingIsKept(s)
 		},
-		"of the Apache kind": func(s *scene) {
+		"of the Apache kind": func(s *env) {
 			s.limit("pods", "0")
 			s.create(App("pi").Retain(sparkv1.RetainAlways))
 			s.untilCondition("pi", dialect.ConditionResourcesReleased, metav1.ConditionTrue, "NothingRetained")
@@ -59,7 +59,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(newScene(t).sharesController())
+			test(newEnv(t).sharesController())
 		})
 	}
 }
@@ -67,7 +67,7 @@ func TestNoDriverIsSaidToBeKeptThatIsNotThere(t *testing.T) {
 // The look that an executor's news asks for may be merged with an earlier one, which comes too early for it.
 func TestNewsOfAnExecutorIsShownWithoutAnotherOccasion(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubeflowApplication(sparkPi("4.1.1"))
 	d := s.runPi()
 	untilTold := func(executor *driver) {

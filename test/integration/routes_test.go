@@ -54,7 +54,7 @@ const parents = `{"parentRefs":[{"name":"gateway"}]}`
 
 func TestAnIngressLeadsToTheDriverOfEachAttempt(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	class := "nginx"
 	// What the attempt before a controller's crash may have left stands in no way.
 	stale := &networkingv1.Ingress{ObjectMeta: earlierOfPi("web"), Spec: networkingv1.IngressSpec{DefaultBackend: &networkingv1.IngressBackend{
@@ -105,7 +105,7 @@ func earlierOfPi(name string) metav1.ObjectMeta {
 
 func TestARouteCostsTwoWrites(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	app := s.create(App("pi").Ingress("web", nil))
 	s.run("pi", 0).succeed()
 	s.untilState("pi", "ResourceReleased")
@@ -128,7 +128,7 @@ func TestARouteCostsTwoWrites(t *testing.T) {
 // The Gateway API comes to the cluster in the middle of this test, which therefore runs alone.
 func TestRoutesOfTheGatewayAPI(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	first := s.ownController(controller{sink: s.sink.URL()})
 	s.create(App("pi").Conf(namedAccount, "default").HTTPRoute("web", parents).GRPCRoute("web", parents).Restart(sparkv1.RestartOnFailure, 1, 0))
 	d := s.run("pi", 0)
@@ -200,7 +200,7 @@ func TestRoutesOfTheGatewayAPI(t *testing.T) {
 }
 
 // warned waits for a warning that says certain things.
-func (s *scene) warned(name string, parts ...string) {
+func (s *env) warned(name string, parts ...string) {
 	s.Helper()
 	until(s, s.apps(), name, fmt.Sprintf("be warned of %q", parts), func(app *sparkv1.SparkApplication) bool {
 		for _, condition := range app.Status.Conditions {
@@ -218,7 +218,7 @@ func (s *scene) warned(name string, parts ...string) {
 }
 
 // installGatewayAPI applies the CRDs that the module of the Gateway API holds. They go with the test.
-func (s *scene) installGatewayAPI() {
+func (s *env) installGatewayAPI() {
 	s.Helper()
 	folder, err := exec.CommandContext(s.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	s.must(err)
@@ -239,7 +239,7 @@ func (s *scene) installGatewayAPI() {
 	s.must(err)
 }
 
-func typed[T any](s *scene, object *unstructured.Unstructured) *T {
+func typed[T any](s *env, object *unstructured.Unstructured) *T {
 	s.Helper()
 	result := new(T)
 	s.must(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, result))

@@ -41,7 +41,7 @@ const (
 func BenchmarkSchedules(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(rawCreates(b).Seconds(), "raw-s")
-		s := newScene(b)
+		s := newEnv(b)
 		s.ownController(controller{})
 		s.populate("idle", idleSchedules, hourly(), heldRun)
 		before := len(s.requestsAtRest())
@@ -56,7 +56,7 @@ func BenchmarkSchedules(b *testing.B) {
 // How late a run's event is at the sink, at the median, where nothing else is to be done: late-ms.
 func BenchmarkSchedulesAreOnTime(b *testing.B) {
 	const runs = 5
-	s := newScene(b)
+	s := newEnv(b)
 	s.ownController(controller{sink: s.sink.URL()})
 	for b.Loop() {
 		s.schedules(variant.Apache, "pi", "@every 2s", nil)
@@ -73,7 +73,7 @@ func BenchmarkSchedulesAreOnTime(b *testing.B) {
 }
 
 // runsAtOnce measures schedules that are due in the same second.
-func (s *scene) runsAtOnce(b *testing.B, name, run string) {
+func (s *env) runsAtOnce(b *testing.B, name, run string) {
 	b.Helper()
 	due := time.Now().UTC().Add(90 * time.Second).Truncate(time.Minute)
 	s.populate(name, dueAtOnce, fmt.Sprintf("%d %d * * *", due.Minute(), due.Hour()), run)
@@ -95,7 +95,7 @@ func (s *scene) runsAtOnce(b *testing.B, name, run string) {
 // rawCreates is how long the API server takes to create as many applications, where nobody looks after them.
 func rawCreates(b *testing.B) time.Duration {
 	b.Helper()
-	s := newScene(b)
+	s := newEnv(b)
 	begin := time.Now()
 	s.inParallel(dueAtOnce, func(ctx context.Context, i int) error {
 		app := &sparkv1.SparkApplication{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("raw-%d", i)}}
@@ -111,7 +111,7 @@ func rawCreates(b *testing.B) time.Duration {
 }
 
 // untilAdded waits for a number of runs of the schedules with a name. A watch costs less than what is measured.
-func (s *scene) untilAdded(name string, count int) {
+func (s *env) untilAdded(name string, count int) {
 	s.Helper()
 	w, err := s.apps().Watch(s.Context(), metav1.ListOptions{})
 	s.must(err)
@@ -129,7 +129,7 @@ func (s *scene) untilAdded(name string, count int) {
 }
 
 // populate makes schedules of runs.
-func (s *scene) populate(name string, count int, text, run string) {
+func (s *env) populate(name string, count int, text, run string) {
 	s.Helper()
 	s.inParallel(count, func(ctx context.Context, i int) error {
 		schedule := &firesteelv1alpha1.ScheduledSparkApplication{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i)}}
@@ -141,7 +141,7 @@ func (s *scene) populate(name string, count int, text, run string) {
 }
 
 // inParallel does something a number of times, several at once.
-func (s *scene) inParallel(count int, do func(ctx context.Context, i int) error) {
+func (s *env) inParallel(count int, do func(ctx context.Context, i int) error) {
 	s.Helper()
 	group, ctx := errgroup.WithContext(s.Context())
 	group.SetLimit(atOnce)

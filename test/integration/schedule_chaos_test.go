@@ -54,8 +54,8 @@ func (r *register) see(event watch.Event) {
 	r.uids[key][run.GetUID()] = true
 }
 
-// follow has all events of the scene's applications seen, those too that come while the API server ends a watch.
-func (s *scene) follow(see func(watch.Event)) {
+// follow has all events of the env's applications seen, those too that come while the API server ends a watch.
+func (s *env) follow(see func(watch.Event)) {
 	s.Helper()
 	now, err := s.apps().List(s.Context(), metav1.ListOptions{})
 	s.must(err)
@@ -91,7 +91,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	}
 	each := min(instantsEach, max(instants/10, 1))
 	count := (instants + each - 1) / each
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-handlers", "schedule", "external")
 	seen := &register{uids: map[string]map[types.UID]bool{}}
 	s.follow(seen.see)
@@ -104,7 +104,7 @@ func TestNoRunIsMissedOrDoubled(t *testing.T) {
 	var schedules []*timetable
 	created := map[string]time.Time{}
 	for i := range count {
-		schedule := &timetable{scene: s, kind: variant.Apache, name: fmt.Sprintf("pi-%d", i)}
+		schedule := &timetable{env: s, kind: variant.Apache, name: fmt.Sprintf("pi-%d", i)}
 		schedules, created[schedule.name] = append(schedules, schedule), schedule.now().GetCreationTimestamp().Time
 	}
 	for n := range each {

@@ -29,11 +29,11 @@ func detachments(k *variant.Kind) map[string]string {
 }
 
 func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, _ *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, _ *env, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := newScene(t).sharesController()
+				s := newEnv(t).sharesController()
 				pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 				first := pi.untilStarted("")
 				pi.detach(first, metadata)
@@ -55,11 +55,11 @@ func TestForbidWaitsForARunThatLostWhatItIsFoundBy(t *testing.T) {
 }
 
 func TestReplaceReplacesARunThatLostWhatItIsFoundBy(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, _ *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, _ *env, k *variant.Kind) {
 		for name, metadata := range detachments(k) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := newScene(t).sharesController()
+				s := newEnv(t).sharesController()
 				pi := s.schedules(k, "pi", "@every 6s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 				first := pi.untilStarted("")
 				pi.detach(first, metadata)

@@ -36,7 +36,7 @@ func (t *timetable) owned(name string, controller bool, instant time.Time) {
 }
 
 func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		before := pi.untilStarted("")
 		far := time.Date(9990, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -57,7 +57,7 @@ func TestAForgedRunDoesNotStopASchedule(t *testing.T) {
 }
 
 func TestForbidCountsEveryRunThatTheScheduleOwns(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1h", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
 		const theirs = "pi-1700000000000000000" // as the Kubeflow operator names and owns it

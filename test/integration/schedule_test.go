@@ -17,19 +17,19 @@ import (
 )
 
 // ofEachKind runs a test for the schedules of each kind.
-func ofEachKind(t *testing.T, test func(*testing.T, *scene, *variant.Kind)) {
+func ofEachKind(t *testing.T, test func(*testing.T, *env, *variant.Kind)) {
 	t.Helper()
 	t.Parallel()
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newScene(t).sharesController(), k)
+			test(t, newEnv(t).sharesController(), k)
 		})
 	}
 }
 
 func TestRunsStartOnTime(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 2s", nil)
 		runs := pi.untilRuns(3)
 		status := pi.until("record them", func(s *firesteelv1alpha1.ScheduleStatus) bool {
@@ -72,7 +72,7 @@ func TestRunsStartOnTime(t *testing.T) {
 // is its first, and that of the run says that it is held.
 func TestARunCostsThreeRequests(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) {
 		spec["template"].(map[string]any)["spec"].(map[string]any)["suspend"] = true
 	})
@@ -104,7 +104,7 @@ func due(heard []eventlog.Entry) []eventlog.Entry {
 }
 
 func TestForbidWaitsForTheRunningRun(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 4s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Forbid" })
 		first := pi.untilStarted("")
 		pi.untilCondition("RunStarted", metav1.ConditionFalse, "WaitsForRunningRun")
@@ -125,7 +125,7 @@ func TestForbidWaitsForTheRunningRun(t *testing.T) {
 
 func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 15s", func(spec map[string]any) { spec["concurrencyPolicy"] = "Replace" })
 	first := pi.untilStarted("")
 	s.driver(first, 0)
@@ -142,7 +142,7 @@ func TestReplaceStartsWhenTheOldRunIsGone(t *testing.T) {
 }
 
 func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
-	ofEachKind(t, func(_ *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(_ *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 3s", func(spec map[string]any) {
 			spec["successfulRunHistoryLimit"], spec["failedRunHistoryLimit"] = 1, 0
 		})
@@ -164,7 +164,7 @@ func TestHistoryIsPrunedWhenRunsEnd(t *testing.T) {
 // looks.
 func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
 	pi := s.schedules(variant.Apache, "pi", "@every 8s", nil)
 	looked := pi.until("be looked at", func(s *firesteelv1alpha1.ScheduleStatus) bool { return s.NextRun != nil })
@@ -191,7 +191,7 @@ func TestARunDeletedByHandIsNotStartedAgain(t *testing.T) {
 // After an outage the latest instant is made up for, unless it is too late for that too. Earlier ones are missed.
 func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	controller := s.ownController(controllerOf(s))
 	const period, instants = 10 * time.Second, 2
 	late := s.schedules(variant.Apache, "late", "@every "+period.String(), nil)
@@ -221,11 +221,11 @@ func TestAnOutageIsMadeUpForByOneRun(t *testing.T) {
 	}
 }
 
-func controllerOf(s *scene) controller { return controller{sink: s.sink.URL()} }
+func controllerOf(s *env) controller { return controller{sink: s.sink.URL()} }
 
 // What is refused is told, is tried again at its next time, and disturbs no other schedule.
 func TestRefusals(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		other := s.schedules(k, "other", "@every 2s", nil)
 		never := s.schedules(k, "never", "0 0 30 2 *", nil)
 		never.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonNeverFires)
@@ -256,7 +256,7 @@ func TestRefusals(t *testing.T) {
 // A field that the application does not have is named, and the run starts without it.
 func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	pi := s.schedules(variant.Apache, "pi", "@every 2s", func(spec map[string]any) {
 		spec["template"].(map[string]any)["spec"].(map[string]any)["mainClas"] = "Main"
 	})
@@ -267,7 +267,7 @@ func TestUnknownFieldsOfATemplateAreNamed(t *testing.T) {
 }
 
 func TestASuspendedScheduleStartsNothing(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", func(spec map[string]any) { spec["suspend"] = true })
 		pi.untilCondition("Scheduled", metav1.ConditionFalse, schedule.ReasonSuspended)
 		other := s.schedules(k, "other", "@every 1s", nil)
@@ -287,7 +287,7 @@ func TestASuspendedScheduleStartsNothing(t *testing.T) {
 
 func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	pi := s.schedules(variant.Kubeflow, "pi", "@every 5m", nil)
 	last, next := metav1.Now().Rfc3339Copy(), metav1.NewTime(time.Now().Add(10*time.Second)).Rfc3339Copy()
 	pi.left(firesteelv1alpha1.ScheduleStatus{ScheduleState: "Scheduled", LastRun: &last, NextRun: &next, LastRunName: "pi-1700000000000000000"})
@@ -298,7 +298,7 @@ func TestTheKubeflowOperatorsScheduleGoesOn(t *testing.T) {
 }
 
 func TestDeletionOfASchedule(t *testing.T) {
-	ofEachKind(t, func(t *testing.T, s *scene, k *variant.Kind) {
+	ofEachKind(t, func(t *testing.T, s *env, k *variant.Kind) {
 		pi := s.schedules(k, "pi", "@every 1s", nil)
 		pi.untilStarted("")
 		_, err := s.kubectl("", "delete", k.String(), "pi", "--cascade=orphan")

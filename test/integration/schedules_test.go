@@ -21,7 +21,7 @@ import (
 
 // timetable is a schedule of one of the kinds, and its runs.
 type timetable struct {
-	*scene
+	*env
 	kind *variant.Kind
 	name string
 }
@@ -40,9 +40,9 @@ var templates = map[*variant.Kind]string{
 }
 
 // schedules makes a schedule. change may change what it is made from.
-func (s *scene) schedules(k *variant.Kind, name, text string, change func(spec map[string]any)) *timetable {
+func (s *env) schedules(k *variant.Kind, name, text string, change func(spec map[string]any)) *timetable {
 	s.Helper()
-	t := &timetable{scene: s, kind: k, name: name}
+	t := &timetable{env: s, kind: k, name: name}
 	var template map[string]any
 	s.must(json.Unmarshal([]byte(templates[k]), &template))
 	spec := map[string]any{"schedule": text, "template": template}
@@ -85,10 +85,10 @@ func (t *timetable) until(what string, holds func(*firesteelv1alpha1.ScheduleSta
 	t.Helper()
 	is := func(s variant.Schedule) bool { return holds(s.GetScheduleStatus()) }
 	if t.kind == variant.Apache {
-		return until(t.scene, t.Spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
+		return until(t.env, t.Spark.FiresteelV1alpha1().ScheduledSparkApplications(t.ns), t.name, what,
 			func(s *firesteelv1alpha1.ScheduledSparkApplication) bool { return is(s) })
 	}
-	return until(t.scene, t.Spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
+	return until(t.env, t.Spark.SparkoperatorV1beta2().ScheduledSparkApplications(t.ns), t.name, what,
 		func(s *v1beta2.ScheduledSparkApplication) bool { return is(s) })
 }
 

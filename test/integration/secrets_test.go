@@ -20,7 +20,7 @@ import (
 // No value of a secret is told: neither by a status, nor by an Event, a CloudEvent or the log.
 func TestSecretsAreToldNowhere(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	for name, c := range map[string]struct {
 		// app is an Apache application's spec beside what it runs; reason is its condition's, and says are parts of the message.
@@ -117,7 +117,7 @@ spec:
 }
 
 // untilMessage waits for a condition, and holds that its message has all parts.
-func (s *scene) untilMessage(resource, name, kind, reason string, says []string) {
+func (s *env) untilMessage(resource, name, kind, reason string, says []string) {
 	s.Helper()
 	_, err := s.kubectl("", "wait", fmt.Sprintf(`--for=jsonpath={.status.conditions[?(@.type=="%s")].reason}=%s`, kind, reason), "--timeout=90s",
 		resource+"/"+name)
@@ -134,8 +134,8 @@ func (s *scene) untilMessage(resource, name, kind, reason string, says []string)
 	}
 }
 
-// tellsNoSecret holds that nothing that was told in a scene has the beginning of a secret.
-func (s *scene) tellsNoSecret(process *process.Process) {
+// tellsNoSecret holds that nothing that was told in an env has the beginning of a secret.
+func (s *env) tellsNoSecret(process *process.Process) {
 	s.Helper()
 	told := map[string]string{}
 	for _, resource := range []string{

@@ -17,7 +17,7 @@ import (
 const namedAccount = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
 // workloadRBAC applies config/workload to the test's namespace, as make workload-rbac does.
-func (s *scene) workloadRBAC() {
+func (s *env) workloadRBAC() {
 	s.Helper()
 	manifest, err := os.ReadFile(filepath.Join("..", "..", "config", "workload", "rbac.yaml"))
 	s.must(err)
@@ -26,7 +26,7 @@ func (s *scene) workloadRBAC() {
 }
 
 // may reports whether a service account of the test's namespace may create Pods there.
-func (s *scene) may(account string) bool {
+func (s *env) may(account string) bool {
 	s.Helper()
 	answer, _ := s.kubectl("", "auth", "can-i", "create", "pods", "--as=system:serviceaccount:"+s.ns+":"+account)
 	return strings.TrimSpace(answer) == "yes"
@@ -34,7 +34,7 @@ func (s *scene) may(account string) bool {
 
 func TestOnlyTheAccountsForSparkGetTheRightsOfADriver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newEnv(t)
 	role, err := os.ReadFile(filepath.Join("..", "..", "config", "202-spark-driver-clusterrole.yaml"))
 	s.must(err)
 	_, err = s.kubectl(string(role), "apply", "--filename=-")
@@ -49,7 +49,7 @@ func TestOnlyTheAccountsForSparkGetTheRightsOfADriver(t *testing.T) {
 
 func TestABindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newEnv(t)
 	earlier := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "spark-driver"},
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: "default", Namespace: s.ns}},
@@ -67,7 +67,7 @@ func TestABindingOfAnEarlierVersionSurvivesAnUpgrade(t *testing.T) {
 
 func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	s.driver("pi", 0)
 	message := s.untilCondition("pi", "Warning", metav1.ConditionTrue, "SpecNotHonored").Message
@@ -86,7 +86,7 @@ func TestADriverWithoutANamedAccountIsWarnedOf(t *testing.T) {
 
 func TestTheSettingNamesTheAccountOfDriversThatNameNone(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.serviceAccount("spark")
 	s.serviceAccount("own")
 	s.configured("config-defaults", "driver-service-account", "spark")

@@ -17,7 +17,7 @@ import (
 )
 
 // untilLogged waits until a process has logged something.
-func (s *scene) untilLogged(process *process.Process, text string) {
+func (s *env) untilLogged(process *process.Process, text string) {
 	s.Helper()
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
 		log, err := os.ReadFile(process.Log)
@@ -29,7 +29,7 @@ func (s *scene) untilLogged(process *process.Process, text string) {
 }
 
 // untouched checks that nobody has touched an application since it was as it is given.
-func (s *scene) untouched(app *sparkv1.SparkApplication) {
+func (s *env) untouched(app *sparkv1.SparkApplication) {
 	s.Helper()
 	if now := s.get(app.Name); now.ResourceVersion != app.ResourceVersion {
 		s.Errorf("%s was touched:\n%s", app.Name, described(now))
@@ -38,7 +38,7 @@ func (s *scene) untouched(app *sparkv1.SparkApplication) {
 
 func TestWatchedNamespacesAreFollowed(t *testing.T) {
 	alone(t)
-	a, b := newScene(t), newScene(t)
+	a, b := newEnv(t), newEnv(t)
 	a.configured("config-scope", "watched-namespaces", a.ns)
 	process := a.ownController(controller{sink: a.sink.URL()})
 	app, other := a.create(App("pi")), b.create(App("pi"))
@@ -68,7 +68,7 @@ func TestWatchedNamespacesAreFollowed(t *testing.T) {
 
 func TestTheLabelSelectorIsFollowed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-scope", "label-selector", "stage=production")
 	s.ownController(controller{sink: s.sink.URL()})
 	bystander := s.create(App("bystander"))
@@ -98,7 +98,7 @@ func TestTheLabelSelectorIsFollowed(t *testing.T) {
 
 func TestDefaultsAreFollowed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL()})
 	const tolerations = "applicationTolerations"
 	s.create(App("slow"))
@@ -135,7 +135,7 @@ ttlAfterStopMillis: 0
 	}
 }
 
-func (s *scene) confMap(name string) *corev1.ConfigMap {
+func (s *env) confMap(name string) *corev1.ConfigMap {
 	s.Helper()
 	configMap, err := s.Kube.CoreV1().ConfigMaps(s.ns).Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -169,7 +169,7 @@ func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 			}})
 			app := m.create(App(m.name))
 			d := m.run(m.name, 0)
-			if drivers := m.witness.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
 				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
 			properties := m.confMap(m.name + "-0-spark-drv-conf-map")
@@ -188,7 +188,7 @@ func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 
 func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	const refusal = `config-defaults: applicationTolerations: restartConfig.restartPolicy is "Sometimes": ` +
 		`write one of [Always Never OnFailure OnInfrastructureFailure]`
 	s.configured("config-defaults", "image", "example.org/ours")
@@ -196,7 +196,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 	s.create(App("before"))
 	s.driver("before", 0)
 	s.configured("config-defaults", "applicationTolerations", "restartConfig: {restartPolicy: Sometimes}")
-	system := &scene{TB: t, suite: s.suite, ns: firesteel.SystemNamespace}
+	system := &env{TB: t, suite: s.suite, ns: firesteel.SystemNamespace}
 	event := system.untilKubeEvent("config-defaults", corev1.EventTypeWarning, "SettingRefused")
 	if !strings.Contains(event.Message, refusal) {
 		t.Errorf("the Event says %q", event.Message)
@@ -221,7 +221,7 @@ func TestASettingThatCannotBeUsedIsRefused(t *testing.T) {
 
 func TestTheLogLevelIsFollowed(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{})
 	s.create(App("pi"))
 	s.driver("pi", 0)

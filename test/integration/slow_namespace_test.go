@@ -40,7 +40,7 @@ func (w *slowWebhook) count(change int) {
 }
 
 // untilHolds waits until the webhook holds a number of Pods, and returns how many it held at most.
-func (w *slowWebhook) untilHolds(s *scene, pods int) int {
+func (w *slowWebhook) untilHolds(s *env, pods int) int {
 	s.Helper()
 	for {
 		w.mutex.Lock()
@@ -73,8 +73,8 @@ func (w *slowWebhook) admit(answer http.ResponseWriter, request *http.Request) {
 	_ = json.NewEncoder(answer).Encode(review)
 }
 
-// slowly has a webhook hold all Pods of the scene's namespace.
-func (s *scene) slowly() *slowWebhook {
+// slowly has a webhook hold all Pods of the env's namespace.
+func (s *env) slowly() *slowWebhook {
 	s.Helper()
 	w := &slowWebhook{closed: make(chan struct{}), changed: make(chan struct{})}
 	w.Server = httptest.NewTLSServer(http.HandlerFunc(w.admit))
@@ -108,7 +108,7 @@ func (s *scene) slowly() *slowWebhook {
 func TestASlowNamespaceLeavesWorkersToTheOthers(t *testing.T) {
 	alone(t)
 	const workers, share = 40, 30
-	slow, other := newScene(t), newScene(t)
+	slow, other := newEnv(t), newEnv(t)
 	webhook := slow.slowly()
 	other.untilReady(other.ownController(controller{sink: other.sink.URL()}))
 	for i := range 2 * workers {

@@ -13,7 +13,7 @@ import (
 
 // told waits until the sink has taken the transition that says the application's true end, or that came after it, and
 // checks the whole story up to there.
-func (s *scene) told(app *sparkv1.SparkApplication, states ...string) {
+func (s *env) told(app *sparkv1.SparkApplication, states ...string) {
 	s.Helper()
 	heard := s.untilDelivered("the end of "+app.Name, func(heard []eventlog.Entry) bool {
 		return len(firstTaken(heard, app)) >= len(states)
@@ -25,7 +25,7 @@ func (s *scene) told(app *sparkv1.SparkApplication, states ...string) {
 }
 
 // check reports an error, where there is one.
-func (s *scene) check(err error) {
+func (s *env) check(err error) {
 	s.Helper()
 	if err != nil {
 		s.Error(err)
@@ -106,7 +106,7 @@ func history(app *sparkv1.SparkApplication) []string {
 }
 
 // untilAcknowledged waits until the record says that the sink has taken a transition.
-func (s *scene) untilAcknowledged(name string, sequence int64) *sparkv1.SparkApplication {
+func (s *env) untilAcknowledged(name string, sequence int64) *sparkv1.SparkApplication {
 	s.Helper()
 	return until(s, s.apps(), name, fmt.Sprintf("have its cursor at %d", sequence), func(app *sparkv1.SparkApplication) bool {
 		return app.Status.Firesteel != nil && app.Status.Firesteel.Acknowledged >= sequence

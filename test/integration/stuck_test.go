@@ -19,46 +19,46 @@ import (
 
 // held gives a Pod a finalizer, as another controller may.
 func (d *driver) held() *driver {
-	d.scene.Helper()
+	d.env.Helper()
 	d.patch(fmt.Sprintf(`{"metadata":{"finalizers":[%q]}}`, heldBack))
 	return d
 }
 
 // letGo takes the finalizers off a Pod.
 func (d *driver) letGo() {
-	d.scene.Helper()
+	d.env.Helper()
 	d.patch(`{"metadata":{"finalizers":null}}`)
 }
 
 func (d *driver) patch(patch string) {
-	d.scene.Helper()
-	_, err := d.scene.Kube.CoreV1().Pods(d.scene.ns).Patch(d.scene.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	d.env.Helper()
+	_, err := d.env.Kube.CoreV1().Pods(d.env.ns).Patch(d.env.Context(), d.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		d.scene.must(err)
+		d.env.must(err)
 	}
 }
 
 // taken is what becomes of a Pod whose Node object is deleted, or tainted as out of service.
 func (d *driver) taken() {
-	d.scene.Helper()
+	d.env.Helper()
 	now := int64(0)
-	d.scene.must(d.scene.Kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{
+	d.env.must(d.env.Kube.CoreV1().Pods(d.env.ns).Delete(d.env.Context(), d.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: metav1.NewUIDPreconditions(string(d.UID)),
 	}))
 }
 
 // lost deletes a Pod whose node does not answer any more, with some seconds of grace.
 func (d *driver) lost(grace int64) {
-	d.scene.Helper()
-	d.scene.kubelet.Pause(d.scene.ns)
-	d.scene.must(d.scene.Kube.CoreV1().Pods(d.scene.ns).Delete(d.scene.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
+	d.env.Helper()
+	d.env.kubelet.Pause(d.env.ns)
+	d.env.must(d.env.Kube.CoreV1().Pods(d.env.ns).Delete(d.env.Context(), d.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace}))
 }
 
-// restsBeside checks that nothing is asked about the scene while other applications go through their lives. A cursor may be
+// restsBeside checks that nothing is asked about the env while other applications go through their lives. A cursor may be
 // written at rest.
-func (s *scene) restsBeside(most int, others ...string) {
+func (s *env) restsBeside(most int, others ...string) {
 	s.Helper()
-	other := newScene(s.TB).sharesController()
+	other := newEnv(s.TB).sharesController()
 	before := len(withoutEvents(s.requestsAtRest()))
 	for _, name := range others {
 		other.create(App(name))
@@ -71,7 +71,7 @@ func (s *scene) restsBeside(most int, others ...string) {
 }
 
 // untilWaiting waits for the reason for which an application of the Kubeflow kind waits.
-func (s *scene) untilWaiting(name, reason string, parts ...string) {
+func (s *env) untilWaiting(name, reason string, parts ...string) {
 	s.Helper()
 	until(s, s.kubeflowApps(), name, fmt.Sprintf("wait for %s and name %v", reason, parts), func(app *v1beta2.SparkApplication) bool {
 		return waitsFor(app.Status.Conditions, reason, parts...)
@@ -97,7 +97,7 @@ func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
 	t.Parallel()
 	t.Run("which a finalizer holds", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
 		d := s.runPi().held()
 		d.exit(1)
@@ -106,13 +106,13 @@ func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
 		d.letGo()
 		s.runPi().succeed()
 		s.untilShown("spark-pi", v1beta2.CompletedState)
-		if drivers := s.witness.driversOf(s.ns, "spark-pi"); len(drivers) != 2 {
+		if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 2 {
 			t.Errorf("it had the drivers %v", drivers)
 		}
 	})
 	t.Run("whose node is lost", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce))
 		d := s.runPi()
 		d.lost(1)
@@ -130,15 +130,15 @@ func TestARestartWaitsForTheNameOfItsDriver(t *testing.T) {
 func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		create func(s *scene) *driver
-		remove func(s *scene) func() // and waits until it is gone
+		create func(s *env) *driver
+		remove func(s *env) func() // and waits until it is gone
 	}{
 		"of the Kubeflow kind": {
-			func(s *scene) *driver {
+			func(s *env) *driver {
 				s.kubeflowApplication(sparkPi("4.1.1"))
 				return s.runPi()
 			},
-			func(s *scene) func() {
+			func(s *env) func() {
 				s.must(s.kubeflowApps().Delete(s.Context(), "spark-pi", metav1.DeleteOptions{}))
 				until(s, s.kubeflowApps(), "spark-pi", "say what it waits for", func(app *v1beta2.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
@@ -148,11 +148,11 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 			},
 		},
 		"of the Apache kind": {
-			func(s *scene) *driver {
+			func(s *env) *driver {
 				s.create(App("spark-pi").ForceGoneWithin(0))
 				return s.run("spark-pi", 0)
 			},
-			func(s *scene) func() {
+			func(s *env) func() {
 				s.delete("spark-pi")
 				until(s, s.apps(), "spark-pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
 					c := meta.FindStatusCondition(app.Status.Conditions, dialect.ConditionSucceeded)
@@ -164,7 +164,7 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			d := test.create(s)
 			s.kubelet.Pause(s.ns)
 			began := time.Now()
@@ -181,7 +181,7 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 	}
 	t.Run("and its namesake waits for the Pod", func(t *testing.T) {
 		t.Parallel()
-		s := newScene(t).sharesController()
+		s := newEnv(t).sharesController()
 		s.kubeflowApplication(sparkPi("4.1.1"))
 		d := s.runPi()
 		s.kubelet.Pause(s.ns)
@@ -199,7 +199,7 @@ func TestADriverThatDoesNotGoHoldsADeletionForABoundedTime(t *testing.T) {
 
 func TestForceOfTheKubeflowKindIsASetting(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-kubeflow", "force-termination-grace", "1s")
 	s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(withSpec(s, sparkPi("4.1.1"), retriesOnce+"\ndriver: {terminationGracePeriodSeconds: 4}"))
@@ -227,18 +227,18 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{"firesteel.dev/launch-id": "an-earlier-one", "spark.operator/spark-app-name": "pi"}
 	for name, test := range map[string]struct {
-		occupy func(s *scene)
-		free   func(s *scene) error
+		occupy func(s *env)
+		free   func(s *env) error
 		names  string
 	}{
 		"a volume claim": {
-			func(s *scene) {
+			func(s *env) {
 				claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 					Name: "pi-0-driver-pvc-0", Labels: labels, Finalizers: []string{heldBack}}, Spec: claim("1Gi")}
 				_, err := s.Kube.CoreV1().PersistentVolumeClaims(s.ns).Create(s.Context(), claim, metav1.CreateOptions{})
 				s.must(err)
 			},
-			func(s *scene) error {
+			func(s *env) error {
 				_, err := s.Kube.CoreV1().PersistentVolumeClaims(s.ns).Patch(s.Context(), "pi-0-driver-pvc-0", types.MergePatchType,
 					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 				return err
@@ -246,14 +246,14 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 			"PersistentVolumeClaim",
 		},
 		"a Service": {
-			func(s *scene) {
+			func(s *env) {
 				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 					Name: "pi-0-driver-svc", Labels: labels, Finalizers: []string{heldBack}},
 					Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 				_, err := s.Kube.CoreV1().Services(s.ns).Create(s.Context(), service, metav1.CreateOptions{})
 				s.must(err)
 			},
-			func(s *scene) error {
+			func(s *env) error {
 				_, err := s.Kube.CoreV1().Services(s.ns).Patch(s.Context(), "pi-0-driver-svc", types.MergePatchType,
 					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 				return err
@@ -263,14 +263,14 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			test.occupy(s)
 			s.create(App("pi").OnDemandClaim())
 			until(s, s.apps(), "pi", "say what it waits for", func(app *sparkv1.SparkApplication) bool {
 				return waitsFor(app.Status.Conditions, "NameNotFree", test.names+" "+s.ns, heldBack)
 			})
 			s.restsBeside(4, "one", "two", "three")
-			if drivers := s.witness.driversOf(s.ns, "pi"); len(drivers) != 1 {
+			if drivers := s.driverHistory.driversOf(s.ns, "pi"); len(drivers) != 1 {
 				t.Errorf("drivers were made and abandoned: %v", drivers)
 			}
 			s.must(test.free(s))
@@ -283,7 +283,7 @@ func TestNoDriverIsMadeForANameThatIsNotFree(t *testing.T) {
 // A Pod of a cluster that does not go holds the deletion of the cluster as long as a driver holds that of an application.
 func TestAPodThatDoesNotGoHoldsTheDeletionOfAClusterForABoundedTime(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.createCluster(Cluster("c"))
 	s.untilOwned(ofPlain("c")...)
 	set := s.statefulSet("c-worker")
@@ -304,7 +304,7 @@ func TestAPodThatDoesNotGoHoldsTheDeletionOfAClusterForABoundedTime(t *testing.T
 	if waited := time.Since(began); waited < deletionGrace-time.Second {
 		t.Errorf("it went after %s, want at least %s", waited, deletionGrace)
 	}
-	left := &driver{Pod: s.untilTerminating("c-worker-0"), scene: s}
+	left := &driver{Pod: s.untilTerminating("c-worker-0"), env: s}
 	if left.UID != pod.UID {
 		t.Errorf("another Pod is left:\n%s", described(left.Pod))
 	}

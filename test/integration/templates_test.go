@@ -47,7 +47,7 @@ func newLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	l.environment = []string{"SSL_CERT_FILE=" + certificate}
-	(&scene{TB: t, suite: controlPlanes.of(t)}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
+	(&env{TB: t, suite: controlPlanes.of(t)}).configured("config-defaults", "pod-template-urls", l.URL+"/templates/")
 	return l
 }
 
@@ -91,7 +91,7 @@ func (a *application) DriverTemplate(url string) *application {
 func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	alone(t)
 	l := newLibrary(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.ownController(controller{sink: s.sink.URL(), environment: l.environment})
 
 	ofDriver := l.put("/templates/driver.yaml", http.StatusOK, templateOf("driver"))
@@ -120,7 +120,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	t.Run("and from nowhere else", func(t *testing.T) {
 		secret := l.put("/secret.yaml", http.StatusOK, templateOf("secret"))
 		noTemplate := l.put("/templates/page.html", http.StatusOK, "<html>")
-		s := &scene{TB: t, suite: s.suite, ns: s.ns}
+		s := &env{TB: t, suite: s.suite, ns: s.ns}
 		for name, c := range map[string]struct{ url, says string }{
 			"not-allowed": {secret, "is not where the operator allows templates to be"},
 			"absent":      {l.URL + "/templates/absent.yaml", "is not there (404 Not Found)"},
@@ -141,7 +141,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 	})
 
 	t.Run("as soon as they are there", func(t *testing.T) {
-		s := &scene{TB: t, suite: s.suite, ns: s.ns}
+		s := &env{TB: t, suite: s.suite, ns: s.ns}
 		late := l.put("/templates/late.yaml", http.StatusServiceUnavailable, "")
 		s.create(App("late").DriverTemplate(late))
 		condition := s.untilCondition("late", "Succeeded", metav1.ConditionUnknown, "PodTemplateUnavailable")
@@ -184,7 +184,7 @@ func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
 			m.revive()
 			if c.status == http.StatusNotFound {
 				m.untilCondition(m.name, "Succeeded", metav1.ConditionFalse, "InvalidSpec")
-				untilGone(m.scene, m.Kube.CoreV1().Pods(m.ns), m.name+"-0-driver")
+				untilGone(m.env, m.Kube.CoreV1().Pods(m.ns), m.name+"-0-driver")
 			} else {
 				d := m.run(m.name, 0)
 				if d.Labels["from"] != last {
@@ -194,7 +194,7 @@ func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
 			}
 			m.untilState(m.name, "ResourceReleased")
 			m.told(app, c.states...)
-			if drivers := m.witness.driversOf(m.ns, m.name); len(drivers) != c.drivers {
+			if drivers := m.driverHistory.driversOf(m.ns, m.name); len(drivers) != c.drivers {
 				t.Errorf("it had %d drivers, want %d", len(drivers), c.drivers)
 			}
 		})

@@ -21,7 +21,7 @@ import (
 )
 
 // annotated is a manifest with annotations.
-func annotated(s *scene, manifest string, annotations map[string]any) string {
+func annotated(s *env, manifest string, annotations map[string]any) string {
 	s.Helper()
 	var app map[string]any
 	s.must(yaml.Unmarshal([]byte(manifest), &app))
@@ -32,7 +32,7 @@ func annotated(s *scene, manifest string, annotations map[string]any) string {
 }
 
 // noDrivers waits until no driver Pod is left.
-func (s *scene) noDrivers() {
+func (s *env) noDrivers() {
 	s.Helper()
 	pods, err := s.Kube.CoreV1().Pods(s.ns).List(s.Context(), metav1.ListOptions{LabelSelector: kubelet.DriverSelector})
 	s.must(err)
@@ -42,7 +42,7 @@ func (s *scene) noDrivers() {
 }
 
 // endedOnTime checks the last end of a record: its state, class and reason, and what its message says.
-func (s *scene) endedOnTime(record *v1alpha1.Record, state, reason string, says ...string) {
+func (s *env) endedOnTime(record *v1alpha1.Record, state, reason string, says ...string) {
 	s.Helper()
 	for _, t := range slices.Backward(record.Transitions) {
 		if t.End == nil {
@@ -62,7 +62,7 @@ func (s *scene) endedOnTime(record *v1alpha1.Record, state, reason string, says 
 }
 
 // heardOf waits until the sink was told of an end with a class of failure.
-func (s *scene) heardOf(state, class string) {
+func (s *env) heardOf(state, class string) {
 	s.Helper()
 	s.untilDelivered(state+" of class "+class, func(heard []eventlog.Entry) bool {
 		return slices.ContainsFunc(heard, func(d eventlog.Entry) bool {
@@ -75,7 +75,7 @@ func (s *scene) heardOf(state, class string) {
 // that might start later.
 func TestAKubeflowDriverThatDoesNotStartIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.kubelet.Pause(s.ns) // it stays unbound
 	app := s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 1, onFailureRetryInterval: 1}"),
@@ -115,7 +115,7 @@ func TestAKubeflowDriverThatDoesNotStartIsNotWaitedForForEver(t *testing.T) {
 // A driver without its executors fails its run, and one that has them is left alone.
 func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	bounded := annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"), map[string]any{dialect.AnnotationExecutorsStart: "3s"})
 	s.kubeflowApplication(bounded)
 	_, err := s.kubectl(named("complete", bounded), "create", "--filename=-")
@@ -144,7 +144,7 @@ func TestAKubeflowDriverWithoutExecutorsIsNotWaitedForForEver(t *testing.T) {
 func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 	alone(t)
 	const limit = 3 * time.Second
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"), "executor: {instances: 2}"),
 		map[string]any{dialect.AnnotationExecutorsStart: limit.String()}))
@@ -177,7 +177,7 @@ func TestExecutorsThatCameAreNotAwaitedAgain(t *testing.T) {
 func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 	alone(t)
 	const limit = 8 * time.Second
-	s := newScene(t)
+	s := newEnv(t)
 	process := s.ownController(controller{sink: s.sink.URL()})
 	s.kubeflowApplication(annotated(s, withSpec(s, sparkPi("4.1.1"),
 		"restartPolicy: {type: OnFailure, onFailureRetries: 5, onFailureRetryInterval: 1}"),
@@ -211,7 +211,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 	if err == nil && pod.UID == resumed.UID && pod.DeletionTimestamp == nil {
 		t.Error("its driver runs on")
 	}
-	if drivers := s.witness.driversOf(s.ns, "spark-pi"); len(drivers) != 3 {
+	if drivers := s.driverHistory.driversOf(s.ns, "spark-pi"); len(drivers) != 3 {
 		t.Errorf("it had %d drivers, want three", len(drivers))
 	}
 	s.toldAll(end)
@@ -220,7 +220,7 @@ func TestTheActiveDeadlineCountsWhatRuns(t *testing.T) {
 // The application's annotation wins over the setting, and one that is none is named and leaves it to the setting.
 func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-kubeflow", "driver-start-timeout", "2s")
 	s.configured("config-defaults", "active-deadline", "2s")
 	s.ownController(controller{sink: s.sink.URL()})
@@ -256,7 +256,7 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		app           *application
-		goes          func(*scene)
+		goes          func(*env)
 		state, reason string
 		says          string
 		attempts      int64
@@ -264,23 +264,23 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 	}{
 		"a driver that does not start": {
 			app:   App("pi").Annotation(dialect.AnnotationDriverStart, "2s").Restart(sparkv1.RestartOnInfrastructureFailure, 1, 0),
-			goes:  func(*scene) {},
+			goes:  func(*env) {},
 			state: "DriverStartTimedOut", reason: "DriverStartTimedOut", says: "The limit is 2s, from the annotation firesteel.dev/driver-start-timeout.", attempts: 2,
 		},
 		"a field that says otherwise": {
 			app:   App("pi").Annotation(dialect.AnnotationDriverStart, "1h").DriverStartsWithin(2 * time.Second),
-			goes:  func(*scene) {},
+			goes:  func(*env) {},
 			state: "DriverStartTimedOut", reason: "DriverStartTimedOut", says: "applicationTimeoutConfig", attempts: 1,
 			warns: `firesteel.dev/driver-start-timeout "1h" has no effect, spec.applicationTolerations.applicationTimeoutConfig.driverStartTimeoutMillis says 2000`,
 		},
 		"executors that do not come": {
 			app:   App("pi").Annotation(dialect.AnnotationExecutorsStart, "2s").Conf("spark.executor.instances", "2"),
-			goes:  func(s *scene) { s.driver("pi", 0).start().ready() },
+			goes:  func(s *env) { s.driver("pi", 0).start().ready() },
 			state: "ExecutorsStartTimedOut", reason: "ExecutorsStartTimedOut", says: "0 of 2 were ready.", attempts: 1,
 		},
 		"the active deadline over two attempts": {
 			app: App("pi").Annotation(dialect.AnnotationActiveDeadline, "4s").Restart(sparkv1.RestartAlways, 9, 0).Retain(sparkv1.RetainNever),
-			goes: func(s *scene) {
+			goes: func(s *env) {
 				s.run("pi", 0).exit(1)
 				s.run("pi", 1)
 			},
@@ -288,19 +288,19 @@ func TestTimeLimitsOfTheApacheKind(t *testing.T) {
 		},
 		"the active deadline of a driver that is to be kept": {
 			app:   App("pi").Annotation(dialect.AnnotationActiveDeadline, "2s").Retain(sparkv1.RetainAlways),
-			goes:  func(s *scene) { s.run("pi", 0) },
+			goes:  func(s *env) { s.run("pi", 0) },
 			state: "Failed", reason: "ActiveDeadlineExceeded", attempts: 1,
 		},
 		"an annotation that is none": {
 			app:   App("pi").Annotation(dialect.AnnotationActiveDeadline, "-1m").DriverStartsWithin(2 * time.Second),
-			goes:  func(*scene) {},
+			goes:  func(*env) {},
 			state: "DriverStartTimedOut", reason: "DriverStartTimedOut", attempts: 1,
 			warns: `metadata.annotations firesteel.dev/active-deadline "-1m" has no effect`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t).sharesController()
+			s := newEnv(t).sharesController()
 			s.create(c.app)
 			if c.warns != "" {
 				if warning := s.untilCondition("pi", dialect.ConditionWarning, metav1.ConditionTrue, "SpecNotHonored"); !contains(warning.Message, c.warns) {

@@ -20,7 +20,7 @@ import (
 func TestAnotherRestartPolicyGivesTheVerdict(t *testing.T) {
 	alone(t)
 	const backoff = 10 * time.Second
-	s := newScene(t)
+	s := newEnv(t)
 	s.must(firesteel.Build(t.Context(), repository, s.programs, "examples/functions/verdict"))
 	manifest := "--filename=../../examples/functions/verdict/verdict.yaml"
 	_, err := s.Plane.Kubectl(t.Context(), "", "apply", manifest)

@@ -14,7 +14,7 @@ import (
 // earlierVersion writes the status of an object as an earlier version of Firesteel beside this one does: it hashes the spec
 // otherwise, does not know the newer fields of the attempt, and words a condition otherwise. What this version writes it changes
 // at once, until it is stopped. Then it returns the number of its writes.
-func (s *scene) earlierVersion(resource, name, condition string) (stop func() int) {
+func (s *env) earlierVersion(resource, name, condition string) (stop func() int) {
 	s.Helper()
 	_, group, _ := strings.Cut(resource, ".")
 	kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: strings.TrimSuffix(resource, "."+group)}
@@ -76,7 +76,7 @@ func asEarlier(object *unstructured.Unstructured, condition string) (differs boo
 const atMost = 30
 
 func TestAnEarlierVersionBesideThisOneChangesNothing(t *testing.T) {
-	ofBothKinds(t, func(s *scene, resource, name string, d *driver) {
+	ofBothKinds(t, func(s *env, resource, name string, d *driver) {
 		stop := s.earlierVersion(resource, name, "DriverReady")
 		s.neighbour()
 		s.neighbour()

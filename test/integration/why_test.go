@@ -20,7 +20,7 @@ import (
 // What a driver left behind is told where people look. Events, which many read, carry it only if a setting says so.
 func TestAFailureTellsWhy(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	description, event := s.failureOf("pi")
 	const told = "spark-kubernetes-driver exited with code 1 (Error)"
 	for _, part := range append(quotes, told) {
@@ -44,7 +44,7 @@ func TestAFailureTellsWhy(t *testing.T) {
 
 func TestEventsQuoteDriversIfTheSettingSaysSo(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	s.configured("config-events", "failure-messages", "enabled")
 	s.ownController(controller{sink: s.sink.URL()})
 	_, event := s.failureOf("pi")
@@ -64,7 +64,7 @@ var quotes = []string{
 }
 
 // failureOf runs an application whose driver fails, and says how. It returns what kubectl describe and the event say.
-func (s *scene) failureOf(name string) (description, event string) {
+func (s *env) failureOf(name string) (description, event string) {
 	app := s.create(App(name))
 	d := s.run(name, 0)
 	_, err := s.Kube.CoreV1().Pods(s.ns).Patch(s.Context(), d.Name, types.MergePatchType, []byte(
@@ -84,7 +84,7 @@ func (s *scene) failureOf(name string) (description, event string) {
 
 func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 	t.Parallel()
-	s := newScene(t).sharesController()
+	s := newEnv(t).sharesController()
 	s.create(App("pi"))
 	s.run("pi", 0).set(func(status *corev1.PodStatus) {
 		kubelet.Ended(status, 137)
@@ -99,13 +99,13 @@ func TestADriverThatUsedTooMuchMemorySaysWhatToRaise(t *testing.T) {
 // The log of a driver is told where the operator's settings and its roles say so.
 func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
 	alone(t)
-	s := newScene(t)
+	s := newEnv(t)
 	_, err := s.Plane.Kubectl(t.Context(), "", "apply", "-f", configFolder+"/driver-logs")
 	s.must(err)
 	s.configured("config-defaults", "driver-log-lines", "3")
 	s.node(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.URL.Path, "/containerLogs/"+s.ns+"/") {
-			http.NotFound(w, r) // drivers of other scenes are on this node, too
+			http.NotFound(w, r) // drivers of other envs are on this node, too
 			return
 		}
 		if r.URL.Path != "/containerLogs/"+s.ns+"/pi-0-driver/spark-kubernetes-driver" || r.FormValue("tailLines") != "3" {
@@ -125,7 +125,7 @@ func TestTheLastLinesOfAFailedDriversLogAreTold(t *testing.T) {
 }
 
 // node is the node that all Pods are bound to, for as long as the test lasts: a kubelet that answers so.
-func (s *scene) node(kubelet http.HandlerFunc) {
+func (s *env) node(kubelet http.HandlerFunc) {
 	s.Helper()
 	server := httptest.NewTLSServer(kubelet)
 	s.Cleanup(server.Close)

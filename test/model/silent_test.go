@@ -15,7 +15,7 @@ import (
 // A handler runs elsewhere, and takes its question without ever acting on it.
 func TestAHandlerThatIsSilentForTwoMinutesIsNamed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		w := newWorld(t, 1)
+		w := newEnv(t, 1)
 		always := func() bool { return true }
 		w.sink.calm = always
 		connection := newConnection(w.server, always, w.random(2))
@@ -48,7 +48,7 @@ func TestAHandlerThatIsSilentForTwoMinutesIsNamed(t *testing.T) {
 }
 
 // await waits for an application's state.
-func (w *world) await(k key, state string) *sparkv1.SparkApplication {
+func (w *env) await(k key, state string) *sparkv1.SparkApplication {
 	w.t.Helper()
 	for range 600 {
 		stored, err := w.server.get(k)
@@ -62,7 +62,7 @@ func (w *world) await(k key, state string) *sparkv1.SparkApplication {
 	return nil
 }
 
-func (w *world) answered(k key) *metav1.Condition {
+func (w *env) answered(k key) *metav1.Condition {
 	w.t.Helper()
 	stored, err := w.server.get(k)
 	if err != nil {

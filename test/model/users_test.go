@@ -25,7 +25,7 @@ type user struct {
 var users = []user{{apaches, anApache}, {kubeflows, aKubeflow}}
 
 // haveUsers has the users of each API do what they do, until it is calm.
-func (w *world) haveUsers() {
+func (w *env) haveUsers() {
 	var busy sync.WaitGroup
 	for n, its := range users {
 		random := w.random(20 + uint64(n))
@@ -36,7 +36,7 @@ func (w *world) haveUsers() {
 
 const names = 4
 
-func (w *world) use(its user, random *rand.Rand) {
+func (w *env) use(its user, random *rand.Rand) {
 	for !w.calm() {
 		pause(random, 30*time.Second)
 		k := key{its.resource, "team-a", fmt.Sprintf("app-%d", random.IntN(names))}
@@ -61,7 +61,7 @@ func (w *world) use(its user, random *rand.Rand) {
 }
 
 // delete deletes an application.
-func (w *world) delete(k key) {
+func (w *env) delete(k key) {
 	stored, err := w.server.get(k)
 	if err == nil {
 		w.server.history.PermitDeletion(stored.GetUID())
@@ -82,7 +82,7 @@ func letEnd(stored object) error {
 }
 
 // edit changes whether an application is suspended, or its properties.
-func (w *world) edit(k key, edit func(suspended *bool, properties map[string]string)) {
+func (w *env) edit(k key, edit func(suspended *bool, properties map[string]string)) {
 	w.expect(w.server.change(k, metav1.Preconditions{}, func(stored object) error {
 		switch app := stored.(type) {
 		case *sparkv1.SparkApplication:
@@ -96,7 +96,7 @@ func (w *world) edit(k key, edit func(suspended *bool, properties map[string]str
 }
 
 // expect lets pass what a user who is late or early is told.
-func (w *world) expect(_ object, err error) {
+func (w *env) expect(_ object, err error) {
 	if err != nil && !apierrors.IsAlreadyExists(err) && !apierrors.IsNotFound(err) {
 		w.t.Error(err)
 	}

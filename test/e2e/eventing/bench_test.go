@@ -14,7 +14,7 @@ var rounds = flag.Int("rounds", 1, "Applications for each row of the table of ho
 // the controller acts on the restart handler's verdict: by the handler's Pod behind the Broker, and by the handler in the
 // controller's own process. make bench-eventing runs it often enough to mean something, with nothing else to be done.
 func TestHandlerIsToldSoonAfterTheTransition(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	t.Cleanup(func() { s.place("external") })
 	table := fmt.Sprintf("%-10s  %19s  %20s\n", "handler", "transition to told", "transition to acted")
@@ -36,7 +36,7 @@ func TestHandlerIsToldSoonAfterTheTransition(t *testing.T) {
 }
 
 // find is the first delivery of a state.
-func (s *scene) find(deliveries []delivery, state string) delivery {
+func (s *env) find(deliveries []delivery, state string) delivery {
 	s.t.Helper()
 	i := slices.IndexFunc(deliveries, func(d delivery) bool { return d.Event.Extensions()["sparkstate"] == state })
 	if i < 0 {

@@ -11,14 +11,14 @@ import (
 // apps are the applications of a test in which something goes away, and how many of their attempts fail.
 var apps = map[string]int{"one": 1, "two": 2, "three": 3}
 
-func (s *scene) submitAll() {
+func (s *env) submitAll() {
 	s.t.Helper()
 	for name, failures := range apps {
 		s.submit(name, failures)
 	}
 }
 
-func (s *scene) untilAllSucceeded() {
+func (s *env) untilAllSucceeded() {
 	s.t.Helper()
 	for name, failures := range apps {
 		s.untilSucceeded(name, int64(failures))
@@ -30,7 +30,7 @@ func TestBrokerThatRestartsLosesNothing(t *testing.T) {
 		"eventing.knative.dev/brokerRole=ingress", "eventing.knative.dev/brokerRole=filter", "messaging.knative.dev/role=dispatcher",
 	} {
 		t.Run(selector, func(t *testing.T) {
-			s := newScene(t)
+			s := newEnv(t)
 			s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 			s.submitAll()
 			cluster.Must(t, s.until(func(context.Context) bool { return len(s.taken("all")) > 3 }))
@@ -47,7 +47,7 @@ func TestBrokerThatRestartsLosesNothing(t *testing.T) {
 }
 
 func TestHandlerKilledInTheMiddleStrandsNobody(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	s.submitAll()
 	for attempt := range int64(3) {
@@ -61,7 +61,7 @@ func TestHandlerKilledInTheMiddleStrandsNobody(t *testing.T) {
 }
 
 // untilFailed waits until the subscriber heard that an attempt failed.
-func (s *scene) untilFailed(name string, attempt int64) {
+func (s *env) untilFailed(name string, attempt int64) {
 	s.t.Helper()
 	cluster.Must(s.t, s.until(func(context.Context) bool {
 		for _, d := range of(s.taken("all"), name) {
@@ -75,7 +75,7 @@ func (s *scene) untilFailed(name string, attempt int64) {
 
 // The Broker gives up and its dead-letter sink takes the event. The controller asks again.
 func TestHandlerDownForLongerThanTheBrokerTriesIsAskedAgain(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	s.kubectl("scale", "deployment/handler-restart", "--replicas=0")
 	t.Cleanup(func() {
@@ -92,7 +92,7 @@ func TestHandlerDownForLongerThanTheBrokerTriesIsAskedAgain(t *testing.T) {
 }
 
 func TestHandlerMovesWhileApplicationsFailAndNothingIsLostOrDoneTwice(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(trigger{name: "all", path: s.path("all", "ok")})
 	t.Cleanup(func() { s.place("external") })
 	s.submitAll()
@@ -111,6 +111,6 @@ func TestHandlerMovesWhileApplicationsFailAndNothingIsLostOrDoneTwice(t *testing
 }
 
 // place moves the restart handler.
-func (s *scene) place(where string) {
+func (s *env) place(where string) {
 	s.finally("patch", "configmap/config-handlers", "--type=merge", "-p", fmt.Sprintf(`{"data": {"restart": %q}}`, where))
 }

@@ -21,7 +21,7 @@ func TestSubscriberThatFailsKeepsNoEventFromOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newEnv(t)
 			failing := test.failing
 			failing.name, failing.delivery = "failing", quick
 			if failing.service == "" {
@@ -38,7 +38,7 @@ func TestSubscriberThatFailsKeepsNoEventFromOthers(t *testing.T) {
 
 // A broker makes an event of its own of an answer with one. This one is forged: a copy of each event under another id.
 func TestSubscriberThatAnswersWithForgedEventsChangesNothing(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(trigger{name: "forger", path: s.path("forger", "answer")}, trigger{name: "other", path: s.path("other", "ok")})
 	s.submit("app", 2)
 	s.untilSucceeded("app", 2)
@@ -69,7 +69,7 @@ func countIDs(deliveries []delivery, state string) int {
 }
 
 func TestSlowSubscriberDelaysOneApplicationOnly(t *testing.T) {
-	s := newScene(t)
+	s := newEnv(t)
 	s.subscribe(
 		trigger{name: "slow", path: s.path("slow", "slow/2500ms"), filter: map[string]string{"sparkname": "delayed"}},
 		trigger{name: "all", path: s.path("all", "ok")},

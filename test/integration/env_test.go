@@ -39,30 +39,30 @@ const patience = 3 * time.Minute
 // poll is how often a test looks at what cannot be watched.
 const poll = 50 * time.Millisecond
 
-// scene is a namespace, and what one test does and sees in it.
-type scene struct {
+// env is the namespace of one test, on a control plane.
+type env struct {
 	testing.TB
 	*suite
 	ns string
 }
 
-var scenes atomic.Int64
+var envs atomic.Int64
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// newScene makes a namespace in which pods can be created. It goes with the test.
-func newScene(t testing.TB) *scene {
+// newEnv makes a namespace in which pods can be created. It goes with the test.
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	name := strings.Trim(notInName.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-"), "-")
-	s := &scene{TB: t, suite: controlPlanes.of(t), ns: fmt.Sprintf("t%d-%.55s", scenes.Add(1), name)}
+	s := &env{TB: t, suite: controlPlanes.of(t), ns: fmt.Sprintf("t%d-%.55s", envs.Add(1), name)}
 	s.ns = strings.TrimSuffix(s.ns, "-")
 	s.must(s.AddNamespace(t.Context(), s.ns))
 	t.Cleanup(s.leave)
 	return s
 }
 
-func (s *scene) leave() {
-	for _, violation := range s.witness.violationsIn(s.ns) {
+func (s *env) leave() {
+	for _, violation := range s.driverHistory.violationsIn(s.ns) {
 		s.Error(violation)
 	}
 	heard, _ := s.sink.Events(s.ns)
@@ -77,8 +77,8 @@ func (s *scene) leave() {
 	}
 }
 
-// sharesController has the controller that all parallel tests share take care of the scene.
-func (s *scene) sharesController() *scene {
+// sharesController has the controller that all parallel tests share take care of the env.
+func (s *env) sharesController() *env {
 	s.Helper()
 	process, err := s.common.join(func() (*process.Process, error) {
 		started, _, err := s.startController(context.Background(), controller{sink: s.sink.URL()})
@@ -93,7 +93,7 @@ func (s *scene) sharesController() *scene {
 
 // untilReady waits until a controller knows what there is. What comes later is new to it, and costs it no look for what another
 // may have begun.
-func (s *scene) untilReady(process *process.Process) {
+func (s *env) untilReady(process *process.Process) {
 	s.Helper()
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(context.Context) (bool, error) {
 		text, err := os.ReadFile(process.Log)
@@ -102,13 +102,13 @@ func (s *scene) untilReady(process *process.Process) {
 }
 
 // ownController runs a controller for this test alone.
-func (s *scene) ownController(c controller) *process.Process {
+func (s *env) ownController(c controller) *process.Process {
 	s.Helper()
 	started, _ := s.ownControllerWithPorts(c)
 	return started
 }
 
-func (s *scene) ownControllerWithPorts(c controller) (*process.Process, firesteel.ControllerPorts) {
+func (s *env) ownControllerWithPorts(c controller) (*process.Process, firesteel.ControllerPorts) {
 	s.Helper()
 	started, ports, err := s.startController(s.Context(), c)
 	s.must(err)
@@ -117,7 +117,7 @@ func (s *scene) ownControllerWithPorts(c controller) (*process.Process, firestee
 	return started, ports
 }
 
-func (s *scene) tellOnFailure(process *process.Process) {
+func (s *env) tellOnFailure(process *process.Process) {
 	s.Cleanup(func() {
 		if s.Failed() {
 			s.Logf("%s on %s:\n%s", process.Log, s.ns, linesAbout(process, s.ns))
@@ -125,32 +125,32 @@ func (s *scene) tellOnFailure(process *process.Process) {
 	})
 }
 
-func (s *scene) must(err error) {
+func (s *env) must(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *scene) apps() sparkclient.SparkApplicationInterface {
+func (s *env) apps() sparkclient.SparkApplicationInterface {
 	return s.Spark.SparkV1().SparkApplications(s.ns)
 }
 
-func (s *scene) create(a *application) *sparkv1.SparkApplication {
+func (s *env) create(a *application) *sparkv1.SparkApplication {
 	s.Helper()
 	app, err := s.apps().Create(s.Context(), a.Obj(), metav1.CreateOptions{})
 	s.must(err)
 	return app
 }
 
-func (s *scene) serviceAccount(name string) {
+func (s *env) serviceAccount(name string) {
 	s.Helper()
 	_, err := s.Kube.CoreV1().ServiceAccounts(s.ns).Create(s.Context(),
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	s.must(err)
 }
 
-func (s *scene) get(name string) *sparkv1.SparkApplication {
+func (s *env) get(name string) *sparkv1.SparkApplication {
 	s.Helper()
 	app, err := s.apps().Get(s.Context(), name, metav1.GetOptions{})
 	s.must(err)
@@ -158,7 +158,7 @@ func (s *scene) get(name string) *sparkv1.SparkApplication {
 }
 
 // edit changes a live application.
-func (s *scene) edit(name string, change func(*sparkv1.SparkApplication)) {
+func (s *env) edit(name string, change func(*sparkv1.SparkApplication)) {
 	s.Helper()
 	s.must(wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
 		app, err := s.apps().Get(ctx, name, metav1.GetOptions{})
@@ -174,18 +174,18 @@ func (s *scene) edit(name string, change func(*sparkv1.SparkApplication)) {
 	}))
 }
 
-func (s *scene) delete(name string) {
+func (s *env) delete(name string) {
 	s.Helper()
 	s.must(s.apps().Delete(s.Context(), name, metav1.DeleteOptions{}))
 }
 
-// kubectl runs kubectl in the scene's namespace.
-func (s *scene) kubectl(input string, arguments ...string) (string, error) {
+// kubectl runs kubectl in the env's namespace.
+func (s *env) kubectl(input string, arguments ...string) (string, error) {
 	return s.Plane.Kubectl(s.Context(), input, append([]string{"--namespace=" + s.ns}, arguments...)...)
 }
 
 // untilState waits for an application's state, and returns the application in it.
-func (s *scene) untilState(name, state string) *sparkv1.SparkApplication {
+func (s *env) untilState(name, state string) *sparkv1.SparkApplication {
 	s.Helper()
 	return until(s, s.apps(), name, "be "+state, func(app *sparkv1.SparkApplication) bool { return stateOf(app) == state })
 }
@@ -198,7 +198,7 @@ func stateOf(app *sparkv1.SparkApplication) string {
 }
 
 // untilCondition waits for a condition of an application, with that reason.
-func (s *scene) untilCondition(name, condition string, status metav1.ConditionStatus, reason string) metav1.Condition {
+func (s *env) untilCondition(name, condition string, status metav1.ConditionStatus, reason string) metav1.Condition {
 	s.Helper()
 	var found metav1.Condition
 	until(s, s.apps(), name, fmt.Sprintf("have the condition %s=%s/%s", condition, status, reason), func(app *sparkv1.SparkApplication) bool {
@@ -213,13 +213,13 @@ func (s *scene) untilCondition(name, condition string, status metav1.ConditionSt
 }
 
 // condition is a condition of an application; nil where it has none of that type.
-func (s *scene) condition(name, condition string) *metav1.Condition {
+func (s *env) condition(name, condition string) *metav1.Condition {
 	s.Helper()
 	return meta.FindStatusCondition(s.get(name).Status.Conditions, condition)
 }
 
 // untilKubeEvent waits for a Kubernetes Event on an application.
-func (s *scene) untilKubeEvent(name, kind, reason string) *corev1.Event {
+func (s *env) untilKubeEvent(name, kind, reason string) *corev1.Event {
 	s.Helper()
 	selector := fields.Set{"involvedObject.name": name, "reason": reason}.AsSelector().String()
 	return follow(s, s.Kube.CoreV1().Events(s.ns), selector, fmt.Sprintf("an Event %s on %s", reason, name),
@@ -227,7 +227,7 @@ func (s *scene) untilKubeEvent(name, kind, reason string) *corev1.Event {
 }
 
 // untilDelivered waits until the sink's deliveries of the namespace are as they should be.
-func (s *scene) untilDelivered(what string, holds func([]eventlog.Entry) bool) []eventlog.Entry {
+func (s *env) untilDelivered(what string, holds func([]eventlog.Entry) bool) []eventlog.Entry {
 	s.Helper()
 	deadline := time.After(patience)
 	for {
@@ -257,13 +257,13 @@ type watcher interface {
 }
 
 // until waits until an object is as it should be.
-func until[T runtime.Object](s *scene, client watcher, name, what string, holds func(T) bool) T {
+func until[T runtime.Object](s *env, client watcher, name, what string, holds func(T) bool) T {
 	s.Helper()
 	return follow(s, client, "metadata.name="+name, name+" to "+what, holds)
 }
 
 // follow waits until one of the objects that a selector selects is as it should be.
-func follow[T runtime.Object](s *scene, client watcher, selector, what string, holds func(T) bool) T {
+func follow[T runtime.Object](s *env, client watcher, selector, what string, holds func(T) bool) T {
 	s.Helper()
 	var last T
 	found := false
@@ -285,7 +285,7 @@ type getter[T runtime.Object] interface {
 }
 
 // untilGone waits until an object exists no more.
-func untilGone[T runtime.Object](s *scene, client getter[T], name string) {
+func untilGone[T runtime.Object](s *env, client getter[T], name string) {
 	s.Helper()
 	var last T
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {
@@ -299,7 +299,7 @@ func untilGone[T runtime.Object](s *scene, client getter[T], name string) {
 }
 
 // watch goes through the revisions of objects, from what they are now on, until one is the last.
-func (s *scene) watch(client watcher, selector, what string, state func() string, last func(watch.Event) bool) {
+func (s *env) watch(client watcher, selector, what string, state func() string, last func(watch.Event) bool) {
 	s.Helper()
 	ctx, cancel := context.WithTimeoutCause(s.Context(), patience, errors.New("it takes too long"))
 	defer cancel()
@@ -337,7 +337,7 @@ var made = []schema.GroupVersionResource{
 }
 
 // empty waits until nothing is left of any application.
-func (s *scene) empty() {
+func (s *env) empty() {
 	s.Helper()
 	var left []string
 	err := wait.PollUntilContextTimeout(s.Context(), poll, patience, true, func(ctx context.Context) (bool, error) {

@@ -37,13 +37,13 @@ var wantedAlways = []string{
 	"quota toggled", "handlers moved", "event repeated", "event forged",
 }
 
-// judge says what is wrong with all that happened.
-func (r *run) judge() {
+// checkInvariants reports each violation in the history of the run.
+func (r *run) checkInvariants() {
 	r.supervisor.RemoveAll()
 	r.stop()
 	r.must(r.listening.Wait())
-	r.Logf("faults:\n%s", r.tally)
-	for _, fault := range r.tally.missing(wanted()) {
+	r.Logf("faults:\n%s", r.counters)
+	for _, fault := range r.counters.missing(wanted()) {
 		r.Errorf("no fault was injected of the kind %q: the run proves too little", fault)
 	}
 	for i, violation := range append(r.violations(), texts(r.history.Unpersisted())...) {

@@ -34,8 +34,8 @@ const (
 // apiServer is the API server that may be killed.
 const apiServer = "api-server"
 
-// world is all that a run takes place in.
-type world struct {
+// env is the control plane, the programs and the history of a run.
+type env struct {
 	*firesteel.Installation
 	dir   string
 	seed  uint64
@@ -45,7 +45,7 @@ type world struct {
 	supervisor *process.Supervisor
 	history    *invariants.History
 	eventlog   *eventlog.Reader
-	tally      *tally
+	counters   *counters
 
 	// members are the programs that can be had.
 	sink, kwok, restart, ttl process.Spec
@@ -63,13 +63,13 @@ type world struct {
 	blind context.CancelFunc
 }
 
-// newWorld starts the control plane and the nodes, and gets Firesteel's programs ready.
-func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates, tally *tally) (*world, error) {
-	w := &world{dir: dir, seed: seed, delay: rates.Delay, tally: tally, history: invariants.NewHistory(), lately: &memory{}}
+// newEnv starts the control plane and the nodes, and gets Firesteel's programs ready.
+func newEnv(ctx context.Context, dir string, seed uint64, rates gateway.Rates, counters *counters) (*env, error) {
+	w := &env{dir: dir, seed: seed, delay: rates.Delay, counters: counters, history: invariants.NewHistory(), lately: &memory{}}
 	delays := rng.New(seed, "supervisor")
 	w.supervisor = process.NewSupervisor(dir,
 		func() time.Duration { return delays.Between(0, 500*time.Millisecond) },
-		func(name string) { tally.count("kill " + strings.TrimRight(name, "0123456789-")) },
+		func(name string) { counters.count("kill " + strings.TrimRight(name, "0123456789-")) },
 		func() bool { return !w.stormy.Load() })
 	w.eventlog = eventlog.NewReader(dir)
 	group, starting := errgroup.WithContext(ctx)
@@ -86,7 +86,7 @@ func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates,
 		}
 	}
 	var err error
-	w.gateway, err = gateway.New(server, filepath.Join(dir, "gateway.crt"), rates, rng.New(seed, "gateway"), tally.count)
+	w.gateway, err = gateway.New(server, filepath.Join(dir, "gateway.crt"), rates, rng.New(seed, "gateway"), counters.count)
 	if err != nil {
 		return w, err
 	}
@@ -97,7 +97,7 @@ func newWorld(ctx context.Context, dir string, seed uint64, rates gateway.Rates,
 }
 
 // close ends everything.
-func (w *world) close() {
+func (w *env) close() {
 	w.supervisor.RemoveAll()
 	if w.gateway != nil {
 		w.gateway.Close()
@@ -107,7 +107,7 @@ func (w *world) close() {
 	}
 }
 
-func (w *world) build(ctx context.Context) error {
+func (w *env) build(ctx context.Context) error {
 	err := firesteel.Build(ctx, repository, w.dir, "cmd/controller", "cmd/handler", "test/harness/sink/failing")
 	if err != nil || *versionsFlag == "" {
 		return err
@@ -115,7 +115,7 @@ func (w *world) build(ctx context.Context) error {
 	return w.buildEarlier(ctx, *versionsFlag)
 }
 
-func (w *world) startPlane(ctx context.Context) (err error) {
+func (w *env) startPlane(ctx context.Context) (err error) {
 	w.Installation, err = firesteel.Install(ctx, repository, controlplane.Options{Dir: filepath.Join(w.dir, "plane")},
 		slices.Concat(firesteel.Manifests, firesteel.Handlers)...)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *world) startPlane(ctx context.Context) (err error) {
 }
 
 // addAPIServer starts another API server, for Firesteel alone. It may be killed: the witnesses watch the first.
-func (w *world) addAPIServer(ctx context.Context) (*rest.Config, error) {
+func (w *env) addAPIServer(ctx context.Context) (*rest.Config, error) {
 	replica, err := w.Plane.NewReplica()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (w *world) addAPIServer(ctx context.Context) (*rest.Config, error) {
 }
 
 // kubeconfig writes a kubeconfig for a service account that goes through the gateway.
-func (w *world) kubeconfig(ctx context.Context, account string) (string, error) {
+func (w *env) kubeconfig(ctx context.Context, account string) (string, error) {
 	token, err := w.Token(ctx, firesteel.SystemNamespace, account)
 	if err != nil {
 		return "", err
@@ -154,7 +154,7 @@ func (w *world) kubeconfig(ctx context.Context, account string) (string, error) 
 }
 
 // employ describes the programs of the run.
-func (w *world) employ(ctx context.Context) error {
+func (w *env) employ(ctx context.Context) error {
 	ports, err := process.FreePorts(3)
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (w *world) employ(ctx context.Context) error {
 	return err
 }
 
-func (w *world) handler(ctx context.Context, name string, port int) (process.Spec, error) {
+func (w *env) handler(ctx context.Context, name string, port int) (process.Spec, error) {
 	kubeconfig, err := w.kubeconfig(ctx, "handler-"+name)
 	return process.Spec{Name: "handler-" + name, Start: func(incarnation int, log string) (*process.Process, error) {
 		environment := []string{"KUBECONFIG=" + kubeconfig, "SYSTEM_NAMESPACE=" + firesteel.SystemNamespace, fmt.Sprintf("PORT=%d", port)}
@@ -187,7 +187,7 @@ func (w *world) handler(ctx context.Context, name string, port int) (process.Spe
 	}}, err
 }
 
-// The tenants that subscribe to their own events: by a subscriber that never answers while there is a storm, and by a slow one.
+// The tenants that subscribe to their own events: by a subscriber that never answers while faults are injected, and by a slow one.
 // Nothing else happens to their applications.
 const (
 	deadTenant = "calm-dead"
@@ -197,7 +197,7 @@ const (
 // sinkRate is the share of events that the sink does something wrong with.
 const sinkRate = 0.15
 
-func (w *world) newSink(port int) process.Spec {
+func (w *env) newSink(port int) process.Spec {
 	return process.Spec{Name: "sink", Start: func(incarnation int, log string) (*process.Process, error) {
 		rate, dead, slow := 0.0, "", ""
 		if w.stormy.Load() {
@@ -210,7 +210,7 @@ func (w *world) newSink(port int) process.Spec {
 	}}
 }
 
-func (w *world) newController(name, program, kubeconfig, sink string, alone bool) process.Spec {
+func (w *env) newController(name, program, kubeconfig, sink string, alone bool) process.Spec {
 	return process.Spec{Name: name, MemoryLimit: memoryLimit, Start: func(_ int, log string) (*process.Process, error) {
 		started, _, err := firesteel.Controller{Program: program, Kubeconfig: kubeconfig, Sink: sink, Replica: !alone}.Start(log)
 		return started, err

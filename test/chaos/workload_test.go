@@ -21,9 +21,9 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// populace are the applications of a namespace. It is kept at a number of them that have not ended.
-type populace struct {
-	*world
+// workload are the applications of a namespace. As many as width have not ended.
+type workload struct {
+	*env
 	namespace string
 	width     int
 	// names are how many names there are; 0 for as many as there are applications.
@@ -35,12 +35,12 @@ type populace struct {
 	born    int
 }
 
-func newPopulace(w *world, namespace string, width, names int) *populace {
-	return &populace{world: w, namespace: namespace, width: width, names: names, rng: rng.New(w.seed, namespace)}
+func newWorkload(w *env, namespace string, width, names int) *workload {
+	return &workload{env: w, namespace: namespace, width: width, names: names, rng: rng.New(w.seed, namespace)}
 }
 
 // live keeps the namespace populated until the context ends.
-func (p *populace) live(ctx context.Context) error {
+func (p *workload) live(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
@@ -56,7 +56,7 @@ func (p *populace) live(ctx context.Context) error {
 }
 
 // step tends to all applications, and makes as many as are missing.
-func (p *populace) step(ctx context.Context) error {
+func (p *workload) step(ctx context.Context) error {
 	p.acting.RLock()
 	defer p.acting.RUnlock()
 	active := 0
@@ -76,7 +76,7 @@ func (p *populace) step(ctx context.Context) error {
 }
 
 // present are the applications that still exist.
-func (p *populace) present() []dialect.Application {
+func (p *workload) present() []dialect.Application {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	var present []dialect.Application
@@ -90,7 +90,7 @@ func (p *populace) present() []dialect.Application {
 }
 
 // tend does to an application what its user would, now and then.
-func (p *populace) tend(ctx context.Context, app dialect.Application, ended bool) {
+func (p *workload) tend(ctx context.Context, app dialect.Application, ended bool) {
 	runsForEver := len(kindOf(app.GetLabels()[labelKind]).ends) == 0
 	switch {
 	case (ended || runsForEver) && p.rng.Chance(0.02):
@@ -101,7 +101,7 @@ func (p *populace) tend(ctx context.Context, app dialect.Application, ended bool
 }
 
 // bear makes an application of some kind.
-func (p *populace) bear(ctx context.Context) error {
+func (p *workload) bear(ctx context.Context) error {
 	p.born++
 	name := fmt.Sprintf("app-%d", p.born)
 	if p.names > 0 {
@@ -111,7 +111,7 @@ func (p *populace) bear(ctx context.Context) error {
 	return ignore(err, apierrors.IsAlreadyExists)
 }
 
-func (p *populace) create(ctx context.Context, app dialect.Application) error {
+func (p *workload) create(ctx context.Context, app dialect.Application) error {
 	made, err := p.post(context.WithoutCancel(ctx), app) // one whose answer is lost would be nobody's
 	if err != nil {
 		return fmt.Errorf("create application %s: %w", app.GetName(), err)
@@ -122,7 +122,7 @@ func (p *populace) create(ctx context.Context, app dialect.Application) error {
 	return nil
 }
 
-func (p *populace) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
+func (p *workload) post(ctx context.Context, app dialect.Application) (dialect.Application, error) {
 	if app, is := app.(*v1beta2.SparkApplication); is {
 		return p.Spark.SparkoperatorV1beta2().SparkApplications(p.namespace).Create(ctx, app, metav1.CreateOptions{})
 	}
@@ -130,12 +130,12 @@ func (p *populace) post(ctx context.Context, app dialect.Application) (dialect.A
 }
 
 // object reaches an application, whatever its API.
-func (p *populace) object(app dialect.Application) dynamic.ResourceInterface {
+func (p *workload) object(app dialect.Application) dynamic.ResourceInterface {
 	return p.Dynamic.Resource(invariants.APIOf(app).GroupVersionResource()).Namespace(app.GetNamespace())
 }
 
 // remove deletes an application. It says no where it is gone already.
-func (p *populace) remove(ctx context.Context, app dialect.Application) bool {
+func (p *workload) remove(ctx context.Context, app dialect.Application) bool {
 	p.history.PermitDeletion(app.GetUID())
 	err := p.object(app).Delete(ctx, app.GetName(), metav1.DeleteOptions{
 		Preconditions: metav1.NewUIDPreconditions(string(app.GetUID())),
@@ -143,12 +143,12 @@ func (p *populace) remove(ctx context.Context, app dialect.Application) bool {
 	return err == nil
 }
 
-func (p *populace) resume(ctx context.Context, app dialect.Application) bool {
+func (p *workload) resume(ctx context.Context, app dialect.Application) bool {
 	return p.edit(ctx, app, map[string]any{"suspend": false})
 }
 
 // edit changes the spec of an application. It says no where it is gone.
-func (p *populace) edit(ctx context.Context, app dialect.Application, spec map[string]any) bool {
+func (p *workload) edit(ctx context.Context, app dialect.Application, spec map[string]any) bool {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": app.GetUID()}, "spec": spec})
 	if err != nil {
 		panic(err)
@@ -158,7 +158,7 @@ func (p *populace) edit(ctx context.Context, app dialect.Application, spec map[s
 }
 
 // any is one of the applications that exist; nil where there is none.
-func (p *populace) any(d *rng.Rand) dialect.Application {
+func (p *workload) any(d *rng.Rand) dialect.Application {
 	present := p.present()
 	if len(present) == 0 {
 		return nil
@@ -167,7 +167,7 @@ func (p *populace) any(d *rng.Rand) dialect.Application {
 }
 
 // list are all applications of the namespace.
-func (p *populace) list(ctx context.Context) ([]dialect.Application, error) {
+func (p *workload) list(ctx context.Context) ([]dialect.Application, error) {
 	apaches, err := p.Spark.SparkV1().SparkApplications(p.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (p *populace) list(ctx context.Context) ([]dialect.Application, error) {
 }
 
 // stuck are the applications that have not started over since, though they do so until they are deleted.
-func (p *populace) stuck(ctx context.Context, since time.Time) ([]string, error) {
+func (p *workload) stuck(ctx context.Context, since time.Time) ([]string, error) {
 	apps, err := p.list(ctx)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (p *populace) stuck(ctx context.Context, since time.Time) ([]string, error)
 }
 
 // restless are the applications that have not come to where they stay, and where they are.
-func (p *populace) restless(ctx context.Context) ([]string, error) {
+func (p *workload) restless(ctx context.Context) ([]string, error) {
 	apps, err := p.list(ctx)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestEveryPersistedTransitionIsToldInOrderAndNoDriverHasATwin(t *testing.T) 
 	}
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprintf("FIRESTEEL_SEED=%d", seed), func(t *testing.T) {
-			inBubble(t, func(t *testing.T) { newWorld(t, seed).play() })
+			inBubble(t, func(t *testing.T) { newEnv(t, seed).play() })
 		})
 	}
 }
@@ -61,8 +61,8 @@ const (
 	recovery   = 3 * time.Hour
 )
 
-// world is one story: a server, a sink, two replicas, and all that acts upon them.
-type world struct {
+// env is one story: a server, a sink, two replicas, and all that acts upon them.
+type env struct {
 	t      *testing.T
 	seed   uint64
 	server *server
@@ -73,18 +73,18 @@ type world struct {
 	deaths atomic.Int64
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
-	w := &world{t: t, seed: seed, server: newServer(t), begin: time.Now()}
+func newEnv(t *testing.T, seed uint64) *env {
+	w := &env{t: t, seed: seed, server: newServer(t), begin: time.Now()}
 	w.sink = &sink{t: t, calm: w.calm, history: w.server.history, random: w.random(1)}
 	return w
 }
 
 // random is one actor's luck, the same for the same seed.
-func (w *world) random(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor)) }
+func (w *env) random(actor uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, actor)) }
 
-func (w *world) calm() bool { return time.Since(w.begin) > turbulence }
+func (w *env) calm() bool { return time.Since(w.begin) > turbulence }
 
-func (w *world) play() {
+func (w *env) play() {
 	for n := range uint64(2) {
 		w.actors.Go(func() { w.keepReplica(n) })
 	}
@@ -100,7 +100,7 @@ func (w *world) play() {
 }
 
 // keepReplica starts a replica again whenever it dies.
-func (w *world) keepReplica(n uint64) {
+func (w *env) keepReplica(n uint64) {
 	for life := uint64(0); !w.over.Load(); life++ {
 		connection := newConnection(w.server, w.calm, w.random(100+10*life+n))
 		replica := startReplica(w.t, connection, w.sink, nil)
@@ -116,7 +116,7 @@ func (w *world) keepReplica(n uint64) {
 }
 
 // settled says that nothing is left to happen.
-func (w *world) settled() bool {
+func (w *env) settled() bool {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
 	for _, stored := range w.server.objects {
@@ -145,7 +145,7 @@ func atRest(app dialect.Application) bool {
 	}
 }
 
-func (w *world) check() {
+func (w *env) check() {
 	history := w.server.history
 	for _, violation := range slices.Concat(history.Violations(), history.Undelivered(), history.Unpersisted()) {
 		w.t.Error(violation)
@@ -170,7 +170,7 @@ func (w *world) check() {
 }
 
 // kubelet moves Pods through their lives, the way schedulers, nodes and administrators do.
-func (w *world) kubelet() {
+func (w *env) kubelet() {
 	random := w.random(3)
 	for !w.over.Load() {
 		pause(random, 4*time.Second)
@@ -202,7 +202,7 @@ var (
 	errTaint   = errors.New("the Pod is deleted, since its node is lost")
 )
 
-func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
+func (w *env) move(pod *corev1.Pod, random *rand.Rand) error {
 	ended := !alive(pod)
 	luck := random.IntN(10)
 	switch {
@@ -240,7 +240,7 @@ func (w *world) move(pod *corev1.Pod, random *rand.Rand) error {
 }
 
 // fail has something happen to a Pod that is not its containers' doing.
-func (w *world) fail(pod *corev1.Pod, luck int) {
+func (w *env) fail(pod *corev1.Pod, luck int) {
 	switch {
 	case w.calm() || luck == 0:
 		pod.Status.Phase, pod.Status.Reason = corev1.PodFailed, "Evicted"

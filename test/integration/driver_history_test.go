@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/test/invariants"
 )
 
-// witness sees every revision of every driver Pod, and checks that no application has two live drivers.
-type witness struct {
+// driverHistory sees every revision of every driver Pod, and checks that no application has two live drivers.
+type driverHistory struct {
 	mutex sync.Mutex
 	// applications are those of the drivers, by the labels that each had at first.
 	applications map[types.UID]string
@@ -30,8 +30,8 @@ type witness struct {
 	violations map[string][]error
 }
 
-func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error) {
-	w := &witness{
+func newDriverHistory(ctx context.Context, kube kubernetes.Interface) (*driverHistory, error) {
+	w := &driverHistory{
 		applications: map[types.UID]string{}, drivers: map[string]*invariants.Drivers{}, violations: map[string][]error{},
 	}
 	pods := kube.CoreV1().Pods(metav1.NamespaceAll)
@@ -58,7 +58,7 @@ func newWitness(ctx context.Context, kube kubernetes.Interface) (*witness, error
 	return w, nil
 }
 
-func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
+func (w *driverHistory) see(what watch.EventType, pod *corev1.Pod) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	application, known := w.applications[pod.UID]
@@ -78,14 +78,14 @@ func (w *witness) see(what watch.EventType, pod *corev1.Pod) {
 }
 
 // violationsIn are the violations in a namespace until now.
-func (w *witness) violationsIn(namespace string) []error {
+func (w *driverHistory) violationsIn(namespace string) []error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return slices.Clone(w.violations[namespace])
 }
 
 // driversOf are the uids of all drivers that an application ever had.
-func (w *witness) driversOf(namespace, name string) []types.UID {
+func (w *driverHistory) driversOf(namespace, name string) []types.UID {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if drivers := w.drivers[namespace+"/"+name]; drivers != nil {

@@ -23,10 +23,10 @@ const (
 	poll     = 20 * time.Millisecond
 )
 
-// world is all that a run takes place in: a control plane, a scheduler and nodes that are simulated.
-type world struct {
+// env is a control plane with a scheduler and simulated nodes.
+type env struct {
 	*firesteel.Installation
-	// root is the folder of the source, and dir that of all files of the world.
+	// root is the folder of the source, and dir that of all its files.
 	root, dir string
 	// program is the file of the controller.
 	program string
@@ -35,8 +35,8 @@ type world struct {
 	namespaces, controllers int
 }
 
-func newWorld(ctx context.Context, root, dir string) (*world, error) {
-	w := &world{root: root, dir: dir, program: filepath.Join(dir, "controller")}
+func newEnv(ctx context.Context, root, dir string) (*env, error) {
+	w := &env{root: root, dir: dir, program: filepath.Join(dir, "controller")}
 	group, starting := errgroup.WithContext(ctx)
 	group.Go(func() error { return firesteel.Build(starting, root, dir, "cmd/controller") })
 	group.Go(func() error { return w.startPlane(starting) })
@@ -48,9 +48,9 @@ func newWorld(ctx context.Context, root, dir string) (*world, error) {
 	return w, nil
 }
 
-// another is a world beside a world, with a control plane and nodes of its own.
-func (w *world) another(ctx context.Context, name string) (*world, error) {
-	other := &world{root: w.root, dir: filepath.Join(w.dir, name), program: w.program, sink: newSink()}
+// another starts a second env, with its own control plane and nodes.
+func (w *env) another(ctx context.Context, name string) (*env, error) {
+	other := &env{root: w.root, dir: filepath.Join(w.dir, name), program: w.program, sink: newSink()}
 	err := os.Mkdir(other.dir, 0o700)
 	if err == nil {
 		err = other.startPlane(ctx)
@@ -61,7 +61,7 @@ func (w *world) another(ctx context.Context, name string) (*world, error) {
 	return other, err
 }
 
-func (w *world) close() {
+func (w *env) close() {
 	if w.sink != nil {
 		w.sink.close()
 	}
@@ -70,7 +70,7 @@ func (w *world) close() {
 	}
 }
 
-func (w *world) startPlane(ctx context.Context) (err error) {
+func (w *env) startPlane(ctx context.Context) (err error) {
 	w.Installation, err = firesteel.Install(ctx, w.root, controlplane.Options{Dir: filepath.Join(w.dir, "plane"), Unaudited: true},
 		firesteel.Manifests...)
 	if err != nil {
@@ -86,14 +86,14 @@ func (w *world) startPlane(ctx context.Context) (err error) {
 }
 
 // namespace makes a namespace in which Pods can be created. All their names are of the same length.
-func (w *world) namespace(ctx context.Context) (string, error) {
+func (w *env) namespace(ctx context.Context) (string, error) {
 	w.namespaces++
 	name := fmt.Sprintf("bench-%03d", w.namespaces)
 	return name, w.AddNamespace(ctx, name)
 }
 
 // untilNoPods waits until no Pod is left in a namespace.
-func (w *world) untilNoPods(ctx context.Context, namespace string) error {
+func (w *env) untilNoPods(ctx context.Context, namespace string) error {
 	return until(ctx, "the Pods of "+namespace+" to go", func() (bool, error) {
 		pods, err := w.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		return err == nil && len(pods.Items) == 0, err
@@ -101,7 +101,7 @@ func (w *world) untilNoPods(ctx context.Context, namespace string) error {
 }
 
 // untilEmpty waits until nothing is left of the applications in a namespace.
-func (w *world) untilEmpty(ctx context.Context, namespace string) error {
+func (w *env) untilEmpty(ctx context.Context, namespace string) error {
 	if err := w.untilNoPods(ctx, namespace); err != nil {
 		return err
 	}

@@ -32,16 +32,16 @@ const patience = 3 * time.Minute
 // interval is the time between two looks at what is waited for.
 const interval = 200 * time.Millisecond
 
-// scene is a namespace of applications.
-type scene struct {
+// env is a namespace of applications.
+type env struct {
 	*cluster.Cluster
 	t     *testing.T
 	image string
 }
 
-func newScene(t *testing.T) *scene {
+func newEnv(t *testing.T) *env {
 	t.Helper()
-	s := &scene{Cluster: cluster.New(t), t: t}
+	s := &env{Cluster: cluster.New(t), t: t}
 	image, err := s.Kube.CoreV1().ConfigMaps(system).Get(t.Context(), "driver-image", metav1.GetOptions{})
 	cluster.Must(t, err)
 	s.image = image.Data["image"]
@@ -49,13 +49,13 @@ func newScene(t *testing.T) *scene {
 }
 
 // kubectl runs in the Broker's namespace.
-func (s *scene) kubectl(args ...string) string {
+func (s *env) kubectl(args ...string) string {
 	s.t.Helper()
 	return s.Run(s.t, "", "kubectl", append([]string{"-n", system}, args...)...)
 }
 
 // finally is kubectl for when the test is over.
-func (s *scene) finally(args ...string) {
+func (s *env) finally(args ...string) {
 	command := exec.CommandContext(context.WithoutCancel(s.t.Context()), "kubectl", append([]string{"-n", system}, args...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		s.t.Errorf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
@@ -86,13 +86,13 @@ spec:
 `
 
 // submit has an application run that fails in so many attempts and then succeeds.
-func (s *scene) submit(name string, failures int) {
+func (s *env) submit(name string, failures int) {
 	s.t.Helper()
 	s.ApplyText(s.t, fmt.Sprintf(application, name, failures, s.image))
 }
 
 // untilSucceeded waits for the end of an application, which is the success of that attempt.
-func (s *scene) untilSucceeded(name string, attempt int64) {
+func (s *env) untilSucceeded(name string, attempt int64) {
 	s.t.Helper()
 	app := s.Await(s.t, name, "released", cluster.InState("ResourceReleased"))
 	if app.Status.CurrentAttemptSummary.AttemptInfo.ID != attempt {
@@ -107,7 +107,7 @@ func (s *scene) untilSucceeded(name string, attempt int64) {
 }
 
 // expectOneDriverEach fails where an attempt had more than one driver: the scheduler tells of each Pod.
-func (s *scene) expectOneDriverEach(name string) {
+func (s *env) expectOneDriverEach(name string) {
 	s.t.Helper()
 	told, err := s.Kube.CoreV1().Events(s.Namespace).List(s.t.Context(), metav1.ListOptions{FieldSelector: "reason=Scheduled"})
 	cluster.Must(s.t, err)
@@ -124,7 +124,7 @@ func (s *scene) expectOneDriverEach(name string) {
 	}
 }
 
-// trigger leads the events of the scene's applications to the test's subscriber, or another Service, until the test ends.
+// trigger leads the events of the env's applications to the test's subscriber, or another Service, until the test ends.
 type trigger struct {
 	name, service, path string
 	// filter is added to the namespace.
@@ -137,7 +137,7 @@ type trigger struct {
 const quick = `{"retry": 1, "backoffPolicy": "linear", "backoffDelay": "PT0.1S", "timeout": "PT3S",
 	"deadLetterSink": {"ref": {"apiVersion": "v1", "kind": "Service", "name": "dead-letter", "namespace": "firesteel-system"}}}`
 
-func (s *scene) subscribe(triggers ...trigger) {
+func (s *env) subscribe(triggers ...trigger) {
 	s.t.Helper()
 	for _, tr := range triggers {
 		s.add(tr)
@@ -148,7 +148,7 @@ func (s *scene) subscribe(triggers ...trigger) {
 // positions that it has read before: of two that go at once, one may stay.
 var changing sync.Mutex
 
-func (s *scene) add(tr trigger) {
+func (s *env) add(tr trigger) {
 	s.t.Helper()
 	changing.Lock()
 	defer changing.Unlock()
@@ -183,7 +183,7 @@ func (s *scene) add(tr trigger) {
 }
 
 // drop deletes a Trigger and waits until its channel has forgotten it.
-func (s *scene) drop(name string) {
+func (s *env) drop(name string) {
 	changing.Lock()
 	defer changing.Unlock()
 	s.finally("delete", "trigger", name)
@@ -202,7 +202,7 @@ func (s *scene) drop(name string) {
 const probe = "test.probe"
 
 // untilReached waits until a Trigger delivers: a Trigger says that it is ready before the Broker's processes know of it.
-func (s *scene) untilReached(path string, attributes map[string]string) {
+func (s *env) untilReached(path string, attributes map[string]string) {
 	s.t.Helper()
 	key := strings.Split(path, "/")[1]
 	err := s.until(func(ctx context.Context) bool {
@@ -227,13 +227,13 @@ type delivery struct {
 }
 
 // taken is what the subscriber took under a key, oldest first.
-func (s *scene) taken(key string) []delivery {
+func (s *env) taken(key string) []delivery {
 	s.t.Helper()
 	return slices.DeleteFunc(s.all(s.key(key)), func(d delivery) bool { return d.Event.Type() == probe })
 }
 
 // all is that with the probes.
-func (s *scene) all(key string) []delivery {
+func (s *env) all(key string) []delivery {
 	s.t.Helper()
 	var deliveries []delivery
 	cluster.Must(s.t, s.until(func(ctx context.Context) bool {
@@ -243,11 +243,11 @@ func (s *scene) all(key string) []delivery {
 	return deliveries
 }
 
-// key is one of this scene alone.
-func (s *scene) key(name string) string { return s.Namespace + "." + name }
+// key is one of this env alone.
+func (s *env) key(name string) string { return s.Namespace + "." + name }
 
 // path leads to the subscriber, which answers as asked.
-func (s *scene) path(key, answer string) string { return "/" + s.key(key) + "/" + answer }
+func (s *env) path(key, answer string) string { return "/" + s.key(key) + "/" + answer }
 
 func of(deliveries []delivery, app string) []delivery {
 	var its []delivery
@@ -261,7 +261,7 @@ func of(deliveries []delivery, app string) []delivery {
 
 // untilWhole waits until every transition of an application was taken under a key, up to the final one. What came twice
 // must have been the same.
-func (s *scene) untilWhole(key, app string) []delivery {
+func (s *env) untilWhole(key, app string) []delivery {
 	s.t.Helper()
 	var its []delivery
 	var missing string
@@ -323,7 +323,7 @@ func story(its []delivery) string {
 
 // untilDeadLetter waits until the dead-letter service has printed an event of an application with this error code, whose
 // state is that.
-func (s *scene) untilDeadLetter(app, state, code string) {
+func (s *env) untilDeadLetter(app, state, code string) {
 	s.t.Helper()
 	err := s.until(func(context.Context) bool {
 		for line := range strings.Lines(s.kubectl("logs", "deployment/dead-letter", "--since=10m")) {
@@ -345,14 +345,14 @@ func (s *scene) untilDeadLetter(app, state, code string) {
 }
 
 // until waits for a condition.
-func (s *scene) until(is func(context.Context) bool) error {
+func (s *env) until(is func(context.Context) bool) error {
 	return wait.PollUntilContextTimeout(s.t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
 		return is(ctx), nil
 	})
 }
 
 // untilState waits until an application was in a state of that attempt, be it in another by now.
-func (s *scene) untilState(name, state string, attempt int64) {
+func (s *env) untilState(name, state string, attempt int64) {
 	s.t.Helper()
 	s.Await(s.t, name, fmt.Sprintf("%s in attempt %d", state, attempt), func(app *sparkv1.SparkApplication) bool {
 		return app.Status.CurrentAttemptSummary != nil && app.Status.CurrentAttemptSummary.AttemptInfo.ID >= attempt &&

@@ -16,13 +16,13 @@ import (
 )
 
 // witness has the history see all that happens on the API server from now on, until blind is called.
-func (w *world) witness(ctx context.Context) error {
+func (w *env) witness(ctx context.Context) error {
 	ctx, w.blind = context.WithCancel(ctx)
 	return errors.Join(w.watchApplications(ctx), w.watchDrivers(ctx))
 }
 
 // watchApplications has the history see every revision of every application, as the API server has it.
-func (w *world) watchApplications(ctx context.Context) error {
+func (w *env) watchApplications(ctx context.Context) error {
 	apaches := w.Spark.SparkV1().SparkApplications(metav1.NamespaceAll)
 	none, err := apaches.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *world) watchApplications(ctx context.Context) error {
 }
 
 // watchDrivers has the history see every revision of every driver Pod, and gives drivers that run their executors.
-func (w *world) watchDrivers(ctx context.Context) error {
+func (w *env) watchDrivers(ctx context.Context) error {
 	pods := w.Kube.CoreV1().Pods(metav1.NamespaceAll)
 	list, err := pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -62,7 +62,7 @@ func (w *world) watchDrivers(ctx context.Context) error {
 	})
 }
 
-func (w *world) follow(
+func (w *env) follow(
 	ctx context.Context, from string, watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error), see func(watch.Event),
 ) error {
 	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, from, &cache.ListWatch{
@@ -85,7 +85,7 @@ func (w *world) follow(
 }
 
 // listen has the history hear what reached the sink, until the context ends, and counts what the sink did wrong.
-func (w *world) listen(ctx context.Context) error {
+func (w *env) listen(ctx context.Context) error {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
 	for {
@@ -93,7 +93,7 @@ func (w *world) listen(ctx context.Context) error {
 		for _, entry := range entries {
 			w.history.SawEvent(entry)
 			if entry.Fault != "" {
-				w.tally.count("sink " + entry.Fault)
+				w.counters.count("sink " + entry.Fault)
 			}
 			w.lately.remember(entry)
 		}

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// tally counts the faults that were injected, by kind.
-type tally struct {
+// counters count the injected faults by kind.
+type counters struct {
 	mutex  sync.Mutex
 	counts map[string]int
 	total  int
@@ -18,12 +18,12 @@ type tally struct {
 	want   int
 }
 
-// newTally wants a number of faults; 0 for as many as there will be.
-func newTally(want int) *tally {
-	return &tally{counts: map[string]int{}, enough: make(chan struct{}), want: want}
+// newCounters wants a number of faults; 0 for as many as there will be.
+func newCounters(want int) *counters {
+	return &counters{counts: map[string]int{}, enough: make(chan struct{}), want: want}
 }
 
-func (t *tally) count(fault string) {
+func (t *counters) count(fault string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.counts[fault]++
@@ -32,13 +32,13 @@ func (t *tally) count(fault string) {
 	}
 }
 
-func (t *tally) sum() int {
+func (t *counters) sum() int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.total
 }
 
-func (t *tally) String() string {
+func (t *counters) String() string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	var text strings.Builder
@@ -49,7 +49,7 @@ func (t *tally) String() string {
 }
 
 // missing are those of some faults that were not injected.
-func (t *tally) missing(faults []string) []string {
+func (t *counters) missing(faults []string) []string {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return slices.DeleteFunc(slices.Clone(faults), func(fault string) bool { return t.counts[fault] > 0 })
