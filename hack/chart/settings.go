@@ -20,7 +20,7 @@ func number(least, most int) schema {
 	return either(schema{"type": "integer", "minimum": least, "maximum": most}, matching(`^\s*\+?[0-9]+\s*$`))
 }
 
-// bucket bounds are numbers, separated by commas.
+// buckets takes numbers, separated by commas.
 func buckets() schema { return matching(`^[-+0-9.eEinfINF,\s]+$`) }
 
 func enabledOrDisabled() schema { return oneOf("enabled", "disabled") }

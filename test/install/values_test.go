@@ -358,7 +358,7 @@ func TestObjectsThatValuesSwitch(t *testing.T) {
 
 func TestNotesSayWhatFollows(t *testing.T) {
 	for values, want := range map[string]string{
-		"":                                 "ko resolve -f -",
+		"":                                 "ko resolve -f charts/firesteel/values.yaml",
 		"controller: {replicas: 3}":        "settings.config-leader-election.buckets=6",
 		"spark: {jobNamespaces: [team-a]}": "Drivers have service accounts in: team-a",
 	} {
