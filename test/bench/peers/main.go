@@ -119,6 +119,7 @@ func (c *comparison) atRest() int { return max(c.applications/10, 20) }
 
 // compare builds both operators in a folder, and measures them by turns.
 func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone string) (*result.Result, error) {
+	described := machine.Describe() // before the build, which is a load itself
 	c.say("building Firesteel and the Apache operator")
 	ours, err := buildFiresteel(ctx, c.root, dir)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *comparison) compare(ctx context.Context, dir, operatorClone, sdkClone s
 		return nil, err
 	}
 	r := &result.Result{
-		Date: c.began, Machine: machine.Describe(), Applications: c.applications, AtRest: c.atRest(),
+		Date: c.began, Machine: described, Applications: c.applications, AtRest: c.atRest(),
 		Versions: result.Versions{
 			Firesteel: machine.Commit(ctx, c.root), ApacheOperator: build.commit, JavaOperatorSDK: build.sdkTag, Java: build.javaVersion,
 		},

@@ -100,7 +100,7 @@ func (r *Result) missing() string {
 		empty bool
 	}{
 		{"the date", r.Date.IsZero()},
-		{"the machine", r.Machine.CPU == "" || r.Machine.Cores == 0 || r.Machine.Memory == ""},
+		{"the machine", r.Machine.CPU == "" || r.Machine.Cores == 0 || r.Machine.Memory == "" || r.Machine.Load == ""},
 		{"the version of Firesteel", r.Versions.Firesteel == ""},
 		{"the version of the Apache operator", r.Versions.ApacheOperator == ""},
 		{"the version of the Java Operator SDK", r.Versions.JavaOperatorSDK == ""},

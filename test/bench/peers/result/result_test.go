@@ -46,7 +46,7 @@ func times(f Figures, factor float64) Figures {
 	}
 }
 
-const exampleTable = `2026-01-02, 2 cores of a CPU, 24 GiB of memory. Firesteel abc; Apache operator def with Java Operator SDK v5.5.1, Java 25.0.3; Kubernetes v1.35.4.
+const exampleTable = `2026-01-02, 2 cores of a CPU, 24 GiB of memory, load 0.10 before. Firesteel abc; Apache operator def with Java Operator SDK v5.5.1, Java 25.0.3; Kubernetes v1.35.4.
 1,000 applications at once, then 100 one at a time. Medians of 3 rounds, 2 of them with Firesteel first.
 
 | | Firesteel | Apache operator | ratio |

@@ -41,8 +41,8 @@ func rows(applications int) []row {
 // Table returns the medians of all rounds as Markdown. A ratio above 1 is in favour of Firesteel.
 func (r *Result) Table() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s, %d cores of %s, %s of memory. Firesteel %s; Apache operator %s with Java Operator SDK %s, Java %s; Kubernetes %s.\n",
-		r.Date.UTC().Format("2006-01-02"), r.Machine.Cores, r.Machine.CPU, r.Machine.Memory,
+	fmt.Fprintf(&text, "%s, %d cores of %s, %s of memory, load %s before. Firesteel %s; Apache operator %s with Java Operator SDK %s, Java %s; Kubernetes %s.\n",
+		r.Date.UTC().Format("2006-01-02"), r.Machine.Cores, r.Machine.CPU, r.Machine.Memory, r.Machine.Load,
 		r.Versions.Firesteel, r.Versions.ApacheOperator, r.Versions.JavaOperatorSDK, r.Versions.Java, r.Versions.Kubernetes)
 	fmt.Fprintf(&text, "%s applications at once, then %s one at a time. %s.\n", grouped(r.Applications), grouped(r.AtRest), r.rounds())
 	text.WriteString("\n| | Firesteel | Apache operator | ratio |\n|---|---:|---:|---:|\n")
