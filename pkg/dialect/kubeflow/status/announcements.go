@@ -67,7 +67,8 @@ func resubmits(before, t v1alpha1.Transition) bool {
 	return before.State == string(lifecycle.SchedulingFailure) && t.State == string(lifecycle.ScheduledToRestart)
 }
 
-// announced is what is told of a transition; the zero value for nothing.
+// announced is what is told of a transition; the zero value for nothing. Each Event is a write, so a life without failures has two: the
+// Kubeflow operator's SparkDriverRunning and SparkDriverCompleted are in the status only.
 func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
 	name := app.Name
 	normal := func(reason, format string, args ...any) dialect.Announcement {
@@ -79,12 +80,8 @@ func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Ann
 	switch state := lifecycle.State(t.State); {
 	case state == lifecycle.DriverRequested:
 		return normal("SparkApplicationSubmitted", "SparkApplication %s was submitted successfully", name)
-	case state == lifecycle.DriverStarted:
-		return normal("SparkDriverRunning", "Driver %s is running", t.DriverPod)
 	case state == lifecycle.Unknown:
 		return warning("SparkDriverUnknown", "Driver %s in unknown state", t.DriverPod)
-	case state == lifecycle.Succeeded:
-		return normal("SparkDriverCompleted", "Driver %s completed", t.DriverPod)
 	case state == lifecycle.SchedulingFailure, state == lifecycle.Failed && t.DriverPod == "":
 		return warning("SparkApplicationSubmissionFailed", "failed to submit SparkApplication %s: %s", name, t.Message)
 	case state == lifecycle.Failed && t.End != nil && t.End.Reason == lifecycle.ReasonDriverLost:

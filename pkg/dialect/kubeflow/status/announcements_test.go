@@ -38,15 +38,15 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 	}{
 		"a run that succeeds": {
 			func(l *life) { l.Go().DriverRuns().DriverSucceeds() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkDriverCompleted SparkApplicationCompleted",
+			"SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"a run that fails": {
 			func(l *life) { l.Go().DriverRuns().DriverFails() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkDriverFailed SparkApplicationFailed",
+			"SparkApplicationSubmitted SparkDriverFailed SparkApplicationFailed",
 		},
 		"a retry": {
 			func(l *life) { l.Retrying(3, 0).Go().DriverRuns().DriverFails().DriverRuns() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkDriverFailed SparkApplicationPendingRerun SparkApplicationSubmitted SparkDriverRunning",
+			"SparkApplicationSubmitted SparkDriverFailed SparkApplicationPendingRerun SparkApplicationSubmitted",
 		},
 		"submissions that fail": {
 			func(l *life) { l.Retrying(0, 1).Refused(2).Go() },
@@ -56,21 +56,21 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 			func(l *life) {
 				l.Go().DriverRuns().Suspended(true).Go().Suspended(false).Go().DriverRuns().DriverSucceeds()
 			},
-			"SparkApplicationSubmitted SparkDriverRunning SparkApplicationSuspending SparkApplicationSuspended " +
-				"SparkApplicationResuming SparkApplicationSubmitted SparkDriverRunning SparkApplicationCompleted",
+			"SparkApplicationSubmitted SparkApplicationSuspending SparkApplicationSuspended " +
+				"SparkApplicationResuming SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"an edit": {
 			func(l *life) { l.Go().DriverRuns().Edited().Go().DriverRuns().DriverSucceeds() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkApplicationSpecUpdateProcessed " +
-				"SparkApplicationPendingRerun SparkApplicationSubmitted SparkDriverRunning SparkApplicationCompleted",
+			"SparkApplicationSubmitted SparkApplicationSpecUpdateProcessed " +
+				"SparkApplicationPendingRerun SparkApplicationSubmitted SparkApplicationCompleted",
 		},
 		"a driver that vanishes": {
 			func(l *life) { l.Go().DriverRuns().DriverVanishes() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkDriverNotFound SparkApplicationFailed",
+			"SparkApplicationSubmitted SparkDriverNotFound SparkApplicationFailed",
 		},
 		"a driver that nobody knows anything of": {
 			func(l *life) { l.Go().DriverRuns().DriverUnknown().DriverRuns().DriverUnknown().DriverVanishes() },
-			"SparkApplicationSubmitted SparkDriverRunning SparkDriverUnknown SparkApplicationFailed",
+			"SparkApplicationSubmitted SparkDriverUnknown SparkDriverUnknown SparkApplicationFailed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestEventsHaveUpstreamsReasons(t *testing.T) {
 	}
 }
 
-// Executors that fail are told of once an attempt, in place of what its end says twice.
+// Executors that fail are told of once an attempt.
 func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
 	app := &v1beta2.SparkApplication{}
 	app.Name = "pi"
@@ -109,12 +109,12 @@ func TestExecutorsThatFailAreToldOfOnce(t *testing.T) {
 	story.Ended("Failed", endOfFailure())
 	story.Over()
 	show()
-	want := []string{"SparkApplicationSubmitted", "SparkDriverRunning", "SparkExecutorFailed", "SparkApplicationFailed"}
+	want := []string{"SparkApplicationSubmitted", "SparkExecutorFailed", "SparkDriverFailed", "SparkApplicationFailed"}
 	if !slices.Equal(reasons, want) {
 		t.Errorf("reasons %q, want %q", reasons, want)
 	}
-	if messages[2] != "Executor pi-exec-2 failed; status.executorState tells of those that follow" {
-		t.Errorf("message %q", messages[2])
+	if messages[1] != "Executor pi-exec-2 failed; status.executorState tells of those that follow" {
+		t.Errorf("message %q", messages[1])
 	}
 }
 
