@@ -132,21 +132,63 @@ func orNull(text string) any {
 	return text
 }
 
-// DropFinalizer takes Firesteel's finalizer from an application, where it is as it was read. It returns what the API server
-// made of it.
-func (a *API) DropFinalizer(ctx context.Context, app dialect.Application) (dialect.Application, error) {
-	kept := slices.DeleteFunc(slices.Clone(app.GetFinalizers()), func(name string) bool { return name == a.Finalizer })
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"finalizers": kept, "resourceVersion": app.GetResourceVersion()},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("encode the finalizers that stay: %w", err)
+// HasFinalizer reports whether an application has Firesteel's finalizer.
+func (a *API) HasFinalizer(app dialect.Application) bool {
+	return slices.Contains(app.GetFinalizers(), a.Finalizer)
+}
+
+// AddFinalizer adds Firesteel's finalizer to an application, and sets annotations, if the application is as it was read. It returns the
+// application as the API server stored it.
+func (a *API) AddFinalizer(ctx context.Context, app dialect.Application, annotations map[string]string) (dialect.Application, error) {
+	finalizers := app.GetFinalizers()
+	if !a.HasFinalizer(app) {
+		finalizers = append(slices.Clone(finalizers), a.Finalizer)
 	}
-	released, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch)
-	if err != nil {
-		return nil, fmt.Errorf("drop finalizer %s: %w", a.Finalizer, err)
+	metadata := map[string]any{"finalizers": finalizers}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
 	}
-	return released, nil
+	stored, err := a.patchMetadata(ctx, app, metadata)
+	if err != nil {
+		return nil, fmt.Errorf("add finalizer %s: %w", a.Finalizer, err)
+	}
+	return stored, nil
+}
+
+// DropFinalizer removes Firesteel's finalizer and some annotations from an application, if it is as it was read. It returns the
+// application as the API server stored it.
+func (a *API) DropFinalizer(ctx context.Context, app dialect.Application, annotations ...string) (dialect.Application, error) {
+	finalizers := slices.DeleteFunc(slices.Clone(app.GetFinalizers()), func(name string) bool { return name == a.Finalizer })
+	metadata := map[string]any{"finalizers": finalizers}
+	removed := map[string]any{}
+	for _, name := range annotations {
+		if _, ok := app.GetAnnotations()[name]; ok {
+			removed[name] = nil // so a merge patch removes it
+		}
+	}
+	if len(removed) > 0 {
+		metadata["annotations"] = removed
+	}
+	stored, err := a.patchMetadata(ctx, app, metadata)
+	if err != nil {
+		return nil, fmt.Errorf("remove finalizer %s: %w", a.Finalizer, err)
+	}
+	return stored, nil
+}
+
+// patchMetadata patches the metadata of an application by a merge patch, if the application is as it was read.
+func (a *API) patchMetadata(ctx context.Context, app dialect.Application, metadata map[string]any) (dialect.Application, error) {
+	metadata["resourceVersion"] = app.GetResourceVersion()
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, fmt.Errorf("encode metadata: %w", err)
+	}
+	stored, err := a.client(app.GetNamespace()).Patch(ctx, app.GetName(), patch)
+	if err != nil {
+		return nil, err
+	}
+	stored.SetManagedFields(nil)
+	return stored, nil
 }
 
 // Delete deletes an application, where it is as it was read.

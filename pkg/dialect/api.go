@@ -15,9 +15,6 @@ type API struct {
 	// FinalizerFirst says that whoever serves this API, the operator that Firesteel replaces too, begins with that
 	// finalizer: nobody has begun with an application that has none.
 	FinalizerFirst bool
-	// ReleasesFinished says that an application which is over, and told of, holds no finalizer: its users, to whom the
-	// operator that Firesteel replaces never gave one, delete it and create a namesake at once.
-	ReleasesFinished bool
 	// LabelApplication is the label of a Pod that names its application.
 	LabelApplication string
 	// DriverSelector and ExecutorSelector select the Pods to watch: Firesteel's own, and those that another operator left.

@@ -19,8 +19,7 @@ const (
 func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.Time) (*v1alpha1.Record, Decision) {
 	m := machine{policy: policy, seen: seen, now: now}
 	if record == nil {
-		m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(now)}}
-		m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
+		m.submit()
 	} else {
 		m.record = record.DeepCopy()
 		if !Understands(record, policy) && seen.Deleted.IsZero() {
@@ -44,6 +43,21 @@ func Decide(record *v1alpha1.Record, policy Policy, seen Observation, now time.T
 		Awaits: m.awaits, AwaitsSince: m.awaitsSince, Held: m.held, HeldBy: m.heldBy(), Obstacle: m.obstacle,
 		SpecAdopted: m.specAdopted,
 	}
+}
+
+// Begin returns the record of an application whose first launch was fenced before a record was stored. since is when its first attempt
+// began.
+func Begin(policy Policy, launch *v1alpha1.Launch, since time.Time) *v1alpha1.Record {
+	m := machine{policy: policy, now: since}
+	m.submit()
+	m.record.Launch = launch
+	return m.record
+}
+
+// submit begins the record of a new application.
+func (m *machine) submit() {
+	m.record = &v1alpha1.Record{Attempt: v1alpha1.Attempt{Since: outbox.RecordTime(m.now)}}
+	m.enter(Submitted, "Spark application has been created on Kubernetes Cluster.")
 }
 
 // Understands reports whether this version of Firesteel can work with a record. If it cannot, a newer version wrote

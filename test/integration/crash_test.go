@@ -162,6 +162,7 @@ func newMortal(t *testing.T, environment ...string) *mortal {
 	m.enter(t)
 	m.revive()
 	t.Cleanup(func() { m.controller.Kill() })
+	m.storesRecords()
 	return m
 }
 

@@ -80,6 +80,7 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 	for version, policies := range map[string]int{"4.0.1": 0, "4.2.0": 1} {
 		t.Run("on Spark "+version, func(t *testing.T) {
 			t.Parallel()
+			newEnv(t).sharesController().storesKubeflowRecords()
 			s := newEnv(t).sharesController()
 			untilServed(t)
 			_, err := s.kubectl(sparkPi(version), "apply", "--filename=-")
@@ -109,15 +110,17 @@ func TestAKubeflowManifestRunsToItsEndWithinItsBudget(t *testing.T) {
 			if _, err := s.kubectl("", "wait", "--for=condition=Succeeded", "sparkapplications.sparkoperator.k8s.io/spark-pi", "--timeout=10s"); err != nil {
 				t.Error(err)
 			}
-			for _, reason := range []string{"SparkApplicationSubmitted", "SparkDriverRunning", "SparkDriverCompleted", "SparkApplicationCompleted"} {
+			for _, reason := range []string{"SparkApplicationSubmitted", "SparkApplicationCompleted"} {
 				s.untilKubeEvent("spark-pi", corev1.EventTypeNormal, reason)
 			}
 			if _, err := s.Kube.CoreV1().Pods(s.ns).Get(t.Context(), d.Name, metav1.GetOptions{}); err != nil {
 				t.Errorf("the driver Pod is kept for its log: %v", err)
 			}
 			s.untilReleased("spark-pi")
+			life := s.requestsAtRest()
 			s.must(s.kubeflowApps().Delete(t.Context(), "spark-pi", metav1.DeleteOptions{}))
 			untilGone(s, s.kubeflowApps(), "spark-pi")
+			s.costsNothing(life)
 			allowed := kubeflowBudget()
 			if policies > 0 {
 				allowed["create networkpolicies"] = policies

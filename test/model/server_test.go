@@ -206,6 +206,7 @@ func mergeParts(stored, wanted object, subresource string, spec, status func() b
 		return nil
 	}
 	stored.SetFinalizers(wanted.GetFinalizers())
+	stored.SetAnnotations(wanted.GetAnnotations())
 	if spec() {
 		stored.SetGeneration(stored.GetGeneration() + 1)
 	}

@@ -15,7 +15,6 @@ var API = &dialect.API{
 	// The Kubeflow operator has none.
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
-	ReleasesFinished: true,
 	LabelApplication: names.LabelApplication,
 	DriverSelector:   names.LabelRole + "=driver," + names.LabelLaunched + "=true",
 	ExecutorSelector: names.LabelRole + "=executor," + names.LabelLaunched + "=true",

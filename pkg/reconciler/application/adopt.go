@@ -8,6 +8,7 @@ import (
 	"knative.dev/pkg/controller"
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
@@ -21,9 +22,15 @@ import (
 // takeOver does what is next for an application without a usable record. It returns true if the application can go on now.
 func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, error) {
 	lost, prunedFor := r.recordGuard.lostRecordOf(v.App), r.recordGuard.pruned.Wait(v.App.GetUID(), r.clock.Now())
+	fenced := r.launcher.Fenced(v.App)
+	var launch *v1alpha1.Launch
+	if fenced != nil {
+		launch = fenced.Launch
+	}
+	alone := len(r.driversBeside(v.App, launch)) == 0
 	step := adoption.Decide(adoption.Situation{
 		App: v.App, Dialect: v.Dialect, Policy: v.Policy, Lost: lost, LossPending: r.recordGuard.lossPending(v.App), PrunedFor: prunedFor,
-		New: r.newApplications.has(v.App.GetUID()), Now: r.clock.Now(),
+		New: alone && r.newApplications.has(v.App.GetUID()), Fenced: alone && fenced != nil, Now: r.clock.Now(),
 	})
 	logging.FromContext(ctx).Debugw("decided adoption", "step", step)
 	switch step {
@@ -42,7 +49,7 @@ func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, e
 	case adoption.Restore:
 		return r.restoreStatus(ctx, v, lost)
 	case adoption.Begin:
-		return !v.Deleted(), nil
+		return fenced != nil || !v.Deleted(), nil
 	case adoption.LeaveFinished:
 		return false, nil
 	case adoption.Adopt:
@@ -64,6 +71,9 @@ func (r *Reconciler) waitForOtherOperator(ctx context.Context, v *view.Applicati
 
 // restoreStatus restores a status that another writer removed. Without the record a second driver could be launched.
 func (r *Reconciler) restoreStatus(ctx context.Context, v *view.Application, lost adoption.LostRecord) (bool, error) {
+	if err := r.addFinalizer(ctx, v, lost.Last.GetRecord()); err != nil {
+		return false, err
+	}
 	if err := r.write(ctx, v, v.Dialect.Restore(v.App, lost.Last)); err != nil {
 		return false, err
 	}
@@ -94,6 +104,10 @@ func (r *Reconciler) adopt(ctx context.Context, v *view.Application) (bool, erro
 	if record, err = d.Adopt(app, record, driver); err != nil {
 		return false, err
 	}
+	if err := r.addFinalizer(ctx, v, record); err != nil {
+		return false, err
+	}
+	app = v.App
 	if err := r.write(ctx, v, v.WithStatus(record, r.facts(v, record, lifecycle.Decision{}, nil))); err != nil {
 		return false, err
 	}

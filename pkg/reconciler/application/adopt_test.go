@@ -24,10 +24,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/applicationtest"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers/driverstest"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
@@ -163,19 +165,19 @@ func TestWithRecord(t *testing.T) {
 		},
 		"one that may not be new begins where there is no driver": {app: applicationtest.Pi(), ready: true, asks: "list pods"},
 		"another operator's is adopted": {
-			app: theirs(), ready: true, asks: "list pods, get pods, update status",
+			app: theirs(), ready: true, asks: "list pods, get pods, patch sparkapplications, update status",
 		},
 		"another operator's that came after it was new is adopted": {
-			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) { r.newApplications.added(applicationtest.Pi().Obj(), true) },
+			app: theirs(), ready: true, asks: "list pods, get pods, patch sparkapplications, update status", before: func(r *Reconciler) { r.newApplications.added(applicationtest.Pi().Obj(), true) },
 		},
 		"another operator's that has ended is left alone": {app: &applicationtest.Application{App: *applicationtest.With(applicationtest.Pi(), in("ResourceReleased"))}},
-		"one whose status was removed is restored":        {app: applicationtest.Pi(), before: lost(applicationtest.Pi()), ready: true, asks: "update status"},
-		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "update status"},
+		"one whose status was removed is restored":        {app: applicationtest.Pi(), before: lost(applicationtest.Pi()), ready: true, asks: "patch sparkapplications, update status"},
+		"one whose record was removed is restored":        {app: shown, before: lost(shown), ready: true, asks: "patch sparkapplications, update status"},
 		"one that is known to have had a record waits for the news of its loss": {
 			app: theirs(), before: func(r *Reconciler) { r.recordGuard.recordSeen(known().Obj()) }, wait: base.RetryAfter,
 		},
 		"one that lost its record while it could not be decoded is adopted": {
-			app: theirs(), ready: true, asks: "list pods, get pods, update status", before: func(r *Reconciler) {
+			app: theirs(), ready: true, asks: "list pods, get pods, patch sparkapplications, update status", before: func(r *Reconciler) {
 				undecodable := applicationtest.Pi()
 				undecodable.App.Undecodable = "spec.sparkConf"
 				r.recordGuard.statusChanged(known().Obj(), undecodable.Obj(), applicationtest.Start)
@@ -186,7 +188,7 @@ func TestWithRecord(t *testing.T) {
 			app: theirs(), before: lost(theirs()), at: time.Minute, asks: "patch status", wait: adoption.OtherOperatorQuiet - time.Minute,
 		},
 		"one that another operator wrote long ago is adopted again": {
-			app: theirs(), before: lost(theirs()), at: adoption.OtherOperatorQuiet, ready: true, asks: "list pods, get pods, update status",
+			app: theirs(), before: lost(theirs()), at: adoption.OtherOperatorQuiet, ready: true, asks: "list pods, get pods, patch sparkapplications, update status",
 		},
 		"one whose record a foreign CRD drops is left alone for a while": {
 			app: theirs(), before: func(r *Reconciler) {
@@ -200,14 +202,14 @@ func TestWithRecord(t *testing.T) {
 				lost(theirs())(r)
 				r.recordGuard.pruned.Note(applicationtest.Pi().Obj().UID, applicationtest.Start)
 			},
-			at: blocked.PrunedRetryAfter, ready: true, asks: "update status",
+			at: blocked.PrunedRetryAfter, ready: true, asks: "patch sparkapplications, update status",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			app := test.app.Obj()
 			kube, spark := fake.NewClientset(), sparkfake.NewSimpleClientset(app.DeepCopy())
 			clock := clocktesting.NewFakePassiveClock(applicationtest.Start.Add(test.at))
-			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, clock, nil), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: driverstest.Cached(t), relabelledDrivers: driverstest.NoneRelabelled(t)}
+			r := &Reconciler{kube: kube, deleter: drivers.NewDeleter(kube, clock, nil), launcher: launch.New(launch.Config{Clock: clock, Templates: podtemplate.NewKeeper(t.Context(), nil, nil)}), api: applications.Apache(spark), clock: clock, recordGuard: newRecordGuard(apache.New(apache.Defaults{}).SameVisibleStatus), expectations: drivers.NewExpectations(clock), newApplications: newNewApplications(apache.API), relay: silent{}, drivers: driverstest.Cached(t), relabelledDrivers: driverstest.NoneRelabelled(t)}
 			if test.before != nil {
 				test.before(r)
 			}

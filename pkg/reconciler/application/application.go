@@ -14,6 +14,7 @@ import (
 	"knative.dev/pkg/logging"
 	"knative.dev/pkg/reconciler"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
@@ -144,7 +145,10 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	if ready, err := r.ensureRecord(ctx, v); err != nil || !ready {
 		return err
 	}
-	record := v.Record()
+	record, err := r.startingRecord(ctx, v)
+	if err != nil {
+		return err
+	}
 	seen, err := r.observe(ctx, v, record)
 	switch {
 	case errors.Is(err, errIncomplete):
@@ -175,17 +179,17 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			}
 		}
 		logDecision(ctx, record, decision)
-		if err = r.launcher.DeleteObsolete(ctx, v, record); err != nil {
+		first := decision.Effect == lifecycle.Launch && r.recordsFirstLaunchLater(v)
+		if first {
+			if err = r.launcher.Fence(ctx, v, record, prepared); err == nil {
+				r.recordGuard.Remember(v.App)
+			}
+		} else {
+			record, err = r.record(ctx, v, record, decision, created)
+		}
+		if err != nil {
 			return err
 		}
-		if err = r.persist(ctx, v, record, r.facts(v, record, decision, created)); err != nil {
-			return err
-		}
-		record = v.App.GetRecord().DeepCopy()
-		if decision.SpecAdopted {
-			blocked.SpecAdopted(ctx, v.App, record)
-		}
-		r.publish(ctx, v, decision)
 		if decision.Effect == lifecycle.NoEffect {
 			r.deadlines.clear(base.KeyOf(v.App))
 			r.requeueAt(ctx, v, decision)
@@ -196,12 +200,52 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 			created = prepared.Created
 		}
 		if err != nil || !proceed {
+			if first {
+				_, recordErr := r.record(ctx, v, record, decision, nil)
+				err = errors.Join(err, recordErr)
+			}
 			r.requeueAt(ctx, v, decision)
 			return err
 		}
 	}
 	r.enqueueAfter(v.App, base.RetryAfter)
 	return nil
+}
+
+// recordsFirstLaunchLater reports whether the first launch is fenced by the annotation, so that the first status write can report the
+// driver, too. That is sound only if the status write stores the record: without a record no driver is started.
+func (r *Reconciler) recordsFirstLaunchLater(v *view.Application) bool {
+	return v.App.GetRecord() == nil && r.recordGuard.storesRecords()
+}
+
+// record persists a decision and publishes its transitions. It returns a copy of the stored record.
+func (r *Reconciler) record(
+	ctx context.Context, v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
+) (*v1alpha1.Record, error) {
+	if err := r.launcher.DeleteObsolete(ctx, v, record); err != nil {
+		return nil, err
+	}
+	if err := r.persist(ctx, v, record, r.facts(v, record, decision, created)); err != nil {
+		return nil, err
+	}
+	record = v.App.GetRecord().DeepCopy()
+	if decision.SpecAdopted {
+		blocked.SpecAdopted(ctx, v.App, record)
+	}
+	r.publish(ctx, v, decision)
+	return record, nil
+}
+
+// startingRecord returns the record to decide on. It is nil for a new application. If the first launch was fenced and no record was
+// stored since, it is what the first status write would have stored.
+func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, error) {
+	if record := v.Record(); record != nil {
+		return record, r.addFinalizer(ctx, v, record)
+	}
+	if first := r.launcher.Fenced(v.App); first != nil {
+		return lifecycle.Begin(v.Policy, first.Launch, first.Since), nil
+	}
+	return nil, nil
 }
 
 // ensureRecord reports whether the application can go on now: it has a usable record, or is new. A new one gets its record with its

@@ -94,11 +94,11 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	base.Must(ctx, err)
 	*r = newReconciler(ctx, process, kind, impl, owned, apps, currentDialect, metrics)
 	impl.Reconciler = newGate(r, generated, states, fairshare.NewWorkers(workers, impl.EnqueueKey), otel.Tracer(kind.Scope),
-		func(app dialect.Application) bool { return shouldYield(app, &process.StartBacklog, r.clock) },
+		yielding{&process.DueRuns, &process.FirstLaunches, r.podEventTimes, r.clock},
 		func(ctx context.Context, app dialect.Application) (bool, error) {
 			return r.reconcileWithoutFinalizer(controller.WithEventRecorder(store.ToContext(ctx), recorder), app)
 		})
-	watchApplications(ctx, r, impl, kind.Informer, states, currentDialect)
+	watchApplications(ctx, r, impl, kind.Informer, states, &process.FirstLaunches, currentDialect)
 	watchDrivers(ctx, r, impl, apps)
 	process.Listen(base.Listener{
 		SettingsChanged: func(before, after *config.Config) {
@@ -173,7 +173,8 @@ func newReconciler(
 }
 
 func watchApplications(
-	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter, currentDialect func() dialect.Dialect,
+	ctx context.Context, r *Reconciler, impl *controller.Impl, informer cache.SharedIndexInformer, states *applicationmetrics.StateCounter,
+	firstLaunches *base.Backlog, currentDialect func() dialect.Dialect,
 ) {
 	base.Must(ctx, informer.SetTransform(r.api.Compact))
 	base.AddHandler(ctx, informer, cache.ResourceEventHandlerDetailedFuncs{
@@ -181,6 +182,7 @@ func watchApplications(
 			if app, ok := object.(dialect.Application); ok {
 				r.newApplications.added(app, atStart)
 				r.recordGuard.recordSeen(app)
+				firstLaunches.Set(app.GetUID(), app.GetRecord() == nil)
 			}
 			impl.Enqueue(object)
 		},
@@ -196,6 +198,10 @@ func watchApplications(
 			if was.GetGeneration() != is.GetGeneration() {
 				r.edits.Observe(is.GetUID(), currentDialect().Spec(was), currentDialect().Spec(is))
 			}
+			if r.recordGuard.IsEcho(is) && !awaitsExecutors(is) {
+				states.Observe(base.KeyOf(is)) // the reconcile that wrote it has done all there is to do
+				return
+			}
 			impl.Enqueue(after)
 		},
 		DeleteFunc: func(object any) {
@@ -207,6 +213,7 @@ func watchApplications(
 				r.edits.Forget(app.GetUID())
 				r.deadlines.clear(base.KeyOf(app))
 				states.Observe(base.KeyOf(app))
+				firstLaunches.Set(app.GetUID(), false)
 				if r.executorDetails != nil {
 					r.executorDetails.Forget(app.GetUID())
 				}
@@ -249,6 +256,13 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 			}
 		},
 	})
+}
+
+// awaitsExecutors reports whether executors may have been counted for an application before its launch was in the cache. No event enqueues
+// it then.
+func awaitsExecutors(app dialect.Application) bool {
+	state := lifecycle.CurrentState(app.GetRecord())
+	return state.Starting() || state.Running()
 }
 
 // applicationOf names the application of an API that a driver Pod belongs to. The Apache operator's owner reference is not a

@@ -2,48 +2,58 @@ package application
 
 import (
 	"context"
-	"slices"
 
 	"knative.dev/pkg/logging"
 
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/launch"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
 
-// reconcileWithoutFinalizer reconciles an application that needs no finalizer: nothing of it has to be stopped or delivered. The
-// generated reconciler would add one, even when the time to live is over. It returns false if the application needs a finalizer.
+// reconcileWithoutFinalizer reconciles an application that has no finalizer. The generated reconciler would add one before it knows
+// whether one is needed, and in a request of its own. It returns false if the generated reconciler has to reconcile the application.
 func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.Application) (bool, error) {
-	if !r.restsWithoutFinalizer(ctx, app) && !r.hasUnknownRecord(ctx, app) {
+	switch {
+	case r.api.HasFinalizer(app), app.GetDeletionTimestamp() != nil:
 		return false, nil
+	case app.GetUndecodable() != "" && !r.needsNoFinalizer(r.viewOf(ctx, app)):
+		return false, nil // its driver may run, and is stopped if the application is deleted
 	}
 	return true, r.Reconcile(ctx, dialect.Copy(app))
 }
 
-// hasUnknownRecord reports whether not even a finalizer is added, since the record is not understood.
-func (r *Reconciler) hasUnknownRecord(ctx context.Context, app dialect.Application) bool {
-	record := app.GetRecord()
-	return record != nil && app.GetDeletionTimestamp() == nil && !r.hasFinalizer(app) &&
-		!lifecycle.Understands(record, r.viewOf(ctx, app).Policy)
+// needsNoFinalizer reports whether nothing of an application has to be stopped or delivered: it is finished, or its record is not
+// understood.
+func (r *Reconciler) needsNoFinalizer(v *view.Application) bool {
+	record := v.App.GetRecord()
+	return record != nil && (!lifecycle.Understands(record, v.Policy) || lifecycle.Finished(record, v.Policy))
 }
 
-func (r *Reconciler) restsWithoutFinalizer(ctx context.Context, app dialect.Application) bool {
-	if !r.api.ReleasesFinished || r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
-		return false
+// addFinalizer adds the finalizer to an application that has none, before a record is written with which the application is not
+// finished. An edit that runs a finished application again needs it, and so does one whose finalizer another writer removed.
+func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
+	if r.api.HasFinalizer(v.App) || v.Deleted() || lifecycle.Finished(record, v.Policy) {
+		return nil
 	}
-	v, record := r.viewOf(ctx, app), app.GetRecord()
-	if record == nil {
-		return app.GetUndecodable() == "" && v.Dialect.FinishedElsewhere(app)
+	stored, err := r.api.AddFinalizer(ctx, v.App, nil)
+	if err != nil {
+		return err
 	}
-	return lifecycle.Finished(record, v.Policy)
+	logging.FromContext(ctx).Debugw("added finalizer", v.LogKeys()...)
+	r.recordGuard.Remember(stored)
+	v.App = stored
+	return nil
 }
 
-// removeFinalizer removes the finalizer from an application that is finished and whose events are delivered, if its API wants that.
+// removeFinalizer removes the finalizer, and the fence of the first launch, from an application that is finished and whose events are
+// delivered. So its deletion needs no request of Firesteel.
 // Keep the finalizer while the TTL handler is about to delete: removing it changes the resourceVersion, and the delete would
 // conflict.
 func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) error {
 	app := v.App
-	if !r.api.ReleasesFinished || !r.hasFinalizer(app) || app.GetDeletionTimestamp() != nil {
+	if !r.api.HasFinalizer(app) || app.GetDeletionTimestamp() != nil {
 		return nil
 	}
 	record := v.Record()
@@ -53,16 +63,11 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) e
 	if r.keepFinalizer(app) {
 		return nil // its schedule's record is watched
 	}
-	released, err := r.api.DropFinalizer(ctx, app)
+	released, err := r.api.DropFinalizer(ctx, app, launch.AnnotationFence)
 	if err != nil {
 		return err
 	}
 	logging.FromContext(ctx).Debugw("removed finalizer", v.LogKeys()...)
 	r.recordGuard.written(released)
 	return nil
-}
-
-// hasFinalizer reports whether the application has Firesteel's finalizer.
-func (r *Reconciler) hasFinalizer(app dialect.Application) bool {
-	return slices.Contains(app.GetFinalizers(), r.api.Finalizer)
 }

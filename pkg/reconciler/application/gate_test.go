@@ -72,6 +72,8 @@ type env struct {
 	relay  *listener
 	spans  *tracetest.InMemoryExporter
 	states *applicationmetrics.StateCounter
+	// firstLaunches are the applications that wait for their first reconcile.
+	firstLaunches base.Backlog
 	// restsWithoutFinalizer are applications that are to have no finalizer.
 	atRest []string
 	// forgotten are applications whose last write was forgotten.
@@ -101,7 +103,7 @@ func newGateEnv(t *testing.T, apps ...*applicationtest.Application) *env {
 	}
 	e.states = applicationmetrics.NewStateCounter(lister{e.cache}.get, func(app dialect.Application) bool { return e.store.Load().Scope.Serves(app, e.labelsOf) }, apache.New(apache.Defaults{}).VisibleState)
 	e.Gate = newGate(r, e.behind, e.states, fairshare.NewWorkers(workers, func(types.NamespacedName) {}), sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)).Tracer("test"),
-		func(dialect.Application) bool { return false },
+		yielding{&base.Backlog{}, &e.firstLaunches, r.podEventTimes, applicationtest.ClockAt(applicationtest.Start)},
 		func(_ context.Context, app dialect.Application) (bool, error) {
 			return slices.Contains(e.atRest, app.GetName()), nil
 		})
@@ -189,6 +191,33 @@ func TestTheGateLetsPassWhatIsServed(t *testing.T) {
 	}
 	if err := newGateEnv(t).Reconcile(context.Background(), "a/b/c"); !controller.IsPermanentError(err) {
 		t.Errorf("a key that is none leads to %v", err)
+	}
+}
+
+// What is not served, not led or fails would otherwise hold up others for ever.
+func TestTheGateEndsTheWaitForAFirstLaunchWhateverComesOfIt(t *testing.T) {
+	for name, change := range map[string]func(*env){
+		"a success":   func(*env) {},
+		"a failure":   func(e *env) { e.behind.act = func(context.Context) error { return errors.New("no luck") } },
+		"not led":     func(e *env) { e.behind.Demote(reconciler.UniversalBucket()) },
+		"not served":  func(e *env) { e.scope("watched-namespaces", "team-b") },
+		"without one": func(e *env) { e.atRest = []string{"pi"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newGateEnv(t, applicationtest.Pi())
+			for i := range 31 {
+				e.firstLaunches.Set(types.UID(fmt.Sprint(i)), true)
+			}
+			e.firstLaunches.Set("uid-of-pi", true)
+			change(e)
+			if !e.firstLaunches.IsLong() {
+				t.Error("the backlog is short before")
+			}
+			_ = e.Reconcile(t.Context(), "team-a/pi")
+			if e.firstLaunches.IsLong() {
+				t.Error("the application still waits")
+			}
+		})
 	}
 }
 

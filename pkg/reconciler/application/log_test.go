@@ -89,6 +89,7 @@ func newLife(t *testing.T, app *sparkv1.SparkApplication) *life {
 		keepFinalizer: func(dialect.Application) bool { return false },
 	}
 	l.r.newApplications.added(app, false)
+	l.r.recordGuard.stores.Store(true)
 	l.ctx = controller.WithEventRecorder(config.ToContext(t.Context(), config.Default()), record.NewFakeRecorder(99))
 	l.ctx = logging.WithLogger(l.ctx, zap.New(core).Sugar())
 	l.behind.act = func(ctx context.Context) error {
@@ -184,11 +185,13 @@ func TestLogIsTheStoryOfAnApplication(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"decided adoption [step]",
 		"decided [attempt state effect]",
-		"wrote status [attempt state resourceVersion]",
-		"created objects [attempt state launch objects pod uid]",
+		"wrote fence [attempt launch resourceVersion]",
+		"created objects [attempt launch objects pod uid]",
 		"decided [attempt state effect until]",
+		"wrote status [attempt state resourceVersion]",
 		"requeued [attempt state until]",
 		"deleted driver Pod [attempt state pod uid reason force]",
+		"removed finalizer [attempt state]",
 		"removing finalizer [attempt state]",
 	}, debug); diff != "" {
 		t.Errorf("debug lines (-want +got):\n%s", diff)

@@ -23,8 +23,13 @@ func (r *Reconciler) orphanDrivers(app dialect.Application, record *v1alpha1.Rec
 	if record == nil {
 		return nil
 	}
+	return r.driversBeside(app, record.Launch)
+}
+
+// driversBeside returns the driver Pods of an application that may run and do not belong to a launch; nil stands for no launch.
+func (r *Reconciler) driversBeside(app dialect.Application, launch *v1alpha1.Launch) []*corev1.Pod {
 	return slices.DeleteFunc(r.drivers.OwnedBy(app.GetUID()), func(pod *corev1.Pod) bool {
-		return !drivers.IsOrphan(pod, record.Launch) || r.expectations.Released(pod.UID)
+		return !drivers.IsOrphan(pod, launch) || r.expectations.Released(pod.UID)
 	})
 }
 

@@ -29,6 +29,18 @@ func (a *podEventTimes) record(name types.NamespacedName) {
 	}
 }
 
+// untilOld returns how long it is until the first event of an application's driver Pod that no reconcile has handled is of an age; zero
+// if it is, or if there is no such event.
+func (a *podEventTimes) untilOld(name types.NamespacedName, age time.Duration) time.Duration {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	at, arrived := a.at[name]
+	if !arrived {
+		return 0
+	}
+	return max(at.Add(age).Sub(a.clock.Now()), 0)
+}
+
 type podEventTimeKey struct{}
 
 // take returns a context with the time of the first event that the reconcile handles.

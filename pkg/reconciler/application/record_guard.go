@@ -2,6 +2,7 @@ package application
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +22,8 @@ type recordGuard struct {
 	// sameShown says that two statuses show the same to the clients of an API.
 	sameShown    func(a, b dialect.Application) bool
 	restorations delivery.Restorations
+	// stores is whether the API server stored the newest record that is known.
+	stores atomic.Bool
 
 	mutex      sync.Mutex
 	withRecord map[types.UID]bool
@@ -56,10 +59,22 @@ func (w *recordGuard) written(app dialect.Application) {
 func (w *recordGuard) recordSeen(app dialect.Application) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if app.GetRecord() != nil {
-		w.withRecord[app.GetUID()] = true
+	record := app.GetRecord()
+	if record == nil {
+		return
+	}
+	w.withRecord[app.GetUID()] = true
+	if record.Attempt.Spec != nil { // an earlier CustomResourceDefinition does not have it
+		w.stores.Store(true)
 	}
 }
+
+// storesRecords reports whether the API server is known to store records. Otherwise nothing is launched before the response to a status
+// write shows it.
+func (w *recordGuard) storesRecords() bool { return w.stores.Load() }
+
+// notStored knows that the API server did not store the record of an application.
+func (w *recordGuard) notStored() { w.stores.Store(false) }
 
 // statusChanged sees that a record is dropped: another operator that writes the whole status does so, and so does who sets
 // it to null.
@@ -73,6 +88,7 @@ func (w *recordGuard) statusChanged(before, after dialect.Application, now time.
 		w.withRecord[after.GetUID()] = true
 	case after.GetUndecodable() != "", before.GetUID() != after.GetUID():
 	case before.GetRecord() != nil:
+		w.notStored()
 		w.lost[after.GetUID()] = adoption.LostRecord{Last: before, At: now, Version: after.GetResourceVersion()}
 	case lost && !w.sameShown(before, after):
 		w.lost[after.GetUID()] = adoption.LostRecord{Last: known.Last, At: now, Version: after.GetResourceVersion()}

@@ -31,6 +31,9 @@ func (r *Reconciler) persist(
 	if !r.worthWriting(v, record, facts) {
 		return nil
 	}
+	if err := r.addFinalizer(ctx, v, record); err != nil {
+		return err
+	}
 	before := v.App
 	if err := r.write(ctx, v, v.WithStatus(record, facts)); err != nil {
 		return err
@@ -52,10 +55,12 @@ func (r *Reconciler) write(ctx context.Context, v *view.Application, desired dia
 		return fmt.Errorf("write status: %w", err)
 	}
 	if refused || blocked.IsPruned(desired.GetRecord(), stored.GetRecord()) {
+		r.recordGuard.notStored()
 		return r.recordGuard.pruned.Report(ctx, app, r.api.CustomResourceDefinition(), r.api.Manifest, r.clock.Now(), err)
 	}
 	r.recordGuard.written(stored)
 	r.newApplications.statusWritten(app.GetUID())
+	r.launcher.Recorded(app.GetUID())
 	r.expectations.DriverReleased(app.GetRecord(), stored.GetRecord())
 	v.App = stored
 	logging.FromContext(ctx).Debugw("wrote status", append(v.LogKeys(), "resourceVersion", stored.GetResourceVersion())...)

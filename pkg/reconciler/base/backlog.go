@@ -6,33 +6,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// longBacklog is the number of due runs from which on the backlog is long.
+// longBacklog is the number of objects from which on a backlog is long.
 const longBacklog = 32
 
-// StartBacklog knows the schedules whose run is due and not created yet. While the backlog is long, runs that exist wait for their
-// launch: to create a run costs little, to launch one costs much. The zero value is ready for use.
-type StartBacklog struct {
-	mutex sync.Mutex
-	due   map[types.UID]bool
+// Backlog knows the objects that wait for a piece of work. While it is long, other work yields to that work. The zero value is ready for
+// use.
+type Backlog struct {
+	mutex   sync.Mutex
+	waiting map[types.UID]bool
 }
 
-// Set knows whether the run of a schedule is due.
-func (b *StartBacklog) Set(schedule types.UID, due bool) {
+// Set knows whether an object waits.
+func (b *Backlog) Set(object types.UID, waits bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	switch {
-	case !due:
-		delete(b.due, schedule)
-	case b.due == nil:
-		b.due = map[types.UID]bool{schedule: true}
+	case !waits:
+		delete(b.waiting, object)
+	case b.waiting == nil:
+		b.waiting = map[types.UID]bool{object: true}
 	default:
-		b.due[schedule] = true
+		b.waiting[object] = true
 	}
 }
 
-// IsLong reports whether many runs are due.
-func (b *StartBacklog) IsLong() bool {
+// IsLong reports whether many objects wait.
+func (b *Backlog) IsLong() bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	return len(b.due) >= longBacklog
+	return len(b.waiting) >= longBacklog
 }

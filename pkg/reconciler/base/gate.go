@@ -50,10 +50,12 @@ type Gate[O Object] struct {
 	// Workers shares the workers of the queue among namespaces.
 	Workers *fairshare.Workers
 
-	// Begin returns the context of a reconcile. It is called for each key; nil if there is nothing to add.
-	Begin func(ctx context.Context, key types.NamespacedName) context.Context
-	// Defer returns for how long an object lets others go first, or zero; nil if no object does.
-	Defer func(object O) time.Duration
+	// Backlog has the objects that wait for their first reconcile; nil if nobody yields to these. An object that is not served, or that
+	// another replica leads, does not wait.
+	Backlog *Backlog
+	// Begin returns the context of a reconcile, and for how long its object lets others go first. The object is the zero value if the
+	// cache has none. Begin is nil if there is nothing to add, and no object yields.
+	Begin func(ctx context.Context, key types.NamespacedName, object O) (context.Context, time.Duration)
 	// Instead reconciles an object that must not get a finalizer, in place of the generated reconciler. It returns false if the
 	// generated reconciler has to; nil if it always has to.
 	Instead func(ctx context.Context, object O) (bool, error)
@@ -71,17 +73,18 @@ func (g *Gate[O]) Reconcile(ctx context.Context, key string) error {
 		return controller.NewSkipKey(key) // it is enqueued when its namespace may have another worker
 	}
 	defer done()
-	if g.Begin != nil {
-		ctx = g.Begin(ctx, namespaced)
-	}
 	object, admitted := g.admit(namespaced)
+	var none O
+	if object != none && g.Backlog != nil {
+		g.Backlog.Set(object.GetUID(), false)
+	}
 	if !admitted || !g.IsLeaderFor(namespaced) {
 		return controller.NewSkipKey(key)
 	}
 	ctx = logging.WithLogger(ctx, logging.FromContext(ctx).With("namespace", namespace, "name", name))
-	var none O
-	if object != none && g.Defer != nil {
-		if wait := g.Defer(object); wait > 0 {
+	if g.Begin != nil {
+		var wait time.Duration
+		if ctx, wait = g.Begin(ctx, namespaced, object); wait > 0 {
 			logging.FromContext(ctx).Debugw("lets others go first", "requeueAfter", wait)
 			return controller.NewRequeueAfter(wait)
 		}

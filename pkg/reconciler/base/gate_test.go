@@ -158,7 +158,9 @@ func TestGateRetriesFailuresWithGrowingDelays(t *testing.T) {
 
 func TestGateDefersAnObjectThatLetsOthersGoFirst(t *testing.T) {
 	e := newGateEnv()
-	e.Defer = func(*corev1.Pod) time.Duration { return time.Second }
+	e.Begin = func(ctx context.Context, _ types.NamespacedName, _ *corev1.Pod) (context.Context, time.Duration) {
+		return ctx, time.Second
+	}
 	err := e.Reconcile(t.Context(), "spark/c")
 	if requeue, after := controller.IsRequeueKey(err); !requeue || after != time.Second || e.generated.calls != 0 {
 		t.Errorf("%d calls: %v", e.generated.calls, err)

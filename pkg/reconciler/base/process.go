@@ -26,8 +26,11 @@ type NewRelay func(
 
 // Process is what the controllers of a process share. The controllers are made one after the other.
 type Process struct {
-	// StartBacklog is the backlog of the runs of all schedules.
-	StartBacklog StartBacklog
+	// DueRuns are the schedules whose run is due and not created yet. Meanwhile runs that exist wait for their launch: to create a run
+	// costs little, to launch one costs much.
+	DueRuns Backlog
+	// FirstLaunches are the applications that no reconcile has handled yet. Meanwhile status writes of others wait for a moment.
+	FirstLaunches Backlog
 
 	newRelay NewRelay
 

@@ -116,7 +116,7 @@ func newController(
 		*r = Reconciler{
 			kind: k, client: sparkclient.Get(ctx), runs: parts.runs.GetIndexer(), clock: clock.RealClock{},
 			relay: process.Relay(ctx, owned, impl.EnqueueKey), owned: owned, enqueueAfter: impl.EnqueueKeyAfter,
-			written: writecache.New[variant.Schedule](), published: newPublished(), backlog: &process.StartBacklog,
+			written: writecache.New[variant.Schedule](), published: newPublished(), backlog: &process.DueRuns,
 			redactors: base.NewRedactors(), metrics: metrics,
 		}
 		impl.Reconciler = &base.Gate[variant.Schedule]{

@@ -55,7 +55,7 @@ type Reconciler struct {
 	// restorations bounds how often a status is restored that another writer has changed.
 	restorations delivery.Restorations
 	published    *published
-	backlog      *base.StartBacklog
+	backlog      *base.Backlog
 	reports      blocked.Reports
 	pruned       blocked.Pruned
 	redactors    base.Redactors

@@ -71,7 +71,7 @@ func newEnv(t *testing.T, s *v1alpha1.ScheduledSparkApplication, runs ...*sparkv
 		kind: variant.Apache, client: st.client, runs: indexer, relay: st.publisher, clock: st.clock,
 		owned:        func(types.NamespacedName, types.UID) bool { return !st.lost },
 		enqueueAfter: func(_ types.NamespacedName, after time.Duration) { st.again = after },
-		written:      writecache.New[variant.Schedule](), published: newPublished(), backlog: &base.StartBacklog{},
+		written:      writecache.New[variant.Schedule](), published: newPublished(), backlog: &base.Backlog{},
 	}
 	return st
 }
@@ -138,7 +138,7 @@ func TestAScheduleAtRestMakesNoRequest(t *testing.T) {
 // no longer due must not delay others.
 func TestADueRunCountsOnlyInTheBacklogOfTheLeader(t *testing.T) {
 	for _, lost := range []bool{false, true} {
-		var backlog base.StartBacklog
+		var backlog base.Backlog
 		for n := range 32 {
 			s := hourly()
 			s.UID = types.UID(fmt.Sprint("uid-", n))

@@ -34,7 +34,9 @@ type Situation struct {
 	PrunedFor time.Duration
 	// New reports whether no controller, of any operator, has reconciled the application.
 	New bool
-	Now time.Time
+	// Fenced reports whether the first launch of the application was fenced, and no driver but that of this launch may run.
+	Fenced bool
+	Now    time.Time
 }
 
 // Step is what to do next.
@@ -56,7 +58,7 @@ const (
 	AwaitOtherOperator Step = "AwaitOtherOperator"
 	// Restore writes the lost record again. Without it a second driver could be launched.
 	Restore Step = "Restore"
-	// Begin starts a new application. It gets its record with its first transition.
+	// Begin starts a new application, or goes on with its first launch. It gets its record with its first transition.
 	Begin Step = "Begin"
 	// LeaveFinished does nothing: the application finished with another operator.
 	LeaveFinished Step = "LeaveFinished"
@@ -85,7 +87,7 @@ func Decide(s Situation) Step {
 		return AwaitOtherOperator
 	case lost && !contested:
 		return Restore
-	case !foreignStatus && s.New:
+	case !foreignStatus && (s.New || s.Fenced):
 		return Begin
 	case s.Dialect.FinishedElsewhere(s.App):
 		return LeaveFinished

@@ -41,8 +41,11 @@ func FindFenced(
 	case err != nil:
 		return nil, fmt.Errorf("look for driver %s/%s: %w", app.GetNamespace(), launch.DriverPod, err)
 	}
-	if id := found.Labels[dialect.LabelLaunch]; id != launch.ID && (id != "" || !dialect.Owns(app, found)) {
+	id, owned := found.Labels[dialect.LabelLaunch], dialect.Owns(app, found)
+	switch {
+	case id == "" && owned, id == launch.ID && (owned || len(found.OwnerReferences) == 0):
+		return found, nil
+	default: // also if it is another application's: users can write the fence of a first launch
 		return nil, nil
 	}
-	return found, nil
 }

@@ -33,6 +33,9 @@ import (
 // Prepared is an attempt made ready: its objects, and what the record says of it.
 type Prepared struct {
 	objects *submission.Objects
+	// launch is what the record has of it, attempt the attempt's number.
+	launch  *v1alpha1.Launch
+	attempt int64
 	// resumed reports whether an earlier reconcile fenced this launch, maybe of another replica.
 	resumed bool
 	// Created are the objects as the API server has them, once all were made.
@@ -45,7 +48,7 @@ func (l *Launcher) Prepare(
 	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*Prepared, error) {
 	app, d := v.App, v.Dialect
-	fenced := fencedLaunch(app, record)
+	fenced := record.Launch // of this attempt: the next one begins without
 	objects, fence, err := l.build(v, record.Attempt, fenced)
 	var absent *TemplateUnavailable
 	if errors.As(err, &absent) && absent.pending {
@@ -62,7 +65,7 @@ func (l *Launcher) Prepare(
 	}
 	if fenced != nil {
 		if refused == nil && fenced.ID == fence.ID {
-			return &Prepared{objects: objects, resumed: true}, nil
+			return &Prepared{objects: objects, launch: fenced, attempt: record.Attempt.ID, resumed: true}, nil
 		}
 		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
 		// stays, as it would have a moment later.
@@ -90,15 +93,7 @@ func (l *Launcher) Prepare(
 	}
 	record.Launch = fence
 	d.Spec(app).Note(record)
-	return &Prepared{objects: objects}, nil
-}
-
-// fencedLaunch is the launch of the current attempt that was persisted already; nil where none was.
-func fencedLaunch(app dialect.Application, record *v1alpha1.Record) *v1alpha1.Launch {
-	if stored := app.GetRecord(); stored != nil && stored.Attempt.ID == record.Attempt.ID {
-		return stored.Launch
-	}
-	return nil
+	return &Prepared{objects: objects, launch: fence, attempt: record.Attempt.ID}, nil
 }
 
 // causeOf returns why an error of the submission ends the attempt; nil if there is no error.
@@ -276,8 +271,8 @@ func (l *Launcher) Create(
 	case err == nil:
 		l.waits.forget(app.GetUID())
 		prepared.Created = result.objects
-		logging.FromContext(ctx).Debugw("created objects", append(v.LogKeys(), "launch", app.GetRecord().Launch.ID, "objects",
-			len(result.objects), "pod", driver.Name, "uid", driver.UID)...)
+		logging.FromContext(ctx).Debugw("created objects", "attempt", prepared.attempt, "launch", prepared.launch.ID,
+			"objects", len(result.objects), "pod", driver.Name, "uid", driver.UID)
 		l.Templates.Forget(app.GetUID())
 		return true, nil
 	case errors.As(err, &refused) && l.accountMayFollow(app, refused):
@@ -287,7 +282,7 @@ func (l *Launcher) Create(
 		l.waits.forget(app.GetUID())
 		if driver == nil {
 			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
-			if driver, err = drivers.FindFenced(ctx, l.Kube, app, app.GetRecord().Launch); err != nil {
+			if driver, err = drivers.FindFenced(ctx, l.Kube, app, prepared.launch); err != nil {
 				return false, err
 			}
 			if driver != nil {
@@ -305,7 +300,7 @@ func (l *Launcher) Create(
 		l.waits.explain(l.waits.stopped(app.GetUID(), *notFree), seen)
 		return true, nil
 	default:
-		return false, fmt.Errorf("launch attempt %d: %w", app.GetRecord().Attempt.ID, err)
+		return false, fmt.Errorf("launch attempt %d: %w", prepared.attempt, err)
 	}
 }
 

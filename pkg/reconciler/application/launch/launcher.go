@@ -7,6 +7,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 
 	"github.com/firesteel-dev/firesteel/pkg/applications"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
@@ -19,6 +20,8 @@ import (
 type Launcher struct {
 	Config
 	waits *nameWaits
+	// fences are the launches that were fenced here and are not in a record yet.
+	fences *lru.Cache
 }
 
 // Config is what a Launcher needs.
@@ -37,10 +40,13 @@ type Config struct {
 }
 
 // New returns a launcher.
-func New(cfg Config) *Launcher { return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock)} }
+func New(cfg Config) *Launcher {
+	return &Launcher{Config: cfg, waits: newNameWaits(cfg.Clock), fences: lru.New(maxFences)}
+}
 
 // Forget forgets a deleted application.
 func (l *Launcher) Forget(app types.UID) {
 	l.waits.forget(app)
 	l.Templates.Forget(app)
+	l.fences.Remove(app)
 }

@@ -104,6 +104,18 @@ func (c *Cache[O]) Get(key types.NamespacedName, cached O, found bool) (O, bool)
 	return cached, found
 }
 
+// IsEcho reports whether the informer's object is the one that Firesteel wrote last. Then the write is forgotten: the informer has it.
+func (c *Cache[O]) IsEcho(cached O) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	w, known := c.writes[keyOf(cached)]
+	echo := known && !w.deleted && w.object.GetUID() == cached.GetUID() && w.object.GetResourceVersion() == cached.GetResourceVersion()
+	if echo {
+		delete(c.writes, keyOf(cached))
+	}
+	return echo
+}
+
 // Written returns the written objects that are held.
 func (c *Cache[O]) Written() (objects []O) {
 	c.mutex.Lock()
