@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firesteel-dev/firesteel/pkg/crds"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -16,8 +17,6 @@ import (
 	"helm.sh/helm/v3/pkg/lint/support"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"knative.dev/pkg/version"
-
-	"github.com/firesteel-dev/firesteel/pkg/crds"
 )
 
 const (

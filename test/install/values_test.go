@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/firesteel-dev/firesteel/hack/chart/move"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-
-	"github.com/firesteel-dev/firesteel/hack/chart/move"
 )
 
 // expect fails the test if an object does not contain what is wanted, written as YAML. Lists must be equal.
