@@ -12,6 +12,7 @@ import (
 const (
 	driverPodNameKey   = "spark.kubernetes.driver.pod.name"
 	driverLabelPrefix  = "spark.kubernetes.driver.label."
+	driverEnvPrefix    = "spark.kubernetes.driverEnv."
 	imageKey           = "spark.kubernetes.container.image"
 	driverImageKey     = "spark.kubernetes.driver.container.image"
 	driverMasterKey    = "spark.kubernetes.driver.master"
@@ -187,9 +188,8 @@ func (d *driver) makesExecutors() bool {
 func (d *driver) basicEnvironment() {
 	d.addEnv("SPARK_USER", d.sparkUser())
 	d.addEnv("SPARK_APPLICATION_ID", d.plan.Names.AppID)
-	const prefix = "spark.kubernetes.driverEnv."
-	for _, p := range d.conf.withPrefix(prefix) {
-		d.conf.checkVariable(prefix, p.name, p.value)
+	for _, p := range d.conf.withPrefix(driverEnvPrefix) {
+		d.conf.checkVariable(driverEnvPrefix, p.name, p.value)
 		d.addEnv(p.name, p.value)
 	}
 	podIP := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"}

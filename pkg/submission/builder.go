@@ -130,6 +130,9 @@ func (d *driver) excludedSteps() map[string]bool {
 		d.conf.refuse(excludedStepsKey, basicDriverStep, "makes the pod a driver at all", "leave it out of the list")
 		delete(d.excluded, basicDriverStep)
 	}
+	if d.plan.WithoutService {
+		delete(d.excluded, driverServiceStep) // it makes no Service then, and gives the driver its address
+	}
 	return d.excluded
 }
 

@@ -64,7 +64,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 // port reads a port. Without a Service for the driver, the number need not be known beforehand, and 0 is allowed.
 func (d *driver) port(fallback int32, keys ...string) int32 {
 	lowest := 1
-	if d.excludedSteps()[driverServiceStep] {
+	if d.plan.WithoutService || d.excludedSteps()[driverServiceStep] {
 		lowest = 0
 	}
 	form := portsFrom(lowest)

@@ -11,22 +11,32 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
+// ServicePrefix begins the properties of the driver's Service.
+const ServicePrefix = "spark.kubernetes.driver.service."
+
+// ServiceDeletionKey is whether the driver deletes the Services of its application when it ends.
+const ServiceDeletionKey = ServicePrefix + "deleteOnTermination"
+
 const (
-	serviceLabelPrefix = "spark.kubernetes.driver.service.label."
-	ipFamilyPolicyKey  = "spark.kubernetes.driver.service.ipFamilyPolicy"
-	ipFamiliesKey      = "spark.kubernetes.driver.service.ipFamilies"
+	serviceLabelPrefix = ServicePrefix + "label."
+	ipFamilyPolicyKey  = ServicePrefix + "ipFamilyPolicy"
+	ipFamiliesKey      = ServicePrefix + "ipFamilies"
 )
 
 // driverService adds the headless Service by whose name executors find the driver. It mirrors
 // DriverServiceFeatureStep.
 func driverService(d *driver) {
+	if d.plan.WithoutService {
+		advertisePodAddress(d)
+		return
+	}
 	name := d.serviceName()
 	service := &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
 		ObjectMeta: d.meta(name, d.serviceLabels()),
 		Spec:       d.serviceSpec(),
 	}
-	const annotations = "spark.kubernetes.driver.service.annotation."
+	const annotations = ServicePrefix + "annotation."
 	for _, p := range d.conf.withPrefix(annotations) {
 		d.conf.checkAnnotation(annotations, p.name, p.value)
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, p.name, p.value)
@@ -88,7 +98,7 @@ func (d *driver) serviceSpec() corev1.ServiceSpec {
 }
 
 func (d *driver) publishNotReady() bool {
-	return d.conf.boolean(false, "spark.kubernetes.driver.service.publishNotReadyAddresses")
+	return d.conf.boolean(false, ServicePrefix+"publishNotReadyAddresses")
 }
 
 func (d *driver) ipFamilyPolicy() corev1.IPFamilyPolicy {

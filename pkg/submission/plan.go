@@ -37,6 +37,9 @@ type Plan struct {
 	SubmitTime time.Time
 	// Labels go on the metadata of every object of the attempt, and never into a selector.
 	Labels map[string]string
+	// WithoutService has no Service made: executors find the driver by its Pod's address. Spark knows no such submission.
+	// Left out of the encoding if false, so that the launch ids of other plans stay as they are.
+	WithoutService bool `json:",omitempty"`
 }
 
 // ResourceKind says what runs the main resource.
