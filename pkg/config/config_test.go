@@ -17,6 +17,7 @@ import (
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 )
 
@@ -159,7 +160,9 @@ func TestDefaults(t *testing.T) {
 				"spark.driver.extraJavaOptions": "-Da=b -Dc=d", "spark.empty": "",
 			}},
 		},
-		"a bound of all attempts": {data("active-deadline", "24h"), apache.Defaults{ActiveDeadline: 24 * time.Hour}},
+		"drivers without a Service": {data("driver-service", "none\n"), apache.Defaults{Settings: dialect.Settings{WithoutDriverService: true}}},
+		"drivers with one":          {data("driver-service", "headless"), apache.Defaults{}},
+		"a bound of all attempts":   {data("active-deadline", "24h"), apache.Defaults{ActiveDeadline: 24 * time.Hour}},
 		"tolerations, as in an application": {
 			data("applicationTolerations", "restartConfig:\n  restartPolicy: OnFailure\n  maxRestartAttempts: 0\nttlAfterStopMillis: 3600000\n"),
 			apache.Defaults{Tolerations: sparkv1.ApplicationTolerations{
@@ -304,7 +307,7 @@ func TestInvalidSettings(t *testing.T) {
 		"a default that there is not": {
 			config.DefaultsName, "color", "blue",
 			`config-defaults: there is no key "color": ` +
-				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
+				`write one of active-deadline, applicationTolerations, driver-log-lines, driver-service, driver-service-account, image, pod-template-urls, spark-defaults.conf`,
 		},
 		"a handler that there is not": {
 			config.HandlersName, "restrat", "external", `config-handlers: there is no key "restrat": write one of restart, schedule, ttl`,
@@ -363,6 +366,9 @@ func TestInvalidSettings(t *testing.T) {
 		"a word for a number": {
 			config.DefaultsName, tolerations, "ttlAfterStopMillis: 1h",
 			`config-defaults: applicationTolerations is "ttlAfterStopMillis: 1h": write it as spec.applicationTolerations of an application (`,
+		},
+		"a driver's Service that there is not": {
+			config.DefaultsName, "driver-service", "None", `config-defaults: driver-service is "None": write headless or none`,
 		},
 		"a service account that there cannot be": {
 			config.DefaultsName, "driver-service-account", "Spark!",

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/podtemplate"
 )
@@ -45,6 +46,7 @@ func NewDefaults(configMap *corev1.ConfigMap) (*apache.Defaults, error) {
 		},
 		"active-deadline":        timeLimit(&defaults.ActiveDeadline),
 		"driver-log-lines":       driverLogLines(&defaults.DriverLogLines),
+		"driver-service":         driverService(&defaults.WithoutDriverService),
 		"driver-service-account": serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":      podTemplateURLs(&defaults.PodTemplates),
 	}.Read(DefaultsName, configMap)
@@ -55,6 +57,16 @@ func driverLogLines(into *int) func(key, value string) error {
 	return func(key, value string) (err error) {
 		if *into, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || *into < 0 || *into > maxDriverLogLines {
 			return InvalidValue(key, value, fmt.Sprintf("write a number from 0 to %d", maxDriverLogLines))
+		}
+		return nil
+	}
+}
+
+func driverService(without *bool) func(key, value string) error {
+	return func(key, value string) error {
+		none, ok := dialect.ParseDriverService(value)
+		if *without = none; !ok {
+			return InvalidValue(key, value, "write headless or none")
 		}
 		return nil
 	}

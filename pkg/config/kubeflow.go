@@ -63,6 +63,7 @@ func NewKubeflow(configMap *corev1.ConfigMap) (*Kubeflow, error) {
 		"ingress-tls":                    yamlValue("write a list as spec.tls of an Ingress", &ingress.TLS),
 		"ingress-annotations":            annotations(&ingress.Annotations),
 		"driver-log-lines":               driverLogLines(&defaults.DriverLogLines),
+		"driver-service":                 driverService(&defaults.WithoutDriverService),
 		"driver-service-account":         serviceAccount(&defaults.DriverServiceAccount),
 		"pod-template-urls":              podTemplateURLs(&defaults.PodTemplates),
 		"metrics-prefix":                 prefix(&metrics.Prefix),

@@ -69,7 +69,8 @@ func TestKubeflow(t *testing.T) {
 				d.DriverStartTimeout, d.ExecutorsStartTimeout, d.ActiveDeadline = 10*time.Minute, 90*time.Minute, 24*time.Hour
 			}),
 		},
-		"no time limits": {data("driver-start-timeout", "0s", "executors-start-timeout", "0s", "active-deadline", "0s"), unchanged},
+		"drivers without a Service": {data("driver-service", "none"), changed(func(d *config.Kubeflow) { d.WithoutDriverService = true })},
+		"no time limits":            {data("driver-start-timeout", "0s", "executors-start-timeout", "0s", "active-deadline", "0s"), unchanged},
 		"no Ingress": {
 			data("ingress-url-format", "", "ingress-class-name", "", "ingress-tls", "", "ingress-annotations", ""), unchanged,
 		},
@@ -105,10 +106,11 @@ func TestInvalidSettingsOfKubeflow(t *testing.T) {
 	const written = "write keys of Spark properties, separated by commas; a key may end with *"
 	const address = "write a host with an optional path, such as {{$appName}}.example.com or example.com/{{$appNamespace}}/{{$appName}}"
 	for name, test := range map[string]struct{ key, value, want string }{
-		"a flag as the operator has it": {"enable-ui-service", "true", `there is no key "enable-ui-service": write one of active-deadline, batch-schedulers, `},
-		"a time limit without unit":     {"driver-start-timeout", "600", `driver-start-timeout is "600": write a time with its unit, such as 10m`},
-		"a time limit below zero":       {"executors-start-timeout", "-1s", `executors-start-timeout is "-1s": write a time with its unit`},
-		"a time limit longer than it":   {"active-deadline", "87601h", `active-deadline is "87601h": write a time with its unit, such as 10m, up to 87600h0m0s`},
+		"a flag as the operator has it":        {"enable-ui-service", "true", `there is no key "enable-ui-service": write one of active-deadline, batch-schedulers, `},
+		"a driver's Service that there is not": {"driver-service", "ClusterIP", `driver-service is "ClusterIP": write headless or none`},
+		"a time limit without unit":            {"driver-start-timeout", "600", `driver-start-timeout is "600": write a time with its unit, such as 10m`},
+		"a time limit below zero":              {"executors-start-timeout", "-1s", `executors-start-timeout is "-1s": write a time with its unit`},
+		"a time limit longer than it":          {"active-deadline", "87601h", `active-deadline is "87601h": write a time with its unit, such as 10m, up to 87600h0m0s`},
 		"a property that is not Spark's": {
 			"spark-defaults.conf", "hadoop.x 1", `spark-defaults.conf: hadoop.x is "1": Spark reads only keys that begin with spark.`,
 		},

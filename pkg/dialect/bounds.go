@@ -52,8 +52,8 @@ func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
 	}
 }
 
-// BoundWarnings name annotations for time limits that have no effect: values that are none, and names that there are not.
-func BoundWarnings(app metav1.Object) finding.List {
+// AnnotationWarnings name annotations that have no effect: values that are none, and names of time limits that there are not.
+func AnnotationWarnings(app metav1.Object) finding.List {
 	const field = "metadata.annotations"
 	var found finding.List
 	annotations := app.GetAnnotations()
@@ -70,6 +70,7 @@ func BoundWarnings(app metav1.Object) finding.List {
 			found.WarnOfKey(field, name, nil, "has no effect, there is no such annotation", "write one of "+strings.Join(BoundAnnotations, ", "))
 		}
 	}
+	found = append(found, driverServiceWarnings(app)...)
 	slices.SortFunc(found, func(a, b finding.Finding) int { return strings.Compare(a.Key, b.Key) })
 	return found
 }

@@ -27,7 +27,7 @@ func TestAnAnnotationWinsOverTheSetting(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", value, got, want)
 		}
 		ignored := want == setting
-		if said := dialect.BoundWarnings(annotated(name, value)).Sentences(); ignored != (len(said) == 1) {
+		if said := dialect.AnnotationWarnings(annotated(name, value)).Sentences(); ignored != (len(said) == 1) {
 			t.Errorf("%q: said %q", value, said)
 		}
 	}
@@ -52,7 +52,7 @@ func TestAnnotationsWithoutEffectAreNamed(t *testing.T) {
 		`metadata.annotations firesteel.dev/executors-start-timeout "-5m" has no effect, it is no time from 0s to 87600h0m0s: ` +
 			`write one such as 10m, or 0s for no limit.`,
 	}
-	if diff := cmp.Diff(want, dialect.BoundWarnings(given).Sentences()); diff != "" {
+	if diff := cmp.Diff(want, dialect.AnnotationWarnings(given).Sentences()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }

@@ -102,6 +102,8 @@ type Settings struct {
 	// DriverServiceAccount is the service account of drivers for which an application names none; empty for the
 	// namespace's default account.
 	DriverServiceAccount string
+	// WithoutDriverService has drivers made without a headless Service, unless an application's annotation says otherwise.
+	WithoutDriverService bool
 	// PodTemplates are the URLs that properties may name pod templates by.
 	PodTemplates podtemplate.Allowed
 }

@@ -60,5 +60,5 @@ func boundContradictions(app *sparkv1.SparkApplication) finding.List {
 				fmt.Sprintf("has no effect, %s says %d", in+own.field, *own.millis), "leave one of them out")
 		}
 	}
-	return append(found, dialect.BoundWarnings(app)...)
+	return append(found, dialect.AnnotationWarnings(app)...)
 }

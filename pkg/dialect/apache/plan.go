@@ -29,6 +29,8 @@ const OperatorName = "spark-kubernetes-operator"
 // noJar is spark-submit's word for an application whose class the image has in its own jars.
 const noJar = "spark-internal"
 
+const useDriverPodIPKey = "spark.kubernetes.executor.useDriverPodIP"
+
 const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
 // Plan is what an attempt of the application submits. It fails with what the Apache operator does and Firesteel
@@ -53,7 +55,8 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		DefaultImage:     submission.WithVersion(image, version),
 		Names:            Names(app, attempt.ID),
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
-		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
+		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
+		WithoutService: dialect.WithoutService(app, defaults.Settings),
 	}
 	return plan, slices.Concat(unfitID(app), checkVolumes(app), dialect.CheckTemplates(plan, API.Fields)).Err()
 }
@@ -102,16 +105,24 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 // properties are the Spark properties of an attempt. Some are the operator's and win; of the rest the application's
 // come before the operator's defaults, and those before the Apache operator's.
 func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
-	conf := upstreamProperties(app, defaults)
+	conf, fixed := upstreamProperties(app, defaults), fixedProperties(app)
+	if dialect.WithoutService(app, defaults.Settings) {
+		maps.DeleteFunc(conf, ofService)
+		maps.DeleteFunc(fixed, ofService)
+	}
 	maps.Copy(conf, defaults.Properties)
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
-	fixed := fixedProperties(app)
 	if _, named := conf[appNameKey]; !named {
 		delete(fixed, appNameKey) // the Apache operator leaves it to Spark then
 	}
 	maps.Copy(conf, fixed)
 	return conf
+}
+
+// ofService reports whether a property says something only of a driver with a Service.
+func ofService(key, _ string) bool {
+	return strings.HasPrefix(key, submission.ServicePrefix) || key == useDriverPodIPKey
 }
 
 // fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
@@ -147,7 +158,7 @@ func upstreamProperties(app *sparkv1.SparkApplication, defaults Defaults) map[st
 		"spark.io.encryption.enabled":                              "true",
 		"spark.kubernetes.driver.annotateExitException":            "true",
 		"spark.kubernetes.driver.service.publishNotReadyAddresses": "true",
-		"spark.kubernetes.executor.useDriverPodIP":                 "true",
+		useDriverPodIPKey:                                          "true",
 	}
 	if policy := Policy(app, defaults); !policy.Executors.Dynamic && policy.Restart.Policy == lifecycle.RestartNever {
 		conf["spark.kubernetes.executor.deleteOnTermination"] = "false"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/apache"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -145,6 +146,46 @@ func defaults() map[string]string {
 		"spark.kubernetes.driver.service.label.spark.operator/spark-app-name": "pi",
 		"spark.kubernetes.executor.label.spark.operator/name":                 "spark-kubernetes-operator",
 		"spark.kubernetes.executor.label.spark.operator/spark-app-name":       "pi",
+	}
+}
+
+func TestAPlanWithoutServiceSaysNothingOfOne(t *testing.T) {
+	want := defaults()
+	for _, key := range []string{
+		"spark.kubernetes.driver.service.publishNotReadyAddresses", "spark.kubernetes.executor.useDriverPodIP",
+		"spark.kubernetes.driver.service.label.spark.operator/name", "spark.kubernetes.driver.service.label.spark.operator/spark-app-name",
+	} {
+		delete(want, key)
+	}
+	annotated := func(value string) *sparkv1.SparkApplication {
+		return pi().With(func(app *sparkv1.SparkApplication) {
+			app.Annotations = map[string]string{dialect.AnnotationDriverService: value}
+		}).Obj()
+	}
+	none := apache.Defaults{Settings: dialect.Settings{WithoutDriverService: true}}
+	for name, test := range map[string]struct {
+		app      *sparkv1.SparkApplication
+		settings apache.Defaults
+		without  bool
+		want     map[string]string
+	}{
+		"by the annotation":                 {annotated("none"), apache.Defaults{}, true, want},
+		"by the setting":                    {pi().Obj(), none, true, want},
+		"but not against the annotation":    {annotated("headless"), none, false, defaults()},
+		"by the setting, not another value": {annotated("cluster"), none, true, want},
+		"with what the user says of one": {
+			pi().Conf("spark.kubernetes.driver.service.label.a", "b").Obj(), none, true, with(want, "spark.kubernetes.driver.service.label.a", "b"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := apache.Plan(test.app, v1alpha1.Attempt{}, test.settings)
+			if err != nil || got.WithoutService != test.without {
+				t.Errorf("without Service: %t, %v", got.WithoutService, err)
+			}
+			if diff := cmp.Diff(test.want, got.Properties); diff != "" {
+				t.Errorf("properties (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

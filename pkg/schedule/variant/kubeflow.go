@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -34,18 +35,17 @@ var Kubeflow = &Kind{
 		if !ok {
 			return template{}, fmt.Errorf("%T is a schedule of another kind", s)
 		}
-		return template{annotations: boundsOf(own), spec: own.Spec.Template.Raw}, nil
+		return template{annotations: annotationsOf(own), spec: own.Spec.Template.Raw}, nil
 	},
 }
 
-// boundsOf returns the annotations of a schedule that bound the time of an application: its template has no field for
-// them.
-func boundsOf(s *sparkoperatorv1beta2.ScheduledSparkApplication) map[string]string {
-	bounds := map[string]string{}
-	for _, name := range dialect.BoundAnnotations {
+// annotationsOf returns the annotations of a schedule that are about applications: its template has no field for them.
+func annotationsOf(s *sparkoperatorv1beta2.ScheduledSparkApplication) map[string]string {
+	annotations := map[string]string{}
+	for _, name := range append(slices.Clone(dialect.BoundAnnotations), dialect.AnnotationDriverService) {
 		if value, set := s.Annotations[name]; set {
-			bounds[name] = value
+			annotations[name] = value
 		}
 	}
-	return bounds
+	return annotations
 }

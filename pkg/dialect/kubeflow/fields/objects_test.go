@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/fields"
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -303,4 +305,42 @@ func TestDisruptionBudget(t *testing.T) {
 	defaults.DriverPodDisruptionBudget = true
 	wantPart(t, object(built(t, app, defaults), "PodDisruptionBudget", "pi-driver"),
 		`spec: {minAvailable: 1, selector: {matchLabels: {sparkoperator.k8s.io/app-name: pi, spark-role: driver}}}`)
+}
+
+func TestADriverWithoutServiceHasTheUIsService(t *testing.T) {
+	none := settings.NewDefaults()
+	none.WithoutDriverService = true
+	for name, test := range map[string]struct {
+		app      *application
+		settings settings.Defaults
+	}{
+		"by the annotation": {pi().Annotated(dialect.AnnotationDriverService, "none"), settings.NewDefaults()},
+		"by the setting":    {pi(), none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects, services := built(t, test.app.Obj(), test.settings), 0
+			for _, object := range objects.Owned {
+				if _, is := object.(*corev1.Service); is {
+					services++
+				}
+			}
+			if object(objects, "Service", "pi-ui-svc") == nil || services != 1 {
+				t.Errorf("the driver owns %d Services", services)
+			}
+		})
+	}
+}
+
+func TestAnotherHostnameOfADriverWithoutServiceIsRefused(t *testing.T) {
+	app := pi().Driver("env: [{name: A, value: b}, {name: SPARK_LOCAL_HOSTNAME, value: laptop}]")
+	built(t, app.Obj(), settings.NewDefaults())
+	app.Annotated(dialect.AnnotationDriverService, "none")
+	_, err := build(app.Obj(), settings.NewDefaults())
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	const want = `spec.driver.env[1] "laptop" is not the address of the driver's Pod, by which executors find a driver without a Service: leave it out`
+	if got := fields.Refusals(err, app.Obj(), settings.NewDefaults()).String(); got != want {
+		t.Errorf("the refusal is %q, not %q", got, want)
+	}
 }

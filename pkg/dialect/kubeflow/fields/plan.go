@@ -36,14 +36,15 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 		ExecutorTemplate: executorTemplate(app),
 		Names:            own,
 		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
-		SubmitTime: attempt.Since.UTC().Truncate(time.Microsecond),
+		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
+		WithoutService: dialect.WithoutService(app, defaults.Settings),
 	}
 	for r, template := range map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate} {
 		if template != nil {
 			plan.Properties[r.KubernetesProperty("podTemplateContainerName")] = r.Container()
 		}
 	}
-	return plan, slices.Concat(checkSpec(app), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths)).Err()
+	return plan, slices.Concat(checkSpec(app), checkHostname(app, plan), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths)).Err()
 }
 
 // mainResource is what runs. Its suffix says in which language: Spark goes by that, too.
@@ -60,6 +61,18 @@ func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) 
 		if location, named := plan.Properties[key]; named && r.Pods(&app.Spec).Template == nil && made[r] != nil {
 			found.Refuse(confField+key, location, "cannot go with fields of spec."+string(r)+" that no Spark property stands for",
 				"write the template into "+r.Field("template"))
+		}
+	}
+	return found
+}
+
+// checkHostname refuses a variable that would come after submission.Build's, with which executors would not find a driver
+// without a Service.
+func checkHostname(app *v1beta2.SparkApplication, plan submission.Plan) finding.List {
+	var found finding.List
+	for i, variable := range app.Spec.Driver.Env {
+		if plan.WithoutService && variable.Name == submission.HostnameVariable {
+			found.Add(submission.OtherHostname(names.Driver.Field(fmt.Sprintf("env[%d]", i)), variable.Value))
 		}
 	}
 	return found

@@ -30,7 +30,7 @@ func UnsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults
 		found = append(found, unsupportedInPods(app, r)...)
 	}
 	found = append(found, unsupportedInApplication(app, defaults)...)
-	found = append(found, dialect.BoundWarnings(app)...)
+	found = append(found, dialect.AnnotationWarnings(app)...)
 	found.WarnOfUnknown(app.UnknownFields)
 	return found
 }

@@ -115,6 +115,26 @@ func TestALaunchIsAnotherWhereARouteIs(t *testing.T) {
 	}
 }
 
+func TestALaunchIsAnotherWithoutService(t *testing.T) {
+	idOf := func(annotations map[string]string) string {
+		app := routed()
+		app.Annotations = annotations
+		_, launch, err := New(Config{API: applications.Apache(nil)}).build(applicationtest.Viewed(app), v1alpha1.Attempt{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return launch.ID
+	}
+	plain, headless := idOf(nil), idOf(map[string]string{dialect.AnnotationDriverService: "headless"})
+	if none := idOf(map[string]string{dialect.AnnotationDriverService: "none"}); none == plain || headless != plain {
+		t.Errorf("the launch is %s, with a headless Service %s, without a Service %s", plain, headless, none)
+	}
+	encoded, err := json.Marshal(submission.Plan{})
+	if err != nil || strings.Contains(string(encoded), "WithoutService") {
+		t.Errorf("the launches of the previous version get other ids: %s, %v", encoded, err)
+	}
+}
+
 // A launch goes on that another version of Firesteel fenced: the previous one, whose ids are those of this one, or the next one,
 // which may make them from the canonical encoding.
 func TestALaunchOfAnotherVersionGoesOn(t *testing.T) {

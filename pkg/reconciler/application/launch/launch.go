@@ -185,6 +185,7 @@ func (l *Launcher) build(
 		return nil, nil, err
 	}
 	warnings = append(warnings, dialect.WarnOfUnnamedAccount(objects.Driver, l.API.Fields)...)
+	warnings = append(warnings, d.Refusals(app, dialect.LostWithoutService(plan, objects).Err())...)
 	l.setOwners(app, objects, id)
 	return objects, &v1alpha1.Launch{
 		ID: id, ApplicationID: plan.Names.AppID, DriverPod: objects.Driver.Name,
