@@ -1,19 +1,15 @@
 package dialect
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -42,20 +38,10 @@ const (
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
 
-// Wording are what an API says in its own terms. None is empty.
-type Wording struct {
-	// ReadLog says how to learn why a driver failed that left nothing but its log.
-	ReadLog string
-	// NeverForced says what to do about a driver Pod that does not go, where the policy has nobody force it.
-	NeverForced string
-	// Retained says why a driver Pod is kept after its end, following its name.
-	Retained string
-}
-
 // SetConditions sets the conditions that the applications of all APIs have. Warnings that have nothing to say are absent. But
 // for those, and for what holds the application up, conditions change with the record alone, so that they cost no write
 // of their own. observed is the generation of the spec that they speak of.
-func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts, words Wording) {
+func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts, words diagnosis.Wording) {
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration = observed
 		condition.LastTransitionTime = metav1.NewTime(facts.Now)
@@ -70,9 +56,9 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 		set(condition)
 	}
 	set(succeeded(record, facts, words, meta.FindStatusCondition(*conditions, ConditionSucceeded)))
-	set(driverReady(record))
-	set(executorsReady(record, facts.Policy))
-	set(resourcesReleased(record, words))
+	set(conditionOf(ConditionDriverReady, diagnosis.DriverReady(record)))
+	set(conditionOf(ConditionExecutorsReady, diagnosis.ExecutorsReady(record, facts.Policy)))
+	set(conditionOf(ConditionResourcesReleased, diagnosis.ResourcesReleased(record, words)))
 	set(EventsDelivered(record, facts.Delivery, meta.FindStatusCondition(*conditions, ConditionEventsDelivered)))
 	warnings := facts.Warnings
 	if record.Launch != nil {
@@ -85,46 +71,18 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 	unless(facts.ChangedLabels == "", metav1.Condition{
 		Type: ConditionDriverLabelsChanged, Status: metav1.ConditionTrue, Reason: "LabelsChanged", Message: facts.ChangedLabels,
 	})
-	unless(facts.SilentHandler == "", metav1.Condition{
-		Type: ConditionHandlerAnswered, Status: metav1.ConditionFalse, Reason: "NoAnswer",
-		Message: fmt.Sprintf("The handler %q was asked and has not acted; see that it runs, or change where it runs in the ConfigMap config-handlers.",
-			facts.SilentHandler),
-	})
+	unless(facts.SilentHandler == "", conditionOf(ConditionHandlerAnswered, diagnosis.SilentHandler(facts.SilentHandler)))
 }
 
-// waitsFor says what an application waits for.
-var waitsFor = map[lifecycle.Held]string{
-	lifecycle.HeldDriverTerminating: "The driver Pod's deletion was accepted and it is not gone yet.",
-	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
+// conditionOf returns the condition of a type that says what an explanation does.
+func conditionOf(kind string, is diagnosis.Explanation) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: is.Status, Reason: is.Reason, Message: is.Message()}
 }
 
-func succeeded(record *v1alpha1.Record, facts Facts, words Wording, before *metav1.Condition) metav1.Condition {
-	condition := metav1.Condition{Type: ConditionSucceeded, Status: metav1.ConditionUnknown}
-	current := outbox.Current(record)
-	condition.Reason, condition.Message = current.State, current.Message
-	ended, terminated := outbox.LastEnd(record), lifecycle.State(current.State).Terminated()
-	switch {
-	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !isRestart(current):
-		describeEnd(&condition, ended, words)
-	case terminated:
-		condition.Status = metav1.ConditionFalse // deleted before its end
-	case facts.Obstacle != nil:
-		condition.Reason, condition.Message = Reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
-	case facts.Held == lifecycle.HeldSuspended:
-		condition.Reason, condition.Message = string(facts.Held), "The launch is held by spec.suspend."
-	}
-	if condition.Message == "" && current.State == string(lifecycle.ScheduledToRestart) {
-		condition.Message = nextStart(record, facts)
-	}
-	if sentence := waitsFor[facts.Held]; sentence != "" {
-		if facts.HeldBy != "" {
-			sentence = strings.TrimSuffix(sentence, ".") + ": " + facts.HeldBy + "."
-		}
-		condition.Message = strings.TrimSpace(condition.Message + " " + sentence)
-	}
-	if facts.Held == lifecycle.HeldDriverTerminating && facts.Policy.Timeouts.ForceTermination <= 0 {
-		condition.Message += " " + words.NeverForced
-	}
+func succeeded(record *v1alpha1.Record, facts Facts, words diagnosis.Wording, before *metav1.Condition) metav1.Condition {
+	condition := conditionOf(ConditionSucceeded, diagnosis.Application(record, diagnosis.Facts{
+		Now: facts.Now, Policy: facts.Policy, Obstacle: facts.Obstacle, Held: facts.Held, HeldBy: facts.HeldBy,
+	}, words))
 	if sameObstacle(condition, before, facts) {
 		condition.Message = before.Message
 	}
@@ -138,58 +96,20 @@ func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Fa
 		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
 }
 
-// nextStart says when the next attempt starts. An instant that is past is not said: something else holds the attempt.
-func nextStart(record *v1alpha1.Record, facts Facts) string {
-	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil && facts.Now.Before(verdict.NotBefore.Time) {
-		return fmt.Sprintf("Attempt %d starts at %s.", record.Attempt.ID, verdict.NotBefore.UTC().Format(time.RFC3339))
+// EventsDelivered returns the condition about the events of a record. If the sink takes none, the message stays as it is until it
+// takes one. before is the condition that the status has; nil if it has none.
+func EventsDelivered(record *v1alpha1.Record, delivery diagnosis.Delivery, before *metav1.Condition) metav1.Condition {
+	unavailable := before != nil && before.Reason == diagnosis.ReasonSinkUnavailable
+	if unavailable && !delivery.Delivering && record.Acknowledged < record.Sequence {
+		return *before
 	}
-	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID)
+	return conditionOf(ConditionEventsDelivered, diagnosis.EventsDelivered(record, delivery))
 }
-
-func describeEnd(condition *metav1.Condition, ended *v1alpha1.Transition, words Wording) {
-	condition.Status = metav1.ConditionFalse
-	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
-		condition.Status = metav1.ConditionTrue
-	}
-	condition.Reason, condition.Message = ended.State, ended.End.Message
-	if ended.End.Reason != containerError {
-		condition.Reason = Reason(ended.End.Reason, ended.State)
-	}
-	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
-		condition.Message += " " + words.ReadLog
-	}
-}
-
-// containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
-const containerError = "Error"
-
-// What the API server lets a condition say: one that says anything else has the whole status refused, for good.
-var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // maxMessage is far below what the API server allows: people read messages.
 const maxMessage = 4096
 
-// Reason is a reason of somebody else's, a webhook's or a scheduler's, where a condition may have it.
-func Reason(given, fallback string) string {
-	if reasonPattern.MatchString(given) {
-		return given
-	}
-	return fallback
-}
-
 // Clipped is a message as a condition may have it: redacted, and short enough.
 func Clipped(message string) string {
 	return text.Clip(redact.Text(message), maxMessage)
-}
-
-// isRestart says that what has ended is to run again, since its spec was edited.
-func isRestart(current v1alpha1.Transition) bool {
-	return current.State == string(lifecycle.Invalidating)
-}
-
-// awaitsRestart says that another attempt may follow this end.
-func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
-	verdict := record.Verdict
-	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart
-	return ended.End.RestartAllowed && !denied
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
@@ -27,7 +28,7 @@ type Facts struct {
 	ChangedLabels string
 	// SilentHandler names a handler that was asked for too long; empty where none was.
 	SilentHandler string
-	Delivery
+	diagnosis.Delivery
 	// Created are the objects of the launch as the API server has them, the driver Pod among them. They are known in the
 	// write that records the launch, and in no other.
 	Created []submission.Object

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/internal/text"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
@@ -126,11 +127,8 @@ func handlerAnswered(overdue string) *metav1.Condition {
 	if overdue == "" {
 		return nil
 	}
-	return &metav1.Condition{
-		Status: metav1.ConditionFalse, Reason: "NoAnswer",
-		Message: fmt.Sprintf("The handler %q was asked and has not acted; make sure that it runs, or change where it runs in the "+
-			"ConfigMap config-handlers.", overdue),
-	}
+	is := diagnosis.SilentHandler(overdue)
+	return &metav1.Condition{Status: is.Status, Reason: is.Reason, Message: is.Message()}
 }
 
 func inUTC(at metav1.Time) string { return at.UTC().Format(time.RFC3339) }

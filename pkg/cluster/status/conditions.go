@@ -11,6 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
@@ -32,7 +33,7 @@ func conclude(conditions *[]metav1.Condition, observed int64, record *v1alpha1.R
 			status = metav1.ConditionTrue
 		}
 		meta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: dialect.Reason(reason, "Other"), Message: dialect.Clipped(message),
+			Type: kind, Status: status, Reason: diagnosis.Reason(reason, "Other"), Message: dialect.Clipped(message),
 			ObservedGeneration: observed, LastTransitionTime: instant(facts.Now),
 		})
 	}

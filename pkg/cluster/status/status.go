@@ -11,7 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/resources"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
@@ -25,7 +25,7 @@ type Facts struct {
 	Exists   bool
 	Rollout  Rollout
 	Warnings []string
-	dialect.Delivery
+	diagnosis.Delivery
 }
 
 // Project writes a record and the facts into the status.

@@ -3,10 +3,11 @@ package apache
 import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-var wording = dialect.Wording{
+var wording = diagnosis.Wording{
 	ReadLog: "Its log may say why: resourceRetainPolicy OnFailure keeps it, and with terminationMessagePolicy " +
 		"FallbackToLogsOnError in the driver's template its last lines are told here.",
 	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +

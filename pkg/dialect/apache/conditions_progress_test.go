@@ -10,6 +10,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
@@ -108,11 +109,11 @@ func TestConditionEventsDeliveredWhereTheSinkTakesNone(t *testing.T) {
 		}
 	}
 	expect("at first", 1, dialect.Facts{}, "Unknown Pending")
-	expect("when it is known", 1, dialect.Facts{Delivery: dialect.Delivery{Undelivered: "it is down"}}, "False SinkUnavailable")
-	expect("with another reason", 1, dialect.Facts{Delivery: dialect.Delivery{Undelivered: "it is away"}}, "False SinkUnavailable")
+	expect("when it is known", 1, dialect.Facts{Delivery: diagnosis.Delivery{Undelivered: "it is down"}}, "False SinkUnavailable")
+	expect("with another reason", 1, dialect.Facts{Delivery: diagnosis.Delivery{Undelivered: "it is away"}}, "False SinkUnavailable")
 	expect("after a restart, before the sink was tried", 1, dialect.Facts{}, "False SinkUnavailable")
-	expect("when the sink takes events again", 1, dialect.Facts{Delivery: dialect.Delivery{Delivering: true}}, "Unknown Pending")
-	expect("when it has all", 2, dialect.Facts{Delivery: dialect.Delivery{Delivering: true}}, "True Delivered")
+	expect("when the sink takes events again", 1, dialect.Facts{Delivery: diagnosis.Delivery{Delivering: true}}, "Unknown Pending")
+	expect("when it has all", 2, dialect.Facts{Delivery: diagnosis.Delivery{Delivering: true}}, "True Delivered")
 }
 
 // People read the first, and kubectl wait needs them all from the beginning.

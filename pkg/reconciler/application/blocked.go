@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/adoption"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/drivers"
@@ -44,7 +45,7 @@ func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application)
 	app := v.App
 	r.relay.Forget(app.GetUID())
 	if app.GetDeletionTimestamp() == nil {
-		r.recordGuard.reports.NotUnderstood(ctx, app, blocked.NotUnderstood(app.GetRecord()))
+		r.recordGuard.reports.NotUnderstood(ctx, app, diagnosis.NotUnderstood(app.GetRecord()))
 		return nil
 	}
 	if err := r.releaseUndecodable(ctx, v); err != nil {

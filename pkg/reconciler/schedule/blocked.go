@@ -7,7 +7,7 @@ import (
 	"knative.dev/pkg/controller"
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
-	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/schedule/variant"
 )
 
@@ -17,7 +17,7 @@ func (r *Reconciler) isBlocked(ctx context.Context, s variant.Schedule) (bool, e
 	switch {
 	case record.Foreign():
 		r.withdraw(s)
-		r.reports.NotUnderstood(ctx, s, blocked.NewerFormat(record.Format))
+		r.reports.NotUnderstood(ctx, s, diagnosis.NewerFormat(record.Format))
 		return true, nil
 	case s.GetUndecodable() != "":
 		r.withdraw(s)

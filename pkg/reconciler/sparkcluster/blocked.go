@@ -11,6 +11,7 @@ import (
 	sparkv1 "github.com/firesteel-dev/firesteel/pkg/apis/spark/v1"
 	"github.com/firesteel-dev/firesteel/pkg/cluster"
 	"github.com/firesteel-dev/firesteel/pkg/cluster/status"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
@@ -45,7 +46,7 @@ func (r *Reconciler) isBlocked(ctx context.Context, c *sparkv1.SparkCluster) (bo
 func (r *Reconciler) leaveToNewerVersion(ctx context.Context, c *sparkv1.SparkCluster) error {
 	r.forget(c.UID)
 	if c.DeletionTimestamp == nil {
-		r.state.reports.NotUnderstood(ctx, c, blocked.NotUnderstood(c.Status.Firesteel))
+		r.state.reports.NotUnderstood(ctx, c, diagnosis.NotUnderstood(c.Status.Firesteel))
 		return nil
 	}
 	if err := r.releaseUnmanaged(ctx, c); err != nil {

@@ -3,10 +3,11 @@ package status
 import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-var wording = dialect.Wording{
+var wording = diagnosis.Wording{
 	ReadLog: "Its log may say why: kubectl logs has it as long as the driver Pod is kept, and with terminationMessagePolicy " +
 		"FallbackToLogsOnError in spec.driver.template its last lines are told here.",
 	NeverForced: "If its node is lost, delete the Node, or taint it with node.kubernetes.io/out-of-service, or delete the Pod by force: " +

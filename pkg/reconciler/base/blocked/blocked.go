@@ -17,7 +17,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/outbox"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
 // Object is one that can be reported.
@@ -57,8 +57,8 @@ func (r *Reports) Report(ctx context.Context, object Object, reason, message str
 }
 
 // NotUnderstood reports that this version of Firesteel does not understand the record of an object.
-func (r *Reports) NotUnderstood(ctx context.Context, object Object, message string) {
-	_ = r.Report(ctx, object, "RecordNotUnderstood", message, nil) // nothing is written that could fail
+func (r *Reports) NotUnderstood(ctx context.Context, object Object, why diagnosis.Explanation) {
+	_ = r.Report(ctx, object, why.Reason, why.Message(), nil) // nothing is written that could fail
 }
 
 // Forget has the next report about an object made: the object is deleted or reconciled again.
@@ -82,27 +82,6 @@ func (r *Reports) isNew(object metav1.Object, reason string) bool {
 	return true
 }
 
-// NotUnderstood returns why nothing is done for an object whose record this version of Firesteel does not understand.
-func NotUnderstood(record *v1alpha1.Record) string {
-	if record.Foreign() {
-		return NewerFormat(record.Format)
-	}
-	return fmt.Sprintf("status.firesteel has the state %q, which this version of Firesteel does not know. %s",
-		outbox.Clip(outbox.Current(record).State, outbox.MaxReason), leftAlone)
-}
-
-// NewerFormat returns why nothing is done for an object whose record has a format that this version of Firesteel does not know.
-func NewerFormat(format int64) string {
-	if format == v1alpha1.FormatUnreadable {
-		return "status.firesteel.format is no format that this version of Firesteel can read. " + leftAlone
-	}
-	return fmt.Sprintf("status.firesteel.format is %d, and this version of Firesteel knows formats up to %d. %s",
-		format, v1alpha1.Format, leftAlone)
-}
-
-const leftAlone = "Nothing is done for the object, and what runs is left alone. Upgrade Firesteel to the version that wrote it, or " +
-	"delete the object."
-
 // AwaitNewerVersion returns the error that requeues a deleted object whose record is not understood, while the version of
 // Firesteel that wrote the record may still conclude it. After that it returns nil, and the finalizer is removed.
 func AwaitNewerVersion(ctx context.Context, object metav1.Object, record *v1alpha1.Record, now time.Time) error {
@@ -112,7 +91,7 @@ func AwaitNewerVersion(ctx context.Context, object metav1.Object, record *v1alph
 		}
 	}
 	logging.FromContext(ctx).Errorw("finalizer removed from a deleted object whose record is not understood",
-		"message", NotUnderstood(record), "record", record)
+		"message", diagnosis.NotUnderstood(record).Message(), "record", record)
 	return nil
 }
 

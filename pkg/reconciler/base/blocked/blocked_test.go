@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"knative.dev/pkg/controller"
 
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
 )
@@ -57,7 +58,7 @@ func TestReportsAreMadeOncePerGenerationAndReason(t *testing.T) {
 		}
 	}
 	reports.Forget("b")
-	reports.NotUnderstood(ctx, podOf("b", 2), "It is newer.")
+	reports.NotUnderstood(ctx, podOf("b", 2), diagnosis.NewerFormat(2))
 	if len(recorder.Events) != 1 {
 		t.Error("a forgotten object is not reported again")
 	}

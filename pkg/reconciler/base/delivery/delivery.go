@@ -14,7 +14,7 @@ import (
 
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
-	"github.com/firesteel-dev/firesteel/pkg/dialect"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/events"
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 	"github.com/firesteel-dev/firesteel/pkg/spec"
@@ -49,8 +49,8 @@ func acknowledged(record *v1alpha1.Record, progress events.Progress) int64 {
 }
 
 // Of returns the state of the delivery. written is the last written record, nil if there is none.
-func Of(written *v1alpha1.Record, progress events.Progress) dialect.Delivery {
-	return dialect.Delivery{
+func Of(written *v1alpha1.Record, progress events.Progress) diagnosis.Delivery {
+	return diagnosis.Delivery{
 		Undelivered: progress.SinkFailure,
 		Delivering:  written != nil && progress.Acknowledged > written.Acknowledged,
 	}

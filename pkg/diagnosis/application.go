@@ -1,0 +1,114 @@
+package diagnosis
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
+	"github.com/firesteel-dev/firesteel/pkg/outbox"
+)
+
+// Facts are what explains an application beyond its record.
+type Facts struct {
+	// Now is when it is explained.
+	Now time.Time
+	// Policy is the application's.
+	Policy lifecycle.Policy
+	// Obstacle is what keeps the driver, or its executors, from starting; nil if nothing is known.
+	Obstacle *lifecycle.Cause
+	// Held is what the application waits for.
+	Held lifecycle.Held
+	// HeldBy names the driver Pod that has to disappear, and what keeps it; empty if that is unknown.
+	HeldBy string
+}
+
+// Wording are what an API says in its own terms. None is empty.
+type Wording struct {
+	// ReadLog says how to learn why a driver failed that left nothing but its log.
+	ReadLog string
+	// NeverForced says what to do about a driver Pod that does not go, where the policy has nobody force it.
+	NeverForced string
+	// Retained says why a driver Pod is kept after its end, following its name.
+	Retained string
+}
+
+// waitsFor says what an application waits for.
+var waitsFor = map[lifecycle.Held]string{
+	lifecycle.HeldDriverTerminating: "The driver Pod's deletion was accepted and it is not gone yet.",
+	lifecycle.HeldEventsUndelivered: "The restart waits until the sink takes the events that it has not taken.",
+}
+
+// Application explains where an application is: what its attempt came to, what it waits for, or what keeps it.
+func Application(record *v1alpha1.Record, facts Facts, words Wording) Explanation {
+	current := outbox.Current(record)
+	is := Explanation{Status: metav1.ConditionUnknown, Reason: current.State, Summary: current.Message}
+	ended, terminated := outbox.LastEnd(record), lifecycle.State(current.State).Terminated()
+	switch {
+	case ended != nil && (terminated || !awaitsRestart(record, ended)) && !isRestart(current):
+		is = attemptEnd(ended, words)
+	case terminated:
+		is.Status = metav1.ConditionFalse // deleted before its end
+	case facts.Obstacle != nil:
+		is.Reason, is.Summary = Reason(facts.Obstacle.Reason, current.State), facts.Obstacle.Message
+	case facts.Held == lifecycle.HeldSuspended:
+		is.Reason, is.Summary = string(facts.Held), "The launch is held by spec.suspend."
+	}
+	if is.Message() == "" && current.State == string(lifecycle.ScheduledToRestart) {
+		is.Summary, is.Until = nextStart(record, facts)
+	}
+	if sentence := waitsFor[facts.Held]; sentence != "" {
+		if facts.HeldBy != "" {
+			sentence = strings.TrimSuffix(sentence, ".") + ": " + facts.HeldBy + "."
+		}
+		is.Summary, is.Remedy = strings.TrimSpace(is.Message()+" "+sentence), ""
+	}
+	if facts.Held == lifecycle.HeldDriverTerminating {
+		is.See = facts.HeldBy
+		if facts.Policy.Timeouts.ForceTermination <= 0 {
+			is.Remedy = words.NeverForced
+		}
+	}
+	return is
+}
+
+// nextStart returns when the next attempt starts. An instant that is past is not named: something else holds the attempt.
+func nextStart(record *v1alpha1.Record, facts Facts) (summary string, at time.Time) {
+	if verdict := record.Verdict; verdict != nil && verdict.NotBefore != nil && facts.Now.Before(verdict.NotBefore.Time) {
+		at = verdict.NotBefore.Time
+		return fmt.Sprintf("Attempt %d starts at %s.", record.Attempt.ID, at.UTC().Format(time.RFC3339)), at
+	}
+	return fmt.Sprintf("Attempt %d waits for its start.", record.Attempt.ID), time.Time{}
+}
+
+func attemptEnd(ended *v1alpha1.Transition, words Wording) Explanation {
+	is := holdsNot(ended.State, ended.End.Message)
+	if ended.End.Outcome == v1alpha1.OutcomeSucceeded {
+		is.Status = metav1.ConditionTrue
+	}
+	if ended.End.Reason != containerError {
+		is.Reason = Reason(ended.End.Reason, ended.State)
+	}
+	if strings.HasSuffix(ended.End.Message, "("+containerError+").") { // an exit code, and no more than that
+		is.Remedy, is.See = words.ReadLog, ended.DriverPod
+	}
+	return is
+}
+
+// containerError is Kubernetes' reason for any container that exits with another code than 0: the state says more.
+const containerError = "Error"
+
+// isRestart says that what has ended is to run again, since its spec was edited.
+func isRestart(current v1alpha1.Transition) bool {
+	return current.State == string(lifecycle.Invalidating)
+}
+
+// awaitsRestart says that another attempt may follow this end.
+func awaitsRestart(record *v1alpha1.Record, ended *v1alpha1.Transition) bool {
+	verdict := record.Verdict
+	denied := verdict != nil && verdict.Attempt == record.Attempt.ID && !verdict.Restart
+	return ended.End.RestartAllowed && !denied
+}

@@ -1,0 +1,43 @@
+package diagnosis
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
+)
+
+// Delivery is the state of the sink, beside what a record says of it.
+type Delivery struct {
+	// Undelivered is why the sink takes no events, once that is worth reporting; empty if it takes them, or was not tried.
+	Undelivered string
+	// Delivering reports whether the sink took events since the record was last written.
+	Delivering bool
+}
+
+// ReasonSinkUnavailable is the reason if the sink takes no events.
+const ReasonSinkUnavailable = "SinkUnavailable"
+
+// EventsDelivered explains how far the sink has taken the events of a record.
+func EventsDelivered(record *v1alpha1.Record, delivery Delivery) Explanation {
+	switch {
+	case delivery.Undelivered != "":
+		return holdsNot(ReasonSinkUnavailable, "Events wait for the sink: "+delivery.Undelivered)
+	case record.Rejected > 0:
+		return holdsNot("Rejected", fmt.Sprintf("The sink refused %d event(s) for good; the controller's log holds them.", record.Rejected))
+	case record.Acknowledged < record.Sequence:
+		return Explanation{Status: metav1.ConditionUnknown, Reason: "Pending",
+			Summary: "The sink is not known to have taken all events; it is recorded once nothing else happens for a while."}
+	default:
+		return holds("Delivered", "No event waits to be delivered.")
+	}
+}
+
+// SilentHandler explains that a handler was asked and has not acted for too long.
+func SilentHandler(name string) Explanation {
+	is := holdsNot("NoAnswer", fmt.Sprintf("The handler %q was asked and has not acted", name))
+	is.Remedy = "see that it runs, or change where it runs in the ConfigMap config-handlers."
+	is.See = name
+	return is
+}
