@@ -3,6 +3,7 @@ package finding_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestOfFindsWhatWasJoined(t *testing.T) {
 	list.Refuse("spec.a", "1", "is wrong", "write 2")
 	list.Refuse("spec.b", nil, "is missing", "set it")
 	err := errors.Join(list.Err(), fmt.Errorf("no finding"), errors.Join())
-	want := append(list, finding.Finding{Text: "no finding"})
+	want := slices.Concat(list, finding.List{{Text: "no finding"}})
 	if diff := cmp.Diff(want, finding.Of(err)); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
