@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/tools/record"
 	"knative.dev/pkg/controller"
 
-	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 	"github.com/firesteel-dev/firesteel/pkg/config"
+	"github.com/firesteel-dev/firesteel/pkg/diagnosis"
 )
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
