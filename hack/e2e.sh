@@ -20,4 +20,4 @@ else
 fi
 kubectl -n firesteel-system rollout status deployment/print --timeout=120s
 kubectl -n firesteel-system rollout status deployment/controller --timeout=120s
-go test -count=1 -v -p=1 -timeout=1h "$@"
+go test -count=1 -v -p=1 -parallel=3 -timeout=1h "$@"

@@ -86,7 +86,9 @@ func TestApacheOperatorsMinimalExampleRunsWithTheDefaultImageAndAccount(t *testi
 	}
 }
 
+// This test and the next two run at once, after the others: together their Pods request less CPU than a small node has.
 func TestWordCountInPythonPrintsTheWords(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "../../examples/word-count.yaml")
 	c.Await(t, "word-count", "kept", cluster.InState("TerminatedWithoutReleaseResources"))
@@ -97,6 +99,7 @@ func TestWordCountInPythonPrintsTheWords(t *testing.T) {
 }
 
 func TestFailedAttemptIsRestartedAndTheApplicationDeletedAfterItsTime(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "../../examples/flaky.yaml")
 	app := c.Await(t, "flaky", "released", cluster.InState("ResourceReleased"))
@@ -118,6 +121,7 @@ func TestFailedAttemptIsRestartedAndTheApplicationDeletedAfterItsTime(t *testing
 }
 
 func TestImageThatDoesNotExistIsNamedByTheCondition(t *testing.T) {
+	t.Parallel()
 	c := cluster.New(t)
 	c.Apply(t, "testdata/no-image.yaml")
 	app := c.Await(t, "no-image", "reported", func(app *sparkv1.SparkApplication) bool {
