@@ -9,12 +9,15 @@ import (
 	"github.com/firesteel-dev/firesteel/test/bench/report"
 )
 
-// smokeCount is the number of applications that are enough to see each part work.
-const smokeCount = 20
+// smokeCount and smokeBatches are as many applications, and parts to measure lives in, as are enough to see each part work.
+const (
+	smokeCount   = 20
+	smokeBatches = 2
+)
 
 // Nothing here asks how long anything takes: that is what make bench is for.
 func TestEachPartYieldsItsFigures(t *testing.T) {
-	b := &bench{count: smokeCount, began: time.Now(), yardsticks: map[string]*yardstick{}}
+	b := &bench{count: smokeCount, batches: smokeBatches, began: time.Now(), yardsticks: map[string]*yardstick{}}
 	if err := b.measure(t.Context(), "../..", names()); err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,6 @@ const (
 	livesAtOnce = 8
 )
 
-// batches is how many parts the lives are measured in. Each is a sample of what one life costs: of one process, so that
-// reports of several are needed to tell chance from change where the machine matters.
-const batches = 6
-
 // spent is what a life cost, at the mean.
 type spent struct {
 	// cpu is the time that each process was busy, by its program's name.
@@ -104,7 +100,7 @@ func (b *bench) spend(ctx context.Context, c *controller, k kind) (all []spent, 
 		return nil, err
 	}
 	defer lives.workload.close()
-	for range batches {
+	for range b.batches {
 		its, err := lives.batch(ctx)
 		if err != nil {
 			return nil, err
@@ -126,7 +122,7 @@ type lives struct {
 
 func (b *bench) newLives(ctx context.Context, c *controller, k kind) (*lives, error) {
 	workload, err := b.newWorkload(ctx, k, ends, nil)
-	each := max(b.count/5/batches, livesAtOnce) // fewer use less than the clock of processes can tell
+	each := max(b.count/5/b.batches, livesAtOnce) // fewer use less than the clock of processes can tell
 	return &lives{env: b.env, controller: c, workload: workload, each: each}, err
 }
 

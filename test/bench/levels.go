@@ -108,7 +108,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 		b.profile(ctx, p.controller, fmt.Sprintf("%s-%d-of-%d", partGrowth, p.there, many.there))
 	}
 	turns := []int{0, 1}
-	for n := range 1 + batches {
+	for n := range 1 + b.batches {
 		for _, i := range turns {
 			its, err := livesOf[i].batch(ctx)
 			if err != nil {
@@ -123,7 +123,7 @@ func (b *bench) measureGrowth(ctx context.Context, many *populace, of string) er
 	for _, its := range spentOf {
 		dropRare(its)
 	}
-	b.say("%s: measured in %d batches", of, batches)
+	b.say("%s: measured in %d batches", of, b.batches)
 	b.addGrowth(of, spentOf[1], spentOf[0])
 	return nil
 }

@@ -27,6 +27,9 @@ type bench struct {
 	// count is the number of applications that make a workload; large says that a very large one is measured too.
 	count int
 	large bool
+	// batches is how many parts the lives are measured in. Each is a sample of what one life costs. All are of one process, so
+	// reports of several are needed to tell chance from change where the machine matters.
+	batches int
 	// profiles is the folder for profiles of the controller; empty for none.
 	profiles string
 
@@ -59,7 +62,7 @@ func main() {
 }
 
 func run() error {
-	b := &bench{began: time.Now(), yardsticks: map[string]*yardstick{}}
+	b := &bench{batches: 6, began: time.Now(), yardsticks: map[string]*yardstick{}}
 	chosen := flag.String("parts", "", "the parts to run, separated by commas; all by default: "+strings.Join(names(), ", "))
 	flag.IntVar(&b.count, "n", 1000, fmt.Sprintf("the number of applications, at least %d", fewest))
 	flag.BoolVar(&b.large, "large", false, "measure with 10,000 live applications too")
