@@ -15,6 +15,9 @@ export CLUSTER
 UNIT := ./pkg/... ./internal/... ./cmd/... ./hack/... ./test/hostile/... ./test/crd/... ./test/policies/... ./test/model/... ./test/parity/... ./test/docs/... \
 	./test/harness/... ./test/invariants/... ./test/bench/peers/... ./test/bench/report
 LOCALCLUSTER := cd hack/localcluster && go run ./cmd/localcluster
+# The programs of a control plane, and kwok beside them, are built unless KUBEBUILDER_ASSETS names their folder.
+CONTROL_PLANE := assets=$${KUBEBUILDER_ASSETS:-$$($(LOCALCLUSTER) control-plane-assets)} && KUBEBUILDER_ASSETS=$$assets
+ASSETS := assets=$${KUBEBUILDER_ASSETS:-$$($(LOCALCLUSTER) control-plane-assets --kwok)} && KUBEBUILDER_ASSETS=$$assets
 
 .PHONY: help
 help: ## Show this help.
@@ -50,10 +53,7 @@ release: ## Write release/: manifests with the images by digest, and SBOMs. KO_D
 
 .PHONY: test
 test: ## Run all tests, and print how long each part took.
-	@took=; for part in unit integration chaos bench e2e; do \
-		began=$$SECONDS; $(MAKE) --no-print-directory test-$$part || exit; \
-		took+="  test-$$part $$((SECONDS - began)) s"$$'\n'; \
-	done; printf 'all tests passed:\n%s' "$$took"
+	@hack/test.sh
 
 # The cache of results does not see files outside a module, such as the chart's.
 .PHONY: test-unit
@@ -62,16 +62,23 @@ test-unit: ## Run the tests that need nothing but Go.
 	cd hack/localcluster && go test ./cmd/localcluster/... ./internal/...
 	cd test/install && go test -count=1 ./...
 
+# Without the hostile manifests: they bound time, and counting takes time.
+.PHONY: cover
+cover: ## Print how much of each package the tests cover that need nothing but Go.
+	@dir=$$(mktemp -d) && trap 'rm -r "$$dir" "$$dir.log"' EXIT \
+		&& { go test -count=1 -coverpkg=./pkg/...,./internal/...,./cmd/... $(filter-out ./test/hostile/...,$(UNIT)) -args -test.gocoverdir="$$dir" >"$$dir.log" || { cat "$$dir.log"; exit 1; }; } \
+		&& go tool covdata percent -i="$$dir" | awk '/coverage:/ { print $$(NF-2), $$(NF-4) }'
+
 .PHONY: lifecycle-steps
 lifecycle-steps: ## Drive the state machine through STEPS (default a million) random steps.
 	FIRESTEEL_STEPS=$(or $(STEPS),1000000) go test -count=1 -timeout=0 -v -run '^TestRandomSimulation$$' ./pkg/lifecycle/
 
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -timeout=30m ./test/integration/...
+	$(CONTROL_PLANE) go test -count=1 -timeout=30m ./test/integration/...
 
 # SEED draws what the run drew that printed it.
-CHAOS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
+CHAOS := $(ASSETS) go test -count=1 -v -timeout=2h ./test/chaos $(SEED:%=-chaos.seed=%)
 
 .PHONY: test-chaos
 test-chaos: ## Inject random faults for half a minute, and check the results of all applications.
@@ -87,8 +94,6 @@ chaos: ## Run the chaos test until FAULTS (10000) faults were injected; then a f
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.restore
 	$(CHAOS) -chaos.faults=$$(($(FAULTS) / 5)) -chaos.length=30m -chaos.guard=3s -chaos.versions=$(EARLIER)
 
-ASSETS := assets=$$($(LOCALCLUSTER) control-plane-assets --kwok) && KUBEBUILDER_ASSETS=$$assets
-
 .PHONY: test-bench
 test-bench: ## Run each part of the benchmarks with twenty applications, to check that it works.
 	$(ASSETS) go test -count=1 -timeout=10m ./test/bench
@@ -99,8 +104,8 @@ test-bench: ## Run each part of the benchmarks with twenty applications, to chec
 .PHONY: hostile
 hostile: ## Measure what COUNT (500) hostile manifests of each kind cost, and apply a tenth of them to a real API server; SEED draws others.
 	go test -count=1 -v -timeout=2h ./test/hostile -hostile.count=$(or $(COUNT),500) $(SEED:%=-hostile.seed=%)
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
-		KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=2h -run='^TestHostileObjectsHarmNobody$$' ./test/integration
+	$(CONTROL_PLANE) FIRESTEEL_HOSTILE=$$(( ($(or $(COUNT),500) + 9) / 10 )) FIRESTEEL_SEED=$(SEED) \
+		go test -count=1 -v -timeout=2h -run='^TestHostileObjectsHarmNobody$$' ./test/integration
 
 .PHONY: bench
 bench: ## Measure Firesteel against what the API server alone can do; OUT (bench.json) keeps it.
@@ -133,15 +138,15 @@ bench-eventing: ## Measure how soon a handler behind the Broker acts on a transi
 
 .PHONY: bench-schedules
 bench-schedules: ## Measure what 10,000 schedules cost at rest, and how long a thousand runs take that are due at once.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && KUBEBUILDER_ASSETS=$$assets go test -run='^$$' -bench=Schedules -benchtime=1x -timeout=20m ./test/integration
+	$(CONTROL_PLANE) go test -run='^$$' -bench=Schedules -benchtime=1x -timeout=20m ./test/integration
 
 .PHONY: chaos-schedules
 chaos-schedules: ## Kill controller and handler around INSTANTS (1000) instants of schedules, and count the runs.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout=30m -run='^TestNoRunIsMissedOrDoubled$$' ./test/integration
+	$(CONTROL_PLANE) FIRESTEEL_INSTANTS=$(or $(INSTANTS),1000) go test -count=1 -v -timeout=30m -run='^TestNoRunIsMissedOrDoubled$$' ./test/integration
 
 .PHONY: parity
 parity: ## Record again what real spark-submit creates; fail if the recording or Firesteel differs.
-	assets=$$($(LOCALCLUSTER) control-plane-assets) && cd test/parity && KUBEBUILDER_ASSETS=$$assets go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
+	$(CONTROL_PLANE) && export KUBEBUILDER_ASSETS && cd test/parity && go run ./record $(if $(RECORD),-write) $(if $(filter missing,$(RECORD)),-missing)
 
 # EVENTING= runs them without a Knative Broker.
 .PHONY: test-e2e
