@@ -1,0 +1,89 @@
+package features
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/firesteel-dev/firesteel/test/e2e/cluster"
+)
+
+func TestExecutorsFindADriverWithoutService(t *testing.T) {
+	for _, version := range []string{"3.5.9", manifested, "4.3.0"} {
+		t.Run(version, func(t *testing.T) {
+			c := cluster.New(t)
+			manifest, err := os.ReadFile("testdata/driver-service.yaml")
+			cluster.Must(t, err)
+			c.ApplyText(t, strings.ReplaceAll(string(manifest), manifested, version))
+			const name = "alone-0-driver"
+			addresses := addressesAtWork(t, c, name, 2)
+			driver, err := c.Kube.CoreV1().Pods(c.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+			cluster.Must(t, err)
+			address := driver.Status.PodIP
+			if at := addresses["driver"]; at != address+":7079" {
+				t.Errorf("the driver's block manager is at %q, not at port 7079 of %s", at, address)
+			}
+			pods := c.AwaitPods(t, executors, "two", func(pods []corev1.Pod) bool { return len(pods) == 2 })
+			for _, pod := range pods {
+				url := corev1.EnvVar{Name: "SPARK_DRIVER_URL", Value: "spark://CoarseGrainedScheduler@" + address + ":7078"}
+				if container := containerOf(t, pod, "spark-kubernetes-executor"); !slices.Contains(container.Env, url) {
+					t.Errorf("%s has the variables %v, without %v", pod.Name, container.Env, url)
+				}
+			}
+			expectNoService(t, c)
+
+			cluster.Must(t, c.Kube.CoreV1().Pods(c.Namespace).Delete(t.Context(), pods[0].Name, metav1.DeleteOptions{}))
+			c.Await(t, "alone", "kept", kept)
+			expectLog(t, c, name, "driver at "+address+"\n", "executors at first: 0\n", "at work were executors 1 2 3\n", "executors at rest: 0\n")
+			expectNoService(t, c)
+		})
+	}
+}
+
+func expectNoService(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	services, err := c.Kube.CoreV1().Services(c.Namespace).List(t.Context(), metav1.ListOptions{})
+	cluster.Must(t, err)
+	if len(services.Items) > 0 {
+		t.Errorf("there is the Service %s", services.Items[0].Name)
+	}
+}
+
+// addressesAtWork asks the driver's UI, through the API server, until so many executors have done work. It returns the addresses
+// of the block managers: the executors' and the driver's.
+func addressesAtWork(t *testing.T, c *cluster.Cluster, driver string, count int) map[string]string {
+	t.Helper()
+	var addresses map[string]string
+	awaitAnswer(t, c, "alone", func(ctx context.Context) error {
+		answer, err := c.Kube.CoreV1().Pods(c.Namespace).ProxyGet("http", driver, "4040", "/api/v1/applications/alone-0/executors", nil).DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		var listed []struct {
+			ID             string `json:"id"`
+			HostPort       string `json:"hostPort"`
+			CompletedTasks int    `json:"completedTasks"`
+		}
+		if err := json.Unmarshal(answer, &listed); err != nil {
+			return err
+		}
+		addresses = map[string]string{}
+		for _, entry := range listed {
+			if entry.ID == "driver" || entry.CompletedTasks > 0 {
+				addresses[entry.ID] = entry.HostPort
+			}
+		}
+		if len(addresses) != count+1 {
+			return fmt.Errorf("at work are %v", addresses)
+		}
+		return nil
+	})
+	return addresses
+}
