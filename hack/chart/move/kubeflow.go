@@ -11,8 +11,8 @@ const metricsPort = 8080
 
 // kubeflow maps the values of spark-operator, the Kubeflow operator's chart.
 var kubeflow = []row{
-	{theirs: "nameOverride", ours: "nameOverride"},
-	{theirs: "fullnameOverride", ours: "fullnameOverride"},
+	{theirs: "nameOverride", note: "none: with one name, the ClusterRoles of both operators would collide"},
+	{theirs: "fullnameOverride", note: "none: with one name, the ClusterRoles of both operators would collide"},
 	{theirs: "commonLabels", ours: "commonLabels"},
 	{theirs: "image/registry", note: "none: it leads to that operator's image"},
 	{theirs: "image/repository", note: "none: it names that operator's image"},

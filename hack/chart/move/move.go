@@ -67,7 +67,7 @@ func (c Chart) Convert(file []byte) (values Values, notes []string, err error) {
 			m.row.convert(m)
 		case m.row.ours != "":
 			m.set(m.row.ours, m.value)
-		default:
+		case !empty(m.value):
 			m.say("%s", m.row.note)
 		}
 	}
@@ -98,23 +98,25 @@ func (m *move) say(format string, arguments ...any) {
 	m.notes = append(m.notes, dotted(m.row.theirs)+": "+fmt.Sprintf(format, arguments...))
 }
 
-// set sets a value here. One that says nothing is left out.
-func (m *move) set(path string, value any) {
+// empty reports whether a value says nothing.
+func empty(value any) bool {
 	switch v := value.(type) {
 	case nil:
-		return
+		return true
 	case Values:
-		if len(v) == 0 {
-			return
-		}
+		return len(v) == 0
 	case []any:
-		if len(v) == 0 {
-			return
-		}
+		return len(v) == 0
 	case string:
-		if v == "" {
-			return
-		}
+		return v == ""
+	}
+	return false
+}
+
+// set sets a value here. An empty one is left out.
+func (m *move) set(path string, value any) {
+	if empty(value) {
+		return
 	}
 	keys := strings.Split(path, "/")
 	section := m.out

@@ -86,6 +86,9 @@ func TestConversion(t *testing.T) {
 			Charts[0], "controller: {replicas: 1, tolerations: [{key: a}], labels: {a: b}}\nspark: {jobNamespaces: [team-a]}",
 			"controller: {replicas: 1, tolerations: [{key: a}], labels: {a: b}}\nspark: {jobNamespaces: [team-a]}", nil,
 		},
+		"of a name that is the other operator's": {
+			Charts[0], "fullnameOverride: spark-operator", "{}", []string{"fullnameOverride: none"},
+		},
 		"of replicas": {
 			Charts[0], "controller: {replicas: 3}", "controller: {replicas: 3}\nsettings: {config-leader-election: {buckets: 6}}", nil,
 		},
