@@ -134,7 +134,8 @@ func untilServed(ctx context.Context, existing dynamic.ResourceInterface, name s
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err = unstructured.NestedSlice(live.Object, "status", "conditions")
+		field, _, err := unstructured.NestedFieldNoCopy(live.Object, "status", "conditions")
+		conditions, _ = field.([]any) // null in a new CRD
 		return slices.ContainsFunc(conditions, func(condition any) bool {
 			fields, ok := condition.(map[string]any)
 			return ok && fields["type"] == string(apiextensionsv1.Established) && fields["status"] == string(apiextensionsv1.ConditionTrue)

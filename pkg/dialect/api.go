@@ -15,6 +15,9 @@ type API struct {
 	// FinalizerFirst says that whoever serves this API, the operator that Firesteel replaces too, begins with that
 	// finalizer: nobody has begun with an application that has none.
 	FinalizerFirst bool
+	// FinishesRetained reports whether an application is finished though its driver Pod is retained: the API has no state for what comes
+	// after.
+	FinishesRetained bool
 	// LabelApplication is the label of a Pod that names its application.
 	LabelApplication string
 	// DriverSelector and ExecutorSelector select the Pods to watch: Firesteel's own, and those that another operator left.

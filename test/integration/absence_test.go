@@ -14,7 +14,7 @@ import (
 // What happens while no controller runs is taken up by the next.
 func TestWhatHappensInTheControllersAbsenceIsTakenUp(t *testing.T) {
 	alone(t)
-	const podCreate = 3 // its place among the writes of a life
+	const podCreate = 2 // its place among the writes of a life
 	for name, c := range map[string]struct {
 		// dies is where the controller dies; where it is nowhere, when the driver runs.
 		dies trap

@@ -212,7 +212,7 @@ func TestAnEditThatIsRefusedLeavesWhatThereIs(t *testing.T) {
 		c.Spec.WorkerSpec = workerTemplate(corev1.PodSpec{Containers: []corev1.Container{{Name: "worker", ImagePullPolicy: "Perhaps"}}})
 	})
 	refused := s.untilClusterCondition("c", "UpToDate", metav1.ConditionFalse, "Invalid")
-	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "imagePullPolicy") || !strings.Contains(message, "mend") {
+	if message := messageOf(refused, "UpToDate"); !strings.Contains(message, "imagePullPolicy") || !strings.Contains(message, "correct the field") {
 		t.Errorf("it is told %q", message)
 	}
 	if state := refused.Status.CurrentState.CurrentStateSummary; state != "RunningHealthy" {

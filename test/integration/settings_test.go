@@ -145,15 +145,15 @@ func (s *env) confMap(name string) *corev1.ConfigMap {
 // The controller dies between the launch and the word of it, and finds other defaults when it is back.
 func TestALaunchIsResumedWithOtherDefaults(t *testing.T) {
 	alone(t)
-	// Its writes are: the finalizer, the fence, the Pod, the Service and the config map, the word of it.
+	// Its writes are: the fence with the finalizer, the Pod, the Service and the config map, the status.
 	for name, c := range map[string]struct {
 		dies    int // before that write
 		drivers int
 		renewed bool
 	}{
-		"where nothing was created, it has the new ones": {3, 1, true},
-		"where a part was, it is replaced":               {4, 2, true},
-		"where all was, it stays as it is":               {6, 1, false},
+		"where nothing was created, it has the new ones": {2, 1, true},
+		"where a part was, it is replaced":               {3, 2, true},
+		"where all was, it stays as it is":               {5, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMortal(t)

@@ -159,7 +159,7 @@ func TestTemplatesAreReadFromWhereTheOperatorAllows(t *testing.T) {
 // A template is part of what a launch is: where it changes in the middle of one, what was begun has to go.
 func TestTemplatesThatChangeInTheControllersAbsence(t *testing.T) {
 	alone(t)
-	const podCreate = 3 // its place among the writes of a life
+	const podCreate = 2 // its place among the writes of a life
 	l := newLibrary(t)
 	for name, c := range map[string]struct {
 		status  int

@@ -15,6 +15,7 @@ var API = &dialect.API{
 	// The Kubeflow operator has none.
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
+	FinishesRetained: true,
 	LabelApplication: names.LabelApplication,
 	DriverSelector:   names.LabelRole + "=driver," + names.LabelLaunched + "=true",
 	ExecutorSelector: names.LabelRole + "=executor," + names.LabelLaunched + "=true",

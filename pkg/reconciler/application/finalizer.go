@@ -28,13 +28,20 @@ func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.
 // understood.
 func (r *Reconciler) needsNoFinalizer(v *view.Application) bool {
 	record := v.App.GetRecord()
-	return record != nil && (!lifecycle.Understands(record, v.Policy) || lifecycle.Finished(record, v.Policy))
+	return record != nil && (!lifecycle.Understands(record, v.Policy) || r.finished(record, v.Policy))
+}
+
+// finished reports whether an application is finished, so that it needs no finalizer. If its driver Pod is retained, its deletion releases
+// the Pod, and that is a transition to publish, unless the API's clients know of no such state.
+func (r *Reconciler) finished(record *v1alpha1.Record, policy lifecycle.Policy) bool {
+	released := lifecycle.CurrentState(record) == lifecycle.ResourceReleased
+	return lifecycle.Finished(record, policy) && (released || r.api.FinishesRetained)
 }
 
 // addFinalizer adds the finalizer to an application that has none, before a record is written with which the application is not
 // finished. An edit that runs a finished application again needs it, and so does one whose finalizer another writer removed.
 func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
-	if r.api.HasFinalizer(v.App) || v.Deleted() || lifecycle.Finished(record, v.Policy) {
+	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(record, v.Policy) {
 		return nil
 	}
 	stored, err := r.api.AddFinalizer(ctx, v.App, nil)
@@ -57,7 +64,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) e
 		return nil
 	}
 	record := v.Record()
-	if !lifecycle.AtRest(record, v.Policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
+	if !r.finished(record, v.Policy) || !lifecycle.AtRest(record, v.Policy, r.clock.Now()) || record.Acknowledged < record.Sequence || len(r.orphanDrivers(app, record)) > 0 {
 		return nil
 	}
 	if r.keepFinalizer(app) {
