@@ -15,7 +15,7 @@ const (
 	// warmUp is the number of applications before anything is measured: a JVM compiles what it runs often.
 	warmUp = 100
 	// warmUpLimit bounds the wait for their drivers, which includes the operator's start, and stragglerLimit for their release.
-	warmUpLimit    = 3 * time.Minute
+	warmUpLimit    = 10 * time.Minute
 	stragglerLimit = 30 * time.Second
 	// burstLimit bounds each stage of the applications that are created at once, and restLimit one that is created alone.
 	burstLimit = 15 * time.Minute
