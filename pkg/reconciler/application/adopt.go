@@ -19,7 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// takeOver does what is next for an application without a usable record. It returns true if the application can go on now.
+// takeOver takes the next step for an application without a usable record. It returns true if the application can continue
+// now.
 func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, error) {
 	lost, prunedFor := r.recordGuard.lostRecordOf(v.App), r.recordGuard.pruned.Wait(v.App.GetUID(), r.clock.Now())
 	fenced := r.launcher.Fenced(v.App)
@@ -59,7 +60,7 @@ func (r *Reconciler) takeOver(ctx context.Context, v *view.Application) (bool, e
 	}
 }
 
-// waitForOtherOperator leaves an application to the operator that writes its status beside Firesteel.
+// waitForOtherOperator leaves an application alone while another operator writes its status, too.
 func (r *Reconciler) waitForOtherOperator(ctx context.Context, v *view.Application, lost adoption.LostRecord) error {
 	if err := r.reportBlocked(ctx, v, "AnotherOperatorActive", fmt.Sprintf("Another operator runs this application too: it wrote the "+
 		"status and dropped status.firesteel. Stop it, or remove Firesteel; Firesteel leaves the application alone until nobody else "+
@@ -128,7 +129,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view.Application
 		return true, nil
 	}
 	if err := r.api.CheckUnchanged(ctx, app); err != nil {
-		return false, err // they may be another replica's
+		return false, err // these drivers may belong to another replica
 	}
 	for i := range others {
 		pod := &others[i]
@@ -137,7 +138,7 @@ func (r *Reconciler) deleteOtherDrivers(ctx context.Context, v *view.Application
 			return false, err
 		}
 		if !gone && app.GetDeletionTimestamp() == nil {
-			r.enqueueAfter(app, delivery.CursorDelay) // should its end not be seen
+			r.enqueueAfter(app, delivery.CursorDelay) // in case the event of its deletion is lost
 			return false, r.reportBlocked(ctx, v, "EarlierDriver", fmt.Sprintf("A driver Pod is not the current attempt's. It is deleted, and "+
 				"the application goes on once it is gone: %s.", lifecycle.ObserveDriver(pod, "").DescribeTerminating()))
 		}

@@ -212,8 +212,8 @@ func (r *Reconciler) advance(ctx context.Context, v *view.Application) error {
 	return nil
 }
 
-// recordsFirstLaunchLater reports whether the first launch is fenced by the annotation, so that the first status write can report the
-// driver, too. That is sound only if the status write stores the record: without a record no driver is started.
+// recordsFirstLaunchLater reports whether the annotation fences the first launch, so that the first status write can report
+// the driver, too. This is safe only if the status write stores the record: without a record no driver is started.
 func (r *Reconciler) recordsFirstLaunchLater(v *view.Application) bool {
 	return v.App.GetRecord() == nil && r.recordGuard.storesRecords()
 }
@@ -236,8 +236,8 @@ func (r *Reconciler) record(
 	return record, nil
 }
 
-// startingRecord returns the record to decide on. It is nil for a new application. If the first launch was fenced and no record was
-// stored since, it is what the first status write would have stored.
+// startingRecord returns the record to decide on. It is nil for a new application. If the first launch was fenced and no
+// record was stored since, it returns the record that the first status write would have stored.
 func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*v1alpha1.Record, error) {
 	if record := v.Record(); record != nil {
 		return record, r.addFinalizer(ctx, v, record)
@@ -248,8 +248,8 @@ func (r *Reconciler) startingRecord(ctx context.Context, v *view.Application) (*
 	return nil, nil
 }
 
-// ensureRecord reports whether the application can go on now: it has a usable record, or is new. A new one gets its record with its
-// first transition.
+// ensureRecord reports whether the application can continue now: it has a usable record, or is new. The first transition of
+// a new application writes its record.
 func (r *Reconciler) ensureRecord(ctx context.Context, v *view.Application) (bool, error) {
 	if v.HasUsableRecord() {
 		return true, nil
@@ -275,7 +275,7 @@ func (r *Reconciler) perform(
 	}
 }
 
-// publish hands the persisted record to the relay, with the request to a handler if the decision waits for one.
+// publish gives the persisted record to the relay. If the decision waits for a handler, it adds the request to that handler.
 func (r *Reconciler) publish(ctx context.Context, v *view.Application, decision lifecycle.Decision) {
 	snapshot := events.Snapshot{Object: r.objectOf(v.App), Record: v.App.GetRecord(), Span: trace.SpanContextFromContext(ctx)}
 	request, err := requestOf(snapshot, decision)
@@ -287,7 +287,8 @@ func (r *Reconciler) publish(ctx context.Context, v *view.Application, decision 
 	r.relay.Publish(snapshot)
 }
 
-// requestOf returns the request to the handler that a decision waits for, nil if it waits for none.
+// requestOf returns the request to the handler that a decision waits for. It returns nil if the decision waits for no
+// handler.
 func requestOf(snapshot events.Snapshot, decision lifecycle.Decision) (*events.PendingRequest, error) {
 	request := &events.PendingRequest{Handler: string(decision.Awaits)}
 	var err error

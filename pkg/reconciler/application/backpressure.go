@@ -13,23 +13,24 @@ import (
 )
 
 const (
-	// maxBackpressure is how long a run may wait for the creation of others.
+	// maxBackpressure is how long a run may wait for the creation of other runs.
 	maxBackpressure = 10 * time.Second
-	// backpressureRetry is when such a run is requeued.
+	// backpressureRetry is after how long a waiting run is requeued.
 	backpressureRetry = 2 * time.Second
-	// maxYield is how long the news of a driver Pod may wait for first launches. News that arrives meanwhile is written with it, in one
-	// status write.
+	// maxYield is how long an event of a driver Pod may wait for first launches. Events that arrive meanwhile are handled
+	// with it, in one status write.
 	maxYield = 1500 * time.Millisecond
 )
 
-// yielding says which applications let others go first.
+// yielding decides which applications wait for others.
 type yielding struct {
 	dueRuns, firstLaunches *base.Backlog
 	podEventTimes          *podEventTimes
 	clock                  clock.PassiveClock
 }
 
-// begin returns the context of a reconcile, with the time of the news that it handles, and for how long it has to wait.
+// begin returns the context of a reconcile and for how long the application has to wait. The context has the time of the
+// first event that the reconcile handles.
 func (y yielding) begin(ctx context.Context, key types.NamespacedName, app dialect.Application) (context.Context, time.Duration) {
 	if app != nil {
 		if wait := y.wait(app); wait > 0 {
@@ -39,10 +40,10 @@ func (y yielding) begin(ctx context.Context, key types.NamespacedName, app diale
 	return y.podEventTimes.take(ctx, key), 0
 }
 
-// wait returns for how long an application lets others go first; zero if it does not.
+// wait returns for how long an application waits for others. It returns zero if it does not wait.
 //
-// A new run of a schedule waits while many runs are due. News of a driver waits while many applications wait for their first launch. A
-// deletion never waits.
+// A new run of a schedule waits while many runs are due. An event of a driver waits while many applications wait for their
+// first launch. A deletion never waits.
 func (y yielding) wait(app dialect.Application) time.Duration {
 	isNew := app.GetRecord() == nil
 	switch {

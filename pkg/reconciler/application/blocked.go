@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/blocked"
 )
 
-// markBlocked reports why nothing is done for an application. If the application is deleted, its drivers are deleted and its
-// finalizer is removed.
+// markBlocked reports why Firesteel does nothing for an application. If the application is deleted, its drivers are deleted
+// and its finalizer is removed.
 func (r *Reconciler) markBlocked(ctx context.Context, v *view.Application, reason, message string) error {
 	if v.Deleted() {
 		return r.releaseUndecodable(ctx, v)
@@ -23,8 +23,8 @@ func (r *Reconciler) markBlocked(ctx context.Context, v *view.Application, reaso
 	return r.reportBlocked(ctx, v, reason, message)
 }
 
-// releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not if dependents
-// are orphaned.
+// releaseUndecodable deletes the drivers of an application without a usable record. The garbage collector does not delete
+// them if the deletion orphans dependents.
 func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view.Application) error {
 	pods, err := adoption.ListDrivers(ctx, r.kube, v)
 	if err != nil {
@@ -38,9 +38,9 @@ func (r *Reconciler) releaseUndecodable(ctx context.Context, v *view.Application
 	return errors.Join(errs...)
 }
 
-// skipUnknownRecord does nothing for an application whose record this version of Firesteel does not understand, and does not write it:
-// a newer version may run beside this one. A Kubernetes Event says so. If the user deletes the application its drivers are
-// deleted. The version that wrote the record is given time to conclude it.
+// skipUnknownRecord does nothing for an application whose record this version of Firesteel does not understand. It does not
+// write the record: a newer version may run beside this one. A Kubernetes Event reports this. If the user deletes the
+// application, its drivers are deleted. The version that wrote the record gets time to conclude it.
 func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application) error {
 	app := v.App
 	r.relay.Forget(app.GetUID())
@@ -54,7 +54,7 @@ func (r *Reconciler) skipUnknownRecord(ctx context.Context, v *view.Application)
 	return blocked.AwaitNewerVersion(ctx, app, app.GetRecord(), r.clock.Now())
 }
 
-// reportBlocked reports why nothing is done for an application. Other fields of the status stay as they are.
+// reportBlocked reports why Firesteel does nothing for an application. Other fields of the status do not change.
 func (r *Reconciler) reportBlocked(ctx context.Context, v *view.Application, reason, message string) error {
 	app := v.App
 	message = r.redactors.For(app).Text(message)

@@ -31,18 +31,18 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/edits"
 )
 
-// workers is the number of concurrent reconciles. Those of one namespace are at most three quarters of them.
+// workers is the number of concurrent reconciles. One namespace gets at most three quarters of them.
 const workers = 40
 
-// Kind is what differs between the APIs.
+// Kind holds the differences between the APIs.
 type Kind struct {
 	API *applications.API
 	// Scope is the instrumentation scope of the metrics and traces.
 	Scope    string
 	Informer cache.SharedIndexInformer
-	// Generate makes the controller that injection-gen generates for the type, which asks the reconciler.
+	// Generate makes the controller that injection-gen generates for the type. That controller calls the reconciler.
 	Generate func(ctx context.Context, r *Reconciler, options controller.OptionsFn) *controller.Impl
-	// Fetch reads the pod templates that are named by a URL.
+	// Fetch reads the pod templates that a property names by a URL.
 	Fetch podtemplate.Fetch
 	// OnStatusWrite is called after each status write, with the application before and after it; may be nil.
 	OnStatusWrite func(before, after dialect.Application)
@@ -69,7 +69,7 @@ func NewController(ctx context.Context, cmw configmap.Watcher, process *base.Pro
 	recorder := controller.GetEventRecorder(ctx)
 	store := process.Settings(ctx, cmw)
 	currentDialect := func() dialect.Dialect { return kind.API.Dialect(store.Load()) }
-	r := new(Reconciler) // the generated reconciler, which makes the work queue, needs its address
+	r := new(Reconciler) // the generated reconciler makes the work queue and needs this address
 	impl := kind.Generate(ctx, r, func(*controller.Impl) controller.Options {
 		return controller.Options{
 			FinalizerName:     kind.API.Finalizer,
@@ -189,7 +189,7 @@ func watchApplications(
 		UpdateFunc: func(before, after any) {
 			was, is := before.(dialect.Application), after.(dialect.Application)
 			if r.recordGuard.RolledBack(was, is) {
-				r.relay.Forget(is.GetUID()) // what it acknowledged is void, too
+				r.relay.Forget(is.GetUID()) // what the relay has acknowledged is void, too
 				r.expectations.ForgetDriver(is.GetRecord())
 				r.recordGuard.restored(is)
 			} else {
@@ -199,7 +199,7 @@ func watchApplications(
 				r.edits.Observe(is.GetUID(), currentDialect().Spec(was), currentDialect().Spec(is))
 			}
 			if r.recordGuard.IsEcho(is) && !awaitsExecutors(is) {
-				states.Observe(base.KeyOf(is)) // the reconcile that wrote it has done all there is to do
+				states.Observe(base.KeyOf(is)) // no reconcile has to follow the one that wrote it
 				return
 			}
 			impl.Enqueue(after)
@@ -258,31 +258,31 @@ func watchDrivers(ctx context.Context, r *Reconciler, impl *controller.Impl, app
 	})
 }
 
-// awaitsExecutors reports whether executors may have been counted for an application before its launch was in the cache. No event enqueues
-// it then.
+// awaitsExecutors reports whether executors may have been counted for an application before its launch was in the cache. No
+// event enqueues the application then.
 func awaitsExecutors(app dialect.Application) bool {
 	state := lifecycle.CurrentState(app.GetRecord())
 	return state.Starting() || state.Running()
 }
 
-// applicationOf names the application of an API that a driver Pod belongs to. The Apache operator's owner reference is not a
-// controller reference. The garbage collector removes the reference if the application is deleted with orphaned dependents: then
-// the label names the application.
+// applicationOf returns the name of the application that a driver Pod belongs to. The Apache operator's owner reference is
+// not a controller reference. The garbage collector removes the reference if the application is deleted and its dependents
+// are orphaned. Then the label names the application.
 func applicationOf(api *dialect.API, pod *drivers.Pod) (types.NamespacedName, bool) {
 	for _, owner := range pod.OwnerReferences {
 		switch kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind); {
 		case kind.GroupKind() == api.GroupKind():
 			return types.NamespacedName{Namespace: pod.Namespace, Name: owner.Name}, true
 		case kind.Kind == api.Kind:
-			return types.NamespacedName{}, false // whatever its labels say, it is another API's
+			return types.NamespacedName{}, false // the Pod belongs to another API, whatever its labels say
 		}
 	}
 	name, labelled := pod.Label(api.LabelApplication)
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, labelled
 }
 
-// settingsChanged enqueues the applications that a change of the settings concerns: those that enter or leave the scope, and all
-// served ones if the defaults changed.
+// settingsChanged enqueues the applications that a change of the settings affects: those that enter or leave the scope, and
+// all served ones if the defaults changed.
 func (r *Reconciler) settingsChanged(before, after *config.Config) {
 	if !reflect.DeepEqual(before.Handlers, after.Handlers) {
 		r.relay.HandlerSettingsChanged()

@@ -7,8 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// deadlines enqueues each application when its next deadline is due. A new deadline replaces the one before. The work queue cannot
-// do that: its delays can only be shortened, so each driver that starts in time would be reconciled once more at its start timeout.
+// deadlines enqueues each application when its next deadline is due. A new deadline replaces the previous one. The work
+// queue cannot do that: its delays can only become shorter. Each driver that starts in time would be reconciled once more at
+// its start timeout.
 type deadlines struct {
 	enqueue func(types.NamespacedName)
 
@@ -51,7 +52,7 @@ func (d *deadlines) stop(app types.NamespacedName) {
 	}
 }
 
-// take removes a deadline, and reports whether it was still the application's.
+// take removes a deadline. It reports whether this was still the application's current deadline.
 func (d *deadlines) take(app types.NamespacedName, expired *deadline) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

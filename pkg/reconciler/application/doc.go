@@ -1,3 +1,3 @@
-// Package application reconciles the applications of any API: it reads from informers, asks
-// pkg/lifecycle and pkg/submission what follows, and carries it out.
+// Package application reconciles the applications of any API. It reads from informers, lets pkg/lifecycle and pkg/submission
+// compute the next step, and performs it.
 package application

@@ -12,19 +12,20 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
 
-// reconcileWithoutFinalizer reconciles an application that has no finalizer. The generated reconciler would add one before it knows
-// whether one is needed, and in a request of its own. It returns false if the generated reconciler has to reconcile the application.
+// reconcileWithoutFinalizer reconciles an application that has no finalizer. The generated reconciler would add a finalizer
+// in a separate request, before it is known whether one is needed. It returns false if the generated reconciler has to
+// reconcile the application.
 func (r *Reconciler) reconcileWithoutFinalizer(ctx context.Context, app dialect.Application) (bool, error) {
 	switch {
 	case r.api.HasFinalizer(app), app.GetDeletionTimestamp() != nil:
 		return false, nil
 	case app.GetUndecodable() != "" && !r.needsNoFinalizer(r.viewOf(ctx, app)):
-		return false, nil // its driver may run, and is stopped if the application is deleted
+		return false, nil // its driver may run, and must be stopped if the application is deleted
 	}
 	return true, r.Reconcile(ctx, dialect.Copy(app))
 }
 
-// needsNoFinalizer reports whether nothing of an application has to be stopped or delivered: it is finished, or its record is not
+// needsNoFinalizer reports whether an application has nothing to stop or deliver: it is finished, or its record is not
 // understood.
 func (r *Reconciler) needsNoFinalizer(v *view.Application) bool {
 	record := v.App.GetRecord()
@@ -38,8 +39,8 @@ func (r *Reconciler) finished(record *v1alpha1.Record, policy lifecycle.Policy) 
 	return lifecycle.Finished(record, policy) && (released || r.api.FinishesRetained)
 }
 
-// addFinalizer adds the finalizer to an application that has none, before a record is written with which the application is not
-// finished. An edit that runs a finished application again needs it, and so does one whose finalizer another writer removed.
+// addFinalizer adds the finalizer to an application that has none, before a record is written that makes the application
+// unfinished. There are two cases: an edit runs a finished application again, or another writer removed the finalizer.
 func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
 	if r.api.HasFinalizer(v.App) || v.Deleted() || r.finished(record, v.Policy) {
 		return nil
@@ -54,9 +55,9 @@ func (r *Reconciler) addFinalizer(ctx context.Context, v *view.Application, reco
 	return nil
 }
 
-// removeFinalizer removes the finalizer, and the fence of the first launch, from an application that is finished and whose events are
-// delivered. So its deletion needs no request of Firesteel.
-// Keep the finalizer while the TTL handler is about to delete: removing it changes the resourceVersion, and the delete would
+// removeFinalizer removes the finalizer, and the fence of the first launch, from an application that is finished and whose
+// events are delivered. The deletion of the application then needs no request of Firesteel. removeFinalizer keeps the
+// finalizer while the TTL handler is about to delete: removing it changes the resourceVersion, and the delete would
 // conflict.
 func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) error {
 	app := v.App
@@ -68,7 +69,7 @@ func (r *Reconciler) removeFinalizer(ctx context.Context, v *view.Application) e
 		return nil
 	}
 	if r.keepFinalizer(app) {
-		return nil // its schedule's record is watched
+		return nil // a change of the schedule's record enqueues the application
 	}
 	released, err := r.api.DropFinalizer(ctx, app, launch.AnnotationFence)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// newGate returns the gate before the generated reconciler of an API's applications. yields says which applications let
-// others go first. withoutFinalizer reconciles an application that must not get a finalizer, and returns false if it may.
+// newGate returns the gate before the generated reconciler of an API's applications. yields decides which applications wait
+// for others. withoutFinalizer reconciles an application that must not get a finalizer. It returns false if the application
+// may get one.
 func newGate(
 	r *Reconciler, generated base.Generated, states *applicationmetrics.StateCounter, sharedWorkers *fairshare.Workers, tracer trace.Tracer, yields yielding,
 	withoutFinalizer func(context.Context, dialect.Application) (bool, error),

@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// emitEvents makes Kubernetes Events of what a write brought.
+// emitEvents emits the Kubernetes Events for the changes of a status write.
 func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Application) {
 	recorder := controller.GetEventRecorder(ctx)
 	for _, told := range d.Announcements(before, after) {
@@ -20,8 +20,8 @@ func emitEvents(ctx context.Context, d dialect.Dialect, before, after dialect.Ap
 	}
 }
 
-// emitObstacle makes a Kubernetes Event of what keeps a driver from starting, or executors from it, when it becomes
-// known. That no node has room is left to the scheduler's own.
+// emitObstacle emits a Kubernetes Event when it becomes known what keeps a driver or its executors from starting. If no node
+// has room, it emits none: the scheduler emits its own.
 func emitObstacle(ctx context.Context, before, after dialect.Application, obstacle *lifecycle.Cause) {
 	if obstacle == nil || obstacle.Class == lifecycle.ClassScheduling {
 		return
@@ -35,7 +35,7 @@ func emitObstacle(ctx context.Context, before, after dialect.Application, obstac
 	}
 }
 
-// emitDriverLeft makes a Kubernetes Event where the deletion of an application leaves a driver Pod terminating.
+// emitDriverLeft emits a Kubernetes Event if the deletion of an application leaves a driver Pod that is still terminating.
 func emitDriverLeft(ctx context.Context, before, after dialect.Application) {
 	released := func(app dialect.Application) bool {
 		return lifecycle.CurrentState(app.GetRecord()) == lifecycle.ResourceReleased

@@ -15,9 +15,9 @@ import (
 type lister struct{ cache.Indexer }
 
 const (
-	// byDriver is the index of applications by the uid of the driver Pod that they have.
+	// byDriver is the index of applications by the UID of their driver Pod.
 	byDriver = "driver"
-	// byApplicationID is the index of applications that have a driver Pod by their namespace and its spark.app.id.
+	// byApplicationID is the index of applications that have a driver Pod, by their namespace and the Pod's spark.app.id.
 	byApplicationID = "applicationID"
 )
 
@@ -40,7 +40,7 @@ func indexLaunch(value func(app dialect.Application) string) cache.IndexFunc {
 	}
 }
 
-// Get returns an application, and whether there is one of that name. It is not to be changed.
+// get returns an application, and whether there is one with that name. The caller must not change it.
 func (s lister) get(name types.NamespacedName) (dialect.Application, bool) {
 	object, known, err := s.GetByKey(name.String())
 	if err != nil || !known {
@@ -50,7 +50,7 @@ func (s lister) get(name types.NamespacedName) (dialect.Application, bool) {
 	return app, ok
 }
 
-// byDriverUID names the application whose driver Pod has a uid, if there is one.
+// byDriverUID returns the name of the application whose driver Pod has a UID, if there is one.
 func (s lister) byDriverUID(pod types.UID) (types.NamespacedName, bool) {
 	for _, app := range s.by(byDriver, string(pod)) {
 		return app, true
@@ -61,7 +61,7 @@ func (s lister) byDriverUID(pod types.UID) (types.NamespacedName, bool) {
 func (s lister) by(index, value string) (names []types.NamespacedName) {
 	found, err := s.ByIndex(index, value)
 	if err != nil {
-		return nil // there is such an index
+		return nil // the index exists
 	}
 	for _, object := range found {
 		names = append(names, base.KeyOf(object.(dialect.Application)))
@@ -75,13 +75,13 @@ type executorApplications struct {
 	currentDialect func() dialect.Dialect
 }
 
-// OfExecutor names the applications that an executor may belong to.
+// OfExecutor returns the names of the applications that an executor may belong to.
 func (a executorApplications) OfExecutor(pod *executors.Pod) []types.NamespacedName {
 	return a.by(byApplicationID, pod.Application().String())
 }
 
-// CountsExecutors reports whether an application asks for a number of executors and is in a state in which that matters. If the
-// cache is stale, its update enqueues the application anyway.
+// CountsExecutors reports whether an application asks for a number of executors and is in a state in which that matters. If
+// the cache is stale, the next event enqueues the application anyway.
 func (a executorApplications) CountsExecutors(name types.NamespacedName) bool {
 	app, ok := a.get(name)
 	return ok && lifecycle.CountsExecutors(lifecycle.CurrentState(app.GetRecord()), a.currentDialect().Policy(app))

@@ -11,8 +11,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// The log of a reconcile is the story of its application. The logger in the context has the keys namespace and name. Each line
-// about an attempt adds attempt and state. A decision adds effect, heldBy, reason, awaits and until, as far as they are known.
+// The log of a reconcile explains what happened to its application. The logger in the context has the keys namespace and
+// name. Each line about an attempt adds attempt and state. A decision adds effect, heldBy, reason, awaits and until, as far
+// as they are known.
 
 // logDecision writes one debug line for a decision: the effect that follows, what holds it up, and until when.
 func logDecision(ctx context.Context, record *v1alpha1.Record, decision lifecycle.Decision) {

@@ -13,7 +13,7 @@ import (
 // maxNewApplications bounds the applications that are known to be new. A forgotten one costs one live read.
 const maxNewApplications = 2048
 
-// newApplications are those that no controller has reconciled, of any operator. They have no driver.
+// newApplications are those that no controller of any operator has reconciled. They have no driver.
 type newApplications struct {
 	api  *dialect.API
 	uids *lru.Cache

@@ -45,7 +45,7 @@ func (r *Reconciler) observe(
 	if pod != nil {
 		seen.Driver = lifecycle.ObserveDriver(r.redactPod(app, pod), policy.MainContainer)
 		if seen.Driver.End != nil && config.FromContext(ctx).Events.FailureMessages {
-			seen.Driver.End.Cause.Unquoted = "" // the event says all
+			seen.Driver.End.Cause.Unquoted = "" // the event has the whole text
 		}
 	}
 	if app.GetDeletionTimestamp() != nil {
@@ -85,12 +85,12 @@ func (r *Reconciler) addLog(
 	return nil
 }
 
-// findDriver returns the launch's driver Pod, and whether it is proven to be gone. If it is gone, the Pod is the last known one,
-// or nil.
+// findDriver returns the launch's driver Pod, and whether it is proven to be gone. If it is gone, the Pod is the last known
+// one, or nil.
 //
-// The informer is filtered by labels, so a Pod whose labels were changed is absent from its cache too. Therefore absence
-// proves nothing: one live read decides. A deletion event that proves itself needs no read, and neither does a Pod that was
-// created so recently that its event may be on its way.
+// The informer is filtered by labels, so a Pod whose labels were changed is absent from its cache, too. Absence therefore
+// proves nothing: one live read decides. No read is needed after a deletion event that proves itself. Neither is one needed
+// for a Pod that was created so recently that its event may be on its way.
 func (r *Reconciler) findDriver(ctx context.Context, app dialect.Application, launch *v1alpha1.Launch) (*corev1.Pod, bool, error) {
 	key := base.KeyOf(app)
 	last, proven := r.expectations.Deleted(launch.DriverUID)
@@ -122,8 +122,9 @@ func (r *Reconciler) findDriver(ctx context.Context, app dialect.Application, la
 	return pod, false, nil
 }
 
-// podEventLateAt is when the event of a new driver Pod is late; zero if the Pod is in the cache, or was not created just now. A Pod
-// that is gone before a watch that was interrupted goes on has no event at all: then a live read decides.
+// podEventLateAt returns when the event of a new driver Pod is late. It returns zero if the Pod is in the cache, or was not
+// created just now. If an interrupted watch resumes after the Pod is gone, there is no event at all: then a live read
+// decides.
 func (r *Reconciler) podEventLateAt(app dialect.Application) time.Time {
 	if !drivers.HasDriver(app.GetRecord()) {
 		return time.Time{}

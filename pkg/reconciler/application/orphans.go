@@ -16,9 +16,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base"
 )
 
-// orphanDrivers returns the driver Pods of an application that may run and that its record does not name. The cause is a late
-// create: its controller crashed, or another replica launched the attempt, saw the Pod deleted, and went on. A driver that is known
-// to be released is not an orphan, even if the cache is stale.
+// orphanDrivers returns the driver Pods of an application that may run although its record does not name them. The cause is
+// a late create: its controller crashed, or another replica launched the attempt, saw the Pod deleted, and moved on. A
+// driver that is known to be released is not an orphan, even if the cache is stale.
 func (r *Reconciler) orphanDrivers(app dialect.Application, record *v1alpha1.Record) []*corev1.Pod {
 	if record == nil {
 		return nil
@@ -46,10 +46,10 @@ func (r *Reconciler) deleteOrphans(
 	seen.HasOrphan, seen.OrphanDriver = true, lifecycle.ObserveDriver(orphans[0], v.Policy.MainContainer)
 	orphans = slices.DeleteFunc(orphans, func(pod *corev1.Pod) bool { return !r.deleter.Due(app, pod, v.Policy) })
 	if len(orphans) == 0 {
-		return nil // their ends are watched
+		return nil // the informer reports their ends
 	}
 	if err := r.api.CheckUnchanged(ctx, app); err != nil {
-		return ignoreNotFound(err) // with the application they go by themselves
+		return ignoreNotFound(err) // the garbage collector deletes them with the application
 	}
 	for _, pod := range orphans {
 		if err := r.deleter.DeleteOrphan(ctx, v.App, v.Policy, pod); err != nil {
@@ -59,9 +59,9 @@ func (r *Reconciler) deleteOrphans(
 	return nil
 }
 
-// deleteLateOrphan deletes the driver of a refused launch if it exists though the cache does not have it: a late create. It reads
-// the Pod live, once, before the finalizer is removed: after that no controller would delete it. The error requeues the application
-// if the driver existed.
+// deleteLateOrphan deletes the driver of a refused launch if it exists although it is not in the cache: a late create. It
+// reads the Pod live, once, before the finalizer is removed: no controller would delete the Pod after that. If the driver
+// existed, the error requeues the application.
 func (r *Reconciler) deleteLateOrphan(ctx context.Context, v *view.Application) error {
 	app := v.App
 	record := app.GetRecord()

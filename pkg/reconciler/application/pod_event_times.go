@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// podEventTimes holds when the events of driver Pods arrived that no reconcile has handled.
+// podEventTimes holds the arrival times of driver Pod events that no reconcile has handled yet.
 type podEventTimes struct {
 	clock clock.PassiveClock
 	mutex sync.Mutex
@@ -20,7 +20,7 @@ func newPodEventTimes(clock clock.PassiveClock) *podEventTimes {
 	return &podEventTimes{clock: clock, at: map[types.NamespacedName]time.Time{}}
 }
 
-// Record records the event of a driver Pod for its application.
+// record records the event of a driver Pod for its application.
 func (a *podEventTimes) record(name types.NamespacedName) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -29,8 +29,8 @@ func (a *podEventTimes) record(name types.NamespacedName) {
 	}
 }
 
-// untilOld returns how long it is until the first event of an application's driver Pod that no reconcile has handled is of an age; zero
-// if it is, or if there is no such event.
+// untilOld returns after which time the oldest unhandled event of an application's driver Pod reaches an age. It returns
+// zero if the event has reached the age, or if there is none.
 func (a *podEventTimes) untilOld(name types.NamespacedName, age time.Duration) time.Duration {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
@@ -55,7 +55,7 @@ func (a *podEventTimes) take(ctx context.Context, name types.NamespacedName) con
 	return context.WithValue(ctx, podEventTimeKey{}, &at)
 }
 
-// detectedAfter returns how long after the event its transition is written. It does so once for each event.
+// detectedAfter returns how long after the event its transition is written. It returns a time once for each event.
 func (a *podEventTimes) detectedAfter(ctx context.Context) (time.Duration, bool) {
 	at, _ := ctx.Value(podEventTimeKey{}).(*time.Time)
 	if at == nil || at.IsZero() {

@@ -14,15 +14,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/writecache"
 )
 
-// recordGuard remembers the applications as Firesteel last wrote them, and what became of their records.
+// recordGuard remembers the applications as Firesteel last wrote them, and whether their records were lost.
 type recordGuard struct {
 	*writecache.Cache[dialect.Application]
 	reports blocked.Reports
 	pruned  blocked.Pruned
-	// sameShown says that two statuses show the same to the clients of an API.
+	// sameShown reports whether two statuses show the same to the clients of an API.
 	sameShown    func(a, b dialect.Application) bool
 	restorations delivery.Restorations
-	// stores is whether the API server stored the newest record that is known.
+	// stores reports whether the API server stored the newest record that is known.
 	stores atomic.Bool
 
 	mutex      sync.Mutex
@@ -40,8 +40,8 @@ func newRecordGuard(sameShown func(a, b dialect.Application) bool) *recordGuard 
 	}
 }
 
-// written knows an application as it was written. What it was set aside for is over, but for a loss that came after the
-// write: its news may be here before the write's answer.
+// written remembers an application as it was written. It forgets why the application was blocked, but not a loss after the
+// write: the event of that loss may arrive before the response to the write.
 func (w *recordGuard) written(app dialect.Application) {
 	w.Remember(app)
 	w.restorations.Wrote(app)
@@ -64,20 +64,19 @@ func (w *recordGuard) recordSeen(app dialect.Application) {
 		return
 	}
 	w.withRecord[app.GetUID()] = true
-	if record.Attempt.Spec != nil { // an earlier CustomResourceDefinition does not have it
+	if record.Attempt.Spec != nil { // an older CustomResourceDefinition does not have this field
 		w.stores.Store(true)
 	}
 }
 
-// storesRecords reports whether the API server is known to store records. Otherwise nothing is launched before the response to a status
-// write shows it.
+// storesRecords reports whether the API server is known to store records. If it is not known, nothing is launched before the
+// response to a status write shows that the record is stored.
 func (w *recordGuard) storesRecords() bool { return w.stores.Load() }
 
-// notStored knows that the API server did not store the record of an application.
+// notStored remembers that the API server did not store the record of an application.
 func (w *recordGuard) notStored() { w.stores.Store(false) }
 
-// statusChanged sees that a record is dropped: another operator that writes the whole status does so, and so does who sets
-// it to null.
+// statusChanged detects that a record was dropped: another operator wrote the whole status, or a client set it to null.
 func (w *recordGuard) statusChanged(before, after dialect.Application, now time.Time) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -93,12 +92,12 @@ func (w *recordGuard) statusChanged(before, after dialect.Application, now time.
 	case lost && !w.sameShown(before, after):
 		w.lost[after.GetUID()] = adoption.LostRecord{Last: known.Last, At: now, Version: after.GetResourceVersion()}
 	case !lost:
-		delete(w.withRecord, after.GetUID()) // it went while the application could not be decoded
+		delete(w.withRecord, after.GetUID()) // the record was lost while the application could not be decoded
 	}
 }
 
-// restored forgets what was known of an application that is as in an older backup. Its record was not dropped if it has none: nobody
-// had begun with it at that time, and it begins anew.
+// restored forgets what was known of an application that was restored from an older backup. If it has no record, the record
+// was not dropped: no controller had begun with it at that time, and it begins anew.
 func (w *recordGuard) restored(app dialect.Application) {
 	w.forget(app)
 	w.recordSeen(app)
@@ -113,7 +112,7 @@ func (w *recordGuard) lossPending(app dialect.Application) bool {
 	return w.withRecord[app.GetUID()] && !lost
 }
 
-// lostRecordOf returns what is known of a lost record; Last is nil if no record was lost.
+// lostRecordOf returns what is known of a lost record. Last is nil if no record was lost.
 func (w *recordGuard) lostRecordOf(app dialect.Application) adoption.LostRecord {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

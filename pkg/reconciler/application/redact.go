@@ -7,8 +7,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// redactPod is a Pod whose texts tell none of the application's secrets: those of its status, and the exception that
-// its driver left. It is the same Pod if there is nothing to redact; a Pod that runs has no texts.
+// redactPod returns a Pod whose texts contain none of the application's secrets. The texts are those of its status and the
+// driver's exception. If there is nothing to redact, it returns the same Pod. A running Pod has no texts.
 func (r *Reconciler) redactPod(app dialect.Application, pod *corev1.Pod) *corev1.Pod {
 	shown := pod
 	redact := func(text string, set func(*corev1.Pod, string)) {
@@ -17,7 +17,7 @@ func (r *Reconciler) redactPod(app dialect.Application, pod *corev1.Pod) *corev1
 		}
 		if redacted := r.redactors.For(app).Text(text); redacted != text {
 			if shown == pod {
-				shown = pod.DeepCopy() // it is the cache's
+				shown = pod.DeepCopy() // pod belongs to the cache
 			}
 			set(shown, redacted)
 		}

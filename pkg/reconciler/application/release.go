@@ -13,8 +13,8 @@ import (
 func (r *Reconciler) release(ctx context.Context, app dialect.Application, seen *lifecycle.Observation, force bool) error {
 	launch := app.GetRecord().Launch
 	if launch.DriverUID == "" {
-		// The launch was interrupted before its Pod was recorded. If the Pod exists it is recorded first, so that its end is
-		// observed.
+		// The launch was interrupted before its Pod was recorded. If the Pod exists, it is recorded first, so that its end
+		// is observed.
 		found, err := drivers.FindFenced(ctx, r.kube, app, launch)
 		if err != nil {
 			return err

@@ -20,8 +20,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// persist writes the record and the status that is projected from it, with the resourceVersion that was read. It writes nothing if
-// nothing changed, and the cursor alone only at rest. The view then has the stored application.
+// persist writes the record and the status that is projected from it, with the resourceVersion that was read. It writes
+// nothing if nothing changed, and writes the cursor alone only at rest. The view then has the stored application.
 func (r *Reconciler) persist(
 	ctx context.Context, v *view.Application, record *v1alpha1.Record, facts dialect.Facts,
 ) error {
@@ -78,8 +78,8 @@ func (r *Reconciler) worthWriting(v *view.Application, record *v1alpha1.Record, 
 	})
 }
 
-// restoresLater reports whether a status is not written yet that only restores what another writer has changed. Then the
-// application is requeued.
+// restoresLater reports whether a status write that only restores another writer's changes has to wait. Then the application
+// is requeued.
 func (r *Reconciler) restoresLater(app, desired dialect.Application) bool {
 	wait := r.recordGuard.restorations.Wait(app, desired, r.clock.Now())
 	if wait > 0 {
@@ -110,8 +110,8 @@ func (r *Reconciler) countTransitions(ctx context.Context, before, after dialect
 // handlerOverdueAfter is how long a request to a handler may stay unanswered before a condition names the handler.
 const handlerOverdueAfter = 2 * time.Minute
 
-// facts are what is said of an application beside its new record. created are the objects of the launch, where they were
-// just made.
+// facts returns what the status shows besides the new record. created are the objects of the launch if they were created
+// just now.
 func (r *Reconciler) facts(
 	v *view.Application, record *v1alpha1.Record, decision lifecycle.Decision, created []submission.Object,
 ) dialect.Facts {
@@ -125,7 +125,7 @@ func (r *Reconciler) facts(
 		moved := before == nil || before.Sequence != record.Sequence
 		var again time.Duration
 		if facts.Executors, again = r.executorDetails.Collect(app, record.Launch, record.Attempt.Since.Time, moved); again > 0 {
-			r.enqueueAfter(app, again) // the work queue merged the look that the news asked for with an earlier one
+			r.enqueueAfter(app, again) // the work queue may have merged this delay with an earlier one
 		}
 	}
 	if decision.Awaits != lifecycle.AwaitsNothing && !progress.RequestedAt.IsZero() &&
@@ -139,8 +139,8 @@ func (r *Reconciler) facts(
 	return facts
 }
 
-// changedLabels says how the labels and the owner of the launch's driver Pod were changed; empty if they were not, or if
-// that is not known.
+// changedLabels returns how the labels and the owner of the launch's driver Pod were changed. It is empty if they were not
+// changed, or if that is not known.
 func (r *Reconciler) changedLabels(v *view.Application, launch *v1alpha1.Launch) string {
 	app := v.App
 	pod := r.drivers.Get(app.GetNamespace(), launch.DriverPod)

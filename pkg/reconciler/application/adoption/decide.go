@@ -30,7 +30,8 @@ type Situation struct {
 	Lost    LostRecord
 	// LossPending reports whether the application had a record, and the event of its loss was not handled yet.
 	LossPending bool
-	// PrunedFor is how long to wait before the record is written again, since the API server did not store it. Zero is not at all.
+	// PrunedFor is how long to wait before the record is written again, because the API server did not store it. Zero means
+	// no wait.
 	PrunedFor time.Duration
 	// New reports whether no controller, of any operator, has reconciled the application.
 	New bool
@@ -58,7 +59,7 @@ const (
 	AwaitOtherOperator Step = "AwaitOtherOperator"
 	// Restore writes the lost record again. Without it a second driver could be launched.
 	Restore Step = "Restore"
-	// Begin starts a new application, or goes on with its first launch. It gets its record with its first transition.
+	// Begin starts a new application, or continues its first launch. The first transition writes its record.
 	Begin Step = "Begin"
 	// LeaveFinished does nothing: the application finished with another operator.
 	LeaveFinished Step = "LeaveFinished"

@@ -16,8 +16,9 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
 
-// FindDrivers returns the driver Pods of an application that another operator left. record is the record that its status results in. If
-// no Pod is found by its labels, it is looked for by its name: another writer may have changed the labels.
+// FindDrivers returns the driver Pods of an application that another operator left. record is the record that results from
+// its status. If the labels select no Pod, FindDrivers looks for the Pod by its name: another writer may have changed the
+// labels.
 func FindDrivers(
 	ctx context.Context, kube kubernetes.Interface, v *view.Application, record *v1alpha1.Record,
 ) ([]corev1.Pod, error) {
@@ -45,7 +46,8 @@ func FindDrivers(
 	return []corev1.Pod{*pod}, nil
 }
 
-// ListDrivers lists the driver Pods of an application from the API server: the cache proves nothing about Pods that another operator created.
+// ListDrivers lists the driver Pods of an application from the API server. Absence from the cache does not prove that
+// another operator created no Pod.
 func ListDrivers(ctx context.Context, kube kubernetes.Interface, v *view.Application) ([]corev1.Pod, error) {
 	app := v.App
 	pods, err := kube.CoreV1().Pods(app.GetNamespace()).List(ctx, metav1.ListOptions{LabelSelector: v.Dialect.DriverLabels(app)})

@@ -36,7 +36,7 @@ func Named(name string) *Application {
 	return a
 }
 
-// ClockAt returns a clock that stands at a time.
+// ClockAt returns a clock that is stopped at the time now.
 func ClockAt(now time.Time) *clocktesting.FakePassiveClock {
 	return clocktesting.NewFakePassiveClock(now)
 }
@@ -110,7 +110,7 @@ func (d *Driver) Labelled() *Driver {
 	return d
 }
 
-// Gone makes the driver as the API server stores it just before it removes it.
+// Gone makes the driver look as the API server stores it just before its removal.
 func (d *Driver) Gone() *Driver {
 	now := int64(0)
 	d.Going().Pod.DeletionGracePeriodSeconds = &now

@@ -14,12 +14,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/application/view"
 )
 
-// ViewedIn is the view of an application in a dialect, before any delivery.
+// ViewedIn returns the view of an application in a dialect, before any delivery.
 func ViewedIn(d dialect.Dialect, app dialect.Application) *view.Application {
 	return &view.Application{App: app, Dialect: d, Policy: d.Policy(app)}
 }
 
-// Viewed is the view of an Apache application with default settings.
+// Viewed returns the view of an Apache application with default settings.
 func Viewed(app dialect.Application) *view.Application {
 	return ViewedIn(apache.New(apache.Defaults{}), app)
 }

@@ -27,12 +27,12 @@ type Deleter struct {
 	enqueueAfter func(app any, after time.Duration)
 }
 
-// NewDeleter returns a deleter that calls a client, and requeues an application if a deletion is due later.
+// NewDeleter returns a deleter that uses a client. The deleter requeues an application if a deletion is due later.
 func NewDeleter(kube kubernetes.Interface, clock clock.PassiveClock, enqueueAfter func(app any, after time.Duration)) Deleter {
 	return Deleter{kube, clock, enqueueAfter}
 }
 
-// Reason is why a driver Pod is deleted. The log has it.
+// Reason is why a driver Pod is deleted. It is in the log.
 type Reason string
 
 // The reasons of deletions.
@@ -58,9 +58,9 @@ func RefOf(pod *corev1.Pod) Reference {
 
 func (p Reference) String() string { return p.Namespace + "/" + p.Name }
 
-// Delete deletes the Pod with the UID, and no other of its name. It reports whether the API server accepted the deletion; if not
-// and err is nil, the Pod is gone. With force=true the Pod is removed without waiting for its node, and a Kubernetes Event on the
-// application says so.
+// Delete deletes the Pod with the UID, and no other Pod with the same name. It reports whether the API server accepted the
+// deletion. If it returns false and no error, the Pod is gone. With force=true, the Pod is removed without waiting for its
+// node, and a Kubernetes Event on the application reports this.
 func (d Deleter) Delete(
 	ctx context.Context, app dialect.Application, pod Reference, reason Reason, force bool,
 ) (accepted bool, err error) {
@@ -100,8 +100,8 @@ func (d Deleter) checkGone(ctx context.Context, pod Reference) error {
 	}
 }
 
-// Due reports whether to delete a driver now: it is not terminating, or it terminates for too long. If it becomes due
-// later, the application is requeued for that time.
+// Due reports whether to delete a driver now: it is not terminating, or it has been terminating for too long. If the
+// deletion is due later, the application is requeued for that time.
 func (d Deleter) Due(app dialect.Application, pod *corev1.Pod, policy lifecycle.Policy) bool {
 	driver, limit := lifecycle.ObserveDriver(pod, policy.MainContainer), policy.Timeouts.ForceTermination
 	if !driver.Terminating {
@@ -118,7 +118,7 @@ func (d Deleter) Due(app dialect.Application, pod *corev1.Pod, policy lifecycle.
 	return wait <= 0
 }
 
-// DeleteDue deletes a driver Pod that no attempt may have any more, if its deletion is due. It reports whether the driver
+// DeleteDue deletes a driver Pod that no attempt may use any more, if its deletion is due. It reports whether the driver
 // cannot be running any more.
 func (d Deleter) DeleteDue(
 	ctx context.Context, app dialect.Application, policy lifecycle.Policy, pod *corev1.Pod, reason Reason,
@@ -133,8 +133,8 @@ func (d Deleter) DeleteDue(
 	return !driver.Terminating && driver.Stopped || !accepted, err
 }
 
-// DeleteOrphan deletes a driver that belongs to no attempt, by force if it does not terminate in time. The informer reports its
-// deletion.
+// DeleteOrphan deletes a driver that belongs to no attempt, by force if it does not terminate in time. The informer reports
+// its deletion.
 func (d Deleter) DeleteOrphan(ctx context.Context, app dialect.Application, policy lifecycle.Policy, pod *corev1.Pod) error {
 	logging.FromContext(ctx).Warnw("deleting an orphan driver Pod", append(base.LogKeys(app.GetRecord()), "pod", pod.Name, "uid", pod.UID)...)
 	_, err := d.DeleteDue(ctx, app, policy, pod, Orphan)

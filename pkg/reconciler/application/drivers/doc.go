@@ -1,3 +1,3 @@
-// Package drivers knows the driver Pods of applications: as the informer has them, and those that it does not show yet or any more. It
-// reads their logs, and it is the only place that deletes them.
+// Package drivers follows the driver Pods of applications: those in the informer's cache, and those that the informer does
+// not show yet or any more. It reads their logs. It is the only package that deletes them.
 package drivers

@@ -20,8 +20,8 @@ func HasDriver(record *v1alpha1.Record) bool {
 // maxExpectations bounds each kind of expectation. A forgotten one costs one live read.
 const maxExpectations = 2048
 
-// Expectations holds what this process knows of driver Pods and the caches may not have yet: which ones it created, and which ones
-// are deleted or released.
+// Expectations holds what this process knows of driver Pods and the caches may not show yet: which Pods it created, and
+// which Pods are deleted or released.
 type Expectations struct {
 	clock     clock.PassiveClock
 	deletions *lru.Cache
@@ -29,7 +29,7 @@ type Expectations struct {
 	creations *lru.Cache
 }
 
-// NewExpectations returns expectations that know no Pod.
+// NewExpectations returns expectations about no Pod.
 func NewExpectations(clock clock.PassiveClock) *Expectations {
 	return &Expectations{
 		clock: clock, deletions: lru.New(maxExpectations), releases: lru.New(maxExpectations), creations: lru.New(maxExpectations),
@@ -43,22 +43,23 @@ type deletion struct {
 	proven bool
 }
 
-// PodDeleted records that a watch reported a Pod as deleted. tombstone means that the informer did not see the last state of the
-// Pod: it was missing in a new list.
+// PodDeleted records that a watch reported a Pod as deleted. tombstone means that the informer did not see the last state of
+// the Pod: the Pod was missing in a new list.
 //
-// A watch that is filtered by labels reports a deletion also when a label is changed. The API server removes a Pod only after
-// it has stored the grace period 0, and no Pod with a finalizer. So a Pod whose last state is like that is gone.
+// A watch that is filtered by labels also reports a deletion when a label is changed. The API server removes a Pod only
+// after it has stored the grace period 0, and only if the Pod has no finalizer. So a Pod with such a last state is gone.
 func (s *Expectations) PodDeleted(pod *corev1.Pod, tombstone bool) {
 	grace := pod.DeletionGracePeriodSeconds
 	proven := !tombstone && pod.DeletionTimestamp != nil && grace != nil && *grace == 0 && len(pod.Finalizers) == 0
 	s.deletions.Add(pod.UID, deletion{last: pod, proven: proven})
 }
 
-// PodSeen forgets the deletion of a Pod that a watch reports to exist: its labels are back, or the API server is, from an
-// older backup.
+// PodSeen forgets the deletion of a Pod that a watch reports to exist: its labels were restored, or the API server was
+// restored from an older backup.
 func (s *Expectations) PodSeen(uid types.UID) { s.deletions.Remove(uid) }
 
-// ForgetDriver forgets all about the driver Pod of a record that is from an older backup: the Pod may be back, too.
+// ForgetDriver forgets all about the driver Pod of a record that is from an older backup: the Pod may have been restored,
+// too.
 func (s *Expectations) ForgetDriver(record *v1alpha1.Record) {
 	if !HasDriver(record) {
 		return
@@ -68,8 +69,8 @@ func (s *Expectations) ForgetDriver(record *v1alpha1.Record) {
 	}
 }
 
-// Deleted returns the last known state of a Pod that a watch reported as deleted, nil for any other, and whether it is proven
-// to be gone.
+// Deleted returns the last known state of a Pod that a watch reported as deleted, and whether the Pod is proven to be gone.
+// For any other Pod, it returns nil.
 func (s *Expectations) Deleted(uid types.UID) (last *corev1.Pod, proven bool) {
 	known, ok := s.deletions.Get(uid)
 	if !ok {
@@ -78,7 +79,8 @@ func (s *Expectations) Deleted(uid types.UID) (last *corev1.Pod, proven bool) {
 	return known.(deletion).last, known.(deletion).proven
 }
 
-// DriverReleased records the driver of an attempt that another attempt followed: it is deleted, or it ended and terminates.
+// DriverReleased records that a driver is released if another attempt followed its attempt. Such a driver is deleted, or it
+// ended and terminates.
 func (s *Expectations) DriverReleased(before, after *v1alpha1.Record) {
 	if before == nil || before.Launch == nil || before.Launch.DriverUID == "" || before.Attempt.ID == after.Attempt.ID {
 		return
@@ -86,7 +88,7 @@ func (s *Expectations) DriverReleased(before, after *v1alpha1.Record) {
 	s.releases.Add(before.Launch.DriverUID, nil)
 }
 
-// Released reports whether another attempt followed the one of a driver Pod.
+// Released reports whether another attempt followed the attempt of a driver Pod.
 func (s *Expectations) Released(uid types.UID) bool {
 	_, known := s.releases.Get(uid)
 	return known
@@ -95,7 +97,7 @@ func (s *Expectations) Released(uid types.UID) bool {
 // PodCreated records that this process created a Pod.
 func (s *Expectations) PodCreated(uid types.UID) { s.creations.Add(uid, s.clock.Now()) }
 
-// CreatedAt is when this process created a Pod; zero if it does not know.
+// CreatedAt returns when this process created a Pod. It returns zero if that is not known.
 func (s *Expectations) CreatedAt(uid types.UID) time.Time {
 	at, known := s.creations.Get(uid)
 	if !known {
@@ -104,7 +106,8 @@ func (s *Expectations) CreatedAt(uid types.UID) time.Time {
 	return at.(time.Time)
 }
 
-// JustCreated reports whether the event of a Pod's creation may be on its way. It is not if the Pod's deletion was reported.
+// JustCreated reports whether the event of a Pod's creation may be on its way. It returns false if the Pod's deletion was
+// reported.
 func (s *Expectations) JustCreated(uid types.UID) bool {
 	_, reported := s.deletions.Get(uid)
 	return !reported && s.clock.Since(s.CreatedAt(uid)) < base.EventDelay

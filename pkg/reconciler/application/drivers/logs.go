@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// logTimeout bounds the reading of a log. The end of an attempt is recorded that much later, at most.
+	// logTimeout bounds the reading of a log. It delays the record of an attempt's end by that time at most.
 	logTimeout = 2 * time.Second
-	// logBytes bounds what is read. Of that the record keeps the end, as much as there is room for.
+	// logBytes bounds what is read. The record stores the end of it, as much as it has room for.
 	logBytes = 64 << 10
-	// maxLogReaders bounds the logs that are read at once, and maxLogReadersPerNamespace those of one namespace. Beyond these bounds an
-	// end is recorded without its log.
+	// maxLogReaders bounds the logs that are read at once, and maxLogReadersPerNamespace those of one namespace. Beyond
+	// these bounds, an end is recorded without its log.
 	maxLogReaders             = 256
 	maxLogReadersPerNamespace = 16
 	// maxRememberedLogs bounds the memory of logs that are read and not yet recorded.
 	maxRememberedLogs = 256
 )
 
-// Logs reads the last lines of the logs of drivers, each once. No worker waits for it.
+// Logs reads the last lines of the logs of drivers, each once. No worker waits for a log.
 type Logs struct {
 	kube    kubernetes.Interface
 	readers *fairshare.Limiter
@@ -37,7 +37,7 @@ type Logs struct {
 	read  *lru.Cache
 }
 
-// driverLog is a log that is being read, or was.
+// driverLog is a log that is being read, or that was read.
 type driverLog struct {
 	done bool
 	text string
@@ -48,7 +48,7 @@ func NewLogs(kube kubernetes.Interface) *Logs {
 	return &Logs{kube: kube, readers: fairshare.New(maxLogReaders, maxLogReadersPerNamespace), read: lru.New(maxRememberedLogs)}
 }
 
-// Tail returns the last lines of a Pod's log. It returns false while they are read; then finished is called.
+// Tail returns the last lines of a Pod's log. It returns false while they are read, and calls finished when they are.
 func (l *Logs) Tail(
 	ctx context.Context, pod types.NamespacedName, uid types.UID, container string, lines int, finished func(),
 ) (string, bool) {
@@ -74,7 +74,7 @@ func (l *Logs) Tail(
 	return "", false
 }
 
-// fetch reads a log. If that fails, the end is recorded without it.
+// fetch reads a log. If that fails, the end is recorded without the log.
 func (l *Logs) fetch(ctx context.Context, pod types.NamespacedName, container string, lines int64) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

@@ -14,23 +14,23 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// IsOrphan reports whether a driver Pod may run and a record with this launch does not name it.
+// IsOrphan reports whether a driver Pod may run although a record with this launch does not name it.
 func IsOrphan(pod *corev1.Pod, launch *v1alpha1.Launch) bool {
 	id := pod.Labels[dialect.LabelLaunch]
 	switch {
 	case id == "", lifecycle.PodEnded(pod) && pod.DeletionTimestamp != nil:
-		return false // of another owner, or of an attempt that is released
+		return false // it has another owner, or its attempt is released
 	case launch == nil:
 		return true
 	case launch.DriverUID == "" && !launch.Released:
-		return id != launch.ID // the Pod with the ID is the launch's own, not recorded yet
+		return id != launch.ID // the Pod with this ID belongs to the launch, and is not recorded yet
 	default:
 		return pod.UID != launch.DriverUID
 	}
 }
 
-// FindFenced reads the driver Pod of a launch that was fenced and whose Pod is not recorded. It returns nil if there is none.
-// Another operator may have created the Pod.
+// FindFenced reads the driver Pod of a launch that was fenced and whose Pod is not recorded. It returns nil if there is no
+// such Pod. Another operator may have created the Pod.
 func FindFenced(
 	ctx context.Context, kube kubernetes.Interface, app dialect.Application, launch *v1alpha1.Launch,
 ) (*corev1.Pod, error) {
@@ -45,7 +45,7 @@ func FindFenced(
 	switch {
 	case id == "" && owned, id == launch.ID && (owned || len(found.OwnerReferences) == 0):
 		return found, nil
-	default: // also if it is another application's: users can write the fence of a first launch
+	default: // also if it belongs to another application: users can write the fence of a first launch
 		return nil, nil
 	}
 }

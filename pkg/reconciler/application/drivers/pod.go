@@ -11,10 +11,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Pod is the part of a driver Pod that the cache stores, which is what the lifecycle reads: its identity, its status and the exception
-// that it ended with. A corev1.Pod with only that takes twice the memory.
+// Pod holds the part of a driver Pod that the cache stores and the lifecycle reads: its identity, its status and the
+// exception that it ended with. A corev1.Pod with the same content takes twice the memory.
 type Pod struct {
-	// ObjectMeta is without the labels.
+	// ObjectMeta has no labels.
 	metav1.ObjectMeta
 	labels []label
 	// node is the name of its node.
@@ -46,7 +46,7 @@ func (p *Pod) AsPod() *corev1.Pod {
 	return pod
 }
 
-// Strip returns the transform of the informer that shows the driver Pods of an API: a corev1.Pod becomes a Pod.
+// Strip returns the transform of the informer for the driver Pods of an API. It turns a corev1.Pod into a Pod.
 func Strip(api *dialect.API) cache.TransformFunc {
 	own, common := api.DriverLabelKeys()
 	return func(object any) (any, error) {
@@ -74,7 +74,7 @@ func Strip(api *dialect.API) cache.TransformFunc {
 	}
 }
 
-// compact shares the texts that many Pods have in common.
+// compact shares the strings that many Pods have in common.
 func (p *Pod) compact() {
 	p.Namespace = intern.Text(p.Namespace)
 	for i := range p.OwnerReferences {
@@ -96,8 +96,8 @@ func (p *Pod) compact() {
 	p.status.HostIP = intern.Text(p.status.HostIP)
 }
 
-// maxTrace is the number of bytes that are stored of a stack trace, of which Spark writes up to 64 KiB: half of it from its beginning,
-// half from its end, where the cause is.
+// maxTrace is the number of bytes of a stack trace that are stored. Spark writes up to 64 KiB. One half is the beginning,
+// the other half is the end, which has the cause.
 const maxTrace = 16 << 10
 
 func clipTrace(trace string) string {
@@ -110,7 +110,7 @@ func clipTrace(trace string) string {
 // Cache reads driver Pods from the cache of the informer.
 type Cache struct{ cache.Indexer }
 
-// byOwner is the index of driver Pods by the uid of the application that owns them.
+// byOwner is the index of driver Pods by the UID of the application that owns them.
 const byOwner = "owner"
 
 // Indexers are the indexes that a Cache needs.
@@ -124,7 +124,7 @@ func indexOwner(object any) ([]string, error) {
 	return []string{string(metav1.GetControllerOfNoCopy(pod).UID)}, nil
 }
 
-// Get returns the driver Pod with a name, nil if the cache has none.
+// Get returns the driver Pod with a name. It returns nil if the cache has none.
 func (d Cache) Get(namespace, name string) *corev1.Pod {
 	found, known, err := d.GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil || !known {
@@ -137,7 +137,7 @@ func (d Cache) Get(namespace, name string) *corev1.Pod {
 func (d Cache) OwnedBy(app types.UID) (pods []*corev1.Pod) {
 	found, err := d.ByIndex(byOwner, string(app))
 	if err != nil {
-		return nil // there is such an index
+		return nil // the index exists
 	}
 	for _, object := range found {
 		pods = append(pods, object.(*Pod).AsPod())

@@ -26,8 +26,8 @@ const (
 	UnwatchedInterval = 10 * time.Second
 )
 
-// Relabelled follows the driver Pods that the informer does not show, since somebody changed their labels. Each has a watch
-// of its own. An application has at most one.
+// Relabelled follows the driver Pods that the informer does not show because another writer changed their labels. Each Pod
+// has its own watch. An application has at most one such Pod.
 type Relabelled struct {
 	ctx      context.Context
 	kube     kubernetes.Interface
@@ -57,8 +57,8 @@ type relabelledPod struct {
 	stop context.CancelFunc
 }
 
-// NewRelabelled follows no Pod yet. The context ends all watches. Whoever ends the ownership of an application calls forget or
-// ForgetMatching after that.
+// NewRelabelled returns a Relabelled that follows no Pod yet. The context ends all watches. A caller that ends the ownership
+// of an application calls Forget or ForgetMatching after that.
 func NewRelabelled(
 	ctx context.Context, kube kubernetes.Interface, api *dialect.API, owned base.Owned, events RelabelledEvents,
 ) *Relabelled {
@@ -68,8 +68,8 @@ func NewRelabelled(
 	}
 }
 
-// Follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched: by
-// the informer, by itself, or by the replica that owns the application.
+// Follow watches the driver Pod of an application if the informer does not show it. It reports whether the Pod is watched:
+// by the informer, by Relabelled, or by the replica that owns the application.
 func (r *Relabelled) Follow(object dialect.Application, pod *corev1.Pod) bool {
 	app := base.KeyOf(object)
 	if r.selector.Matches(labels.Set(pod.Labels)) {
@@ -114,7 +114,7 @@ func (r *Relabelled) listWatch(namespace, name string) cache.ListerWatcher {
 	}, r.kube)
 }
 
-// Watched returns the driver Pod of an application if a watch of its own follows it, else nil.
+// Watched returns the driver Pod of an application if Relabelled watches it, else nil.
 func (r *Relabelled) Watched(app types.NamespacedName, uid types.UID) *corev1.Pod {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -143,7 +143,7 @@ func (r *Relabelled) Forget(app types.NamespacedName) {
 	r.forgetLocked(app)
 }
 
-// ForgetMatching ends the watches for the applications for which remove is true.
+// ForgetMatching ends the watches of the applications for which remove returns true.
 func (r *Relabelled) ForgetMatching(remove func(app types.NamespacedName) bool) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -179,7 +179,7 @@ func (r *Relabelled) update(followed *relabelledPod, pod *Pod) {
 	}
 }
 
-// end stops following a Pod that is gone, or seems to be: the next reconcile finds out.
+// end stops following a Pod that is gone, or seems to be gone: the next reconcile reads it live.
 func (r *Relabelled) end(followed *relabelledPod) {
 	r.mutex.Lock()
 	current := r.pods[followed.app] == followed
@@ -192,13 +192,13 @@ func (r *Relabelled) end(followed *relabelledPod) {
 	}
 }
 
-// podStore receives what the watch of one Pod shows.
+// podStore receives the events of the watch of one Pod.
 type podStore struct {
 	*Relabelled
 	followed *relabelledPod
 }
 
-// Add receives the Pod, or a namesake that came after it.
+// Add receives the Pod, or a later Pod with the same name.
 func (s *podStore) Add(object any) error {
 	kept, err := s.strip(object)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *podStore) Delete(object any) error {
 	return nil
 }
 
-// Replace receives all Pods of that name: one, or none.
+// Replace receives all Pods with the name: one, or none.
 func (s *podStore) Replace(objects []any, _ string) error {
 	for _, object := range objects {
 		return s.Add(object)
@@ -238,5 +238,5 @@ func (s *podStore) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: what was seen is known.
+// Resync does nothing: all that was seen is already known.
 func (s *podStore) Resync() error { return nil }

@@ -43,15 +43,15 @@ type group struct {
 	ready int
 }
 
-// NewCounter returns a counter of no executors.
+// NewCounter returns a counter without executors.
 func NewCounter() *Counter {
 	return &Counter{
 		ready: map[types.UID]groupID{}, groups: map[groupID]group{}, allocators: map[ApplicationID][]types.UID{},
 	}
 }
 
-// Update applies an event of the informer: the Pod before and after it; either may be nil. It reports whether the number of ready
-// executors changed.
+// Update applies an event of the informer. before and after are the Pod before and after the event; either may be nil. It
+// reports whether the number of ready executors changed.
 func (e *Counter) Update(before, after *Pod) (changed bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
@@ -105,8 +105,8 @@ func (e *Counter) remove(pod types.UID) bool {
 	return true
 }
 
-// Count returns the number of a launch's ready executors. Executors of an allocator belong to the launch if they are not older than
-// the driver.
+// Count returns the number of ready executors of a launch. Executors of an allocator belong to the launch if they are not
+// older than the driver.
 func (e *Counter) Count(namespace string, launch *v1alpha1.Launch, driver *corev1.Pod) int {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()

@@ -15,7 +15,8 @@ import (
 const (
 	// CollectInterval is the shortest time between two status writes that show changes of executors.
 	CollectInterval = time.Second
-	// rememberGoneFor is how long an executor is remembered after its Pod is deleted. A status shows it well before.
+	// rememberGoneFor is how long an executor is remembered after its Pod is deleted. A status shows the deletion well
+	// before.
 	rememberGoneFor = time.Minute
 )
 
@@ -54,13 +55,14 @@ type collection struct {
 	at        time.Time
 }
 
-// NewDetails returns details of no executors.
+// NewDetails returns details without executors.
 func NewDetails(clock clock.PassiveClock) *Details {
 	return &Details{clock: clock, executors: map[ApplicationID]map[string]executor{}, collections: map[types.UID]collection{},
 		changed: map[ApplicationID]time.Time{}}
 }
 
-// Update applies an event of the informer: the Pod before and after it; either may be nil. It reports whether the details changed.
+// Update applies an event of the informer. before and after are the Pod before and after the event; either may be nil. It
+// reports whether the details changed.
 func (r *Details) Update(before, after *Pod) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -70,7 +72,7 @@ func (r *Details) Update(before, after *Pod) bool {
 	previous, known := r.executors[id][pod.Name]
 	if after == nil {
 		if !known || previous.uid != pod.UID {
-			return false // a namesake has come since
+			return false // a later Pod has the same name
 		}
 		current.Gone = true
 		r.removals = append(r.removals, removal{id, pod.Name, pod.UID, r.clock.Now()})
@@ -101,8 +103,8 @@ func (r *Details) forgetGone() {
 }
 
 // Collect returns the executors of an application's launch, by the names of their Pods. With now=true the result is fresh.
-// Otherwise it may be up to CollectInterval old: again is when to collect once more, zero if nothing changed since. since is when
-// the attempt began: an allocator's executors that are older belong to an earlier attempt with the same ID.
+// Otherwise it may be up to CollectInterval old. again is when to collect once more, zero if nothing changed since. since is
+// when the attempt began: older executors of an allocator belong to an earlier attempt with the same ID.
 func (r *Details) Collect(
 	app dialect.Application, launch *v1alpha1.Launch, since time.Time, now bool,
 ) (executors map[string]dialect.Executor, again time.Duration) {

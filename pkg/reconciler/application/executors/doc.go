@@ -1,3 +1,3 @@
-// Package executors follows the executor Pods of applications: it counts those that are ready, and holds the details that a status
+// Package executors follows the executor Pods of applications. It counts the ready ones, and holds the details that a status
 // shows.
 package executors

@@ -15,7 +15,7 @@ import (
 
 // Applications finds applications by their records.
 type Applications interface {
-	// OfExecutor names the applications that an executor may belong to.
+	// OfExecutor returns the names of the applications that an executor may belong to.
 	OfExecutor(pod *Pod) []types.NamespacedName
 	// CountsExecutors reports whether the number of executors matters to an application now.
 	CountsExecutors(name types.NamespacedName) bool
@@ -27,9 +27,10 @@ type Queue interface {
 	EnqueueKeyAfter(key types.NamespacedName, delay time.Duration)
 }
 
-// Watch follows the executors of an API. It enqueues an application when the number of its ready executors changed and matters. If
-// details is not nil, it also enqueues an application when the details changed: after CollectInterval, so that one status write shows
-// many changes. It returns a function that reports whether all executors that existed at the start are counted.
+// Watch follows the executors of an API. It enqueues an application when the number of its ready executors changed and
+// matters. If details is not nil, it also enqueues an application when the details changed. It does so after
+// CollectInterval, so that one status write shows many changes. Watch returns a function that reports whether all executors
+// that existed at the start are counted.
 func Watch(ctx context.Context, api *dialect.API, queue Queue, apps Applications, counter *Counter, details *Details) func() bool {
 	note := func(before, after *Pod) {
 		before, after = before.executor(), after.executor()

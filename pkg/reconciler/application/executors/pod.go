@@ -9,8 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Pod holds the part of an executor Pod that is read: its owner, whether it is ready, and its details. Executors are the most
-// numerous objects: a corev1.Pod with the same content takes five times the memory.
+// Pod holds the part of an executor Pod that is read: its owner, whether it is ready, and its details. Executors are the
+// most numerous objects. A corev1.Pod with the same content takes five times the memory.
 type Pod struct {
 	// ObjectMeta is its identity: its name, UID, resourceVersion and creation.
 	metav1.ObjectMeta
@@ -18,13 +18,13 @@ type Pod struct {
 	// owner is the driver Pod or, if ofPod is false, an allocator.
 	owner types.UID
 	ofPod bool
-	// isDriver reports whether the Pod is a driver whose label was changed to an executor's: an application owns it.
+	// isDriver reports whether the Pod is a driver whose label was changed to that of an executor: an application owns it.
 	isDriver bool
 	ready    bool
 	details  dialect.Executor
 }
 
-// Strip transforms a corev1.Pod of the informer to a Pod.
+// Strip transforms a corev1.Pod of the informer into a Pod.
 func Strip(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
@@ -75,7 +75,7 @@ func isReady(pod *corev1.Pod) bool {
 func executorOf(pod *corev1.Pod) dialect.Executor {
 	executor := dialect.Executor{ID: pod.Labels[submission.LabelExecutorID], Phase: pod.Status.Phase}
 	if ended := terminatedState(pod.Status.ContainerStatuses); ended != nil {
-		code := ended.ExitCode // what it is in would be kept with it
+		code := ended.ExitCode // a copy: a pointer into ended would hold all of it in memory
 		executor.ExitCode, executor.Reason = &code, ended.Reason
 	}
 	return executor
@@ -84,7 +84,8 @@ func executorOf(pod *corev1.Pod) dialect.Executor {
 // executorContainer is Spark's name for the container of an executor if its template names none.
 const executorContainer = "spark-kubernetes-executor"
 
-// terminatedState returns how the Spark container ended; nil if it did not. If no container has Spark's name, it is the first.
+// terminatedState returns how the Spark container ended; nil if it did not end. If no container has Spark's name, the first
+// one is used.
 func terminatedState(statuses []corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	for _, status := range statuses {
 		if status.Name == executorContainer {

@@ -26,8 +26,8 @@ import (
 // errNameNotFree means that an object of an earlier launch has the name and is not deleted yet.
 var errNameNotFree = errors.New("an object of an earlier launch is not gone yet")
 
-// ensure creates an object of a launch, or finds that it is there already. A namesake of an earlier launch of the
-// same application is deleted and awaited; anybody else's is a refusal.
+// ensure creates an object of a launch, or returns the existing one. If an object of an earlier launch of the same
+// application has the name, it is deleted and awaited. If an object of another owner has the name, the launch is refused.
 func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object submission.Object) (submission.Object, error) {
 	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {
@@ -46,8 +46,8 @@ func (l *Launcher) ensure(ctx context.Context, app dialect.Application, object s
 	}
 }
 
-// reuseRefused looks for what was refused. The answer to an earlier create may have been lost, and the API server looks at
-// quotas and policies before names, so that it refuses what it has already.
+// reuseRefused looks for an object whose creation was refused. The response to an earlier create may have been lost. The API
+// server checks quotas and policies before names, so it may refuse an object that exists already.
 func (l *Launcher) reuseRefused(
 	ctx context.Context, client objectclient.Client, object submission.Object, refused *refusedError,
 ) (submission.Object, error) {
@@ -75,7 +75,7 @@ func (l *Launcher) reuse(
 	existing, err := client.Get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &nameNotFreeError{wanted: object} // it went in between
+		return nil, &nameNotFreeError{wanted: object} // it was deleted in between
 	case err != nil:
 		return nil, fmt.Errorf("look at existing %s: %w", describe(object), err)
 	}
@@ -112,8 +112,8 @@ func (l *Launcher) deleteEarlier(ctx context.Context, app dialect.Application, c
 	return err
 }
 
-// sameLaunch says that an existing object is the wanted one: it has its launch id, or it has none and the same owner,
-// as what another operator made for this very application.
+// sameLaunch reports whether an existing object is the wanted one. Either it has the launch ID of the wanted one, or it has
+// no launch ID and the same owner: then another operator created it for this application.
 func sameLaunch(existing, wanted submission.Object) bool {
 	if id := existing.GetLabels()[dialect.LabelLaunch]; id != "" {
 		return id == wanted.GetLabels()[dialect.LabelLaunch]
@@ -122,8 +122,8 @@ func sameLaunch(existing, wanted submission.Object) bool {
 	return owner != nil && slices.ContainsFunc(existing.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
 }
 
-// ofEarlierDriver says that an existing object belongs to another driver of the wanted one's launch, which could not be
-// completed: the garbage collector takes it after that driver, however late.
+// ofEarlierDriver reports whether an existing object belongs to an earlier driver of the same launch that could not be
+// completed. The garbage collector deletes the object after that driver, possibly much later.
 func ofEarlierDriver(existing, wanted submission.Object) bool {
 	if existing.GetLabels()[dialect.LabelLaunch] == "" || existing.GetLabels()[dialect.LabelLaunch] != wanted.GetLabels()[dialect.LabelLaunch] {
 		return false
@@ -151,8 +151,8 @@ func withoutLaunchLabel(labels map[string]string) map[string]string {
 	return labels
 }
 
-// ofEarlierLaunch says that an existing object was made by Firesteel for an application of the same name. The labels of a driver
-// may have been changed: its owner says so, too.
+// ofEarlierLaunch reports whether Firesteel created an existing object for an application with the same name. The labels of
+// a driver may have been changed: then its owner identifies it.
 func (l *Launcher) ofEarlierLaunch(existing, wanted submission.Object) bool {
 	label := l.API.LabelApplication
 	if driver, ok := existing.(*corev1.Pod); ok {
@@ -164,8 +164,8 @@ func (l *Launcher) ofEarlierLaunch(existing, wanted submission.Object) bool {
 	return existing.GetLabels()[dialect.LabelLaunch] != "" && existing.GetLabels()[label] == wanted.GetLabels()[label]
 }
 
-// nameTaken says whose the name of an object is. Where its owner is gone or going, as an earlier driver of another
-// operator is, the garbage collector is about to free the name.
+// nameTaken returns the error for a name that another owner's object has. If that owner is deleted or terminating, as an
+// earlier driver of another operator is, the garbage collector is about to free the name.
 func (l *Launcher) nameTaken(ctx context.Context, existing, wanted submission.Object) error {
 	abandoned := len(existing.GetOwnerReferences()) > 0
 	for _, owner := range existing.GetOwnerReferences() {
@@ -181,7 +181,8 @@ func (l *Launcher) nameTaken(ctx context.Context, existing, wanted submission.Ob
 	return &refusedError{object: describe(wanted), err: fmt.Errorf("it exists already and belongs to %s", ownerOf(existing))}
 }
 
-// ownerExists reports whether an owner still exists. It does not if the wanted object's owner has its name and another UID.
+// ownerExists reports whether an owner still exists. It does not exist if the wanted object's owner has its name and another
+// UID.
 func (l *Launcher) ownerExists(
 	ctx context.Context, namespace string, owner metav1.OwnerReference, namesake *metav1.OwnerReference,
 ) (bool, error) {
@@ -218,14 +219,14 @@ func describe(object submission.Object) string {
 	return fmt.Sprintf("%s %s/%s", kind, object.GetNamespace(), object.GetName())
 }
 
-// notInstalled says that the cluster has no such kind of object: the API server knows no such path. Where a namespace
-// is gone its answer says so.
+// notInstalled reports whether the cluster does not have this kind of object: the API server does not know the path. If a
+// namespace is missing, the API server's answer names the namespace.
 func notInstalled(object submission.Object, err error) bool {
 	_, untyped := object.(*unstructured.Unstructured)
 	return untyped && apierror.IsNotInstalled(err)
 }
 
-// refusedError is the API server's, or a namesake's, last word on an object.
+// refusedError is the final refusal of an object: by the API server, or because an object of another owner has the name.
 type refusedError struct {
 	object string
 	// account is the service account of a Pod, with its namespace; empty if the object is no Pod or names none.

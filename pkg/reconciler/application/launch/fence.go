@@ -30,7 +30,7 @@ const maxFence = 1024
 // maxFences bounds the fences that are remembered. If one is forgotten, the annotation still has it.
 const maxFences = 2048
 
-// launchIDs is what an id of a launch looks like.
+// launchIDs matches the IDs of launches.
 var launchIDs = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // fence is what the annotation holds, as JSON.
@@ -38,16 +38,17 @@ type fence struct {
 	// Application is the UID of the application. A copy of the manifest is another application.
 	Application types.UID `json:"application"`
 	Attempt     int64     `json:"attempt"`
-	// Since is when the attempt began: the id of the launch and Spark's name for the driver Pod are made of it.
+	// Since is when the attempt began. The launch ID and Spark's name for the driver Pod are derived from it.
 	Since metav1.MicroTime `json:"since"`
-	// Launch is the id of the launch, DriverPod the name of its driver Pod, ApplicationID the id that Spark gets.
+	// Launch is the launch ID, DriverPod the name of its driver Pod, ApplicationID the ID that Spark gets.
 	Launch        string `json:"launch"`
 	DriverPod     string `json:"driverPod"`
 	ApplicationID string `json:"applicationID"`
 }
 
-// Fence writes the fence of a first launch into the annotation, with the finalizer, if the application is as it was read. The view then
-// has the stored application, and only with that may the launch act. It writes nothing if an earlier reconcile wrote the same fence.
+// Fence writes the fence of a first launch into the annotation, with the finalizer, if the application did not change since
+// it was read. The view then has the stored application. Only with that application may the launch act. Fence writes nothing
+// if an earlier reconcile wrote the same fence.
 func (l *Launcher) Fence(ctx context.Context, v *view.Application, record *v1alpha1.Record, prepared *Prepared) error {
 	app, launch := v.App, record.Launch
 	text, err := json.Marshal(fence{app.GetUID(), record.Attempt.ID, record.Attempt.Since, launch.ID, launch.DriverPod, launch.ApplicationID})
@@ -63,20 +64,20 @@ func (l *Launcher) Fence(ctx context.Context, v *view.Application, record *v1alp
 	}
 	logging.FromContext(ctx).Debugw("wrote fence", "attempt", record.Attempt.ID, "launch", launch.ID, "resourceVersion", stored.GetResourceVersion())
 	l.fences.Add(app.GetUID(), &FirstLaunch{Launch: launch, Since: record.Attempt.Since.Time})
-	prepared.resumed = false // the write proved that the application is as it was read
+	prepared.resumed = false // the write proved that the application did not change since it was read
 	v.App = stored
 	return nil
 }
 
-// FirstLaunch is the first launch of an application, which is fenced and not in a record yet.
+// FirstLaunch is the first launch of an application that is fenced and not in a record yet.
 type FirstLaunch struct {
 	Launch *v1alpha1.Launch
 	// Since is when its attempt began.
 	Since time.Time
 }
 
-// Fenced returns the first launch of an application without a record if it was fenced; nil otherwise. Another writer may have removed
-// the annotation: then the launcher that wrote it remembers the launch.
+// Fenced returns the first launch of an application without a record if it was fenced; nil otherwise. If another writer
+// removed the annotation, the launcher that wrote it still remembers the launch.
 func (l *Launcher) Fenced(app dialect.Application) *FirstLaunch {
 	if app.GetRecord() != nil {
 		return nil
@@ -91,11 +92,11 @@ func (l *Launcher) Fenced(app dialect.Application) *FirstLaunch {
 	return nil
 }
 
-// Recorded forgets the fence of an application that has a record: the record has it.
+// Recorded forgets the fence of an application that has a record: the fence is in the record.
 func (l *Launcher) Recorded(app types.UID) { l.fences.Remove(app) }
 
-// parseFence reads the annotation; nil if there is none, or one that Firesteel did not write for this application. Users can write it,
-// so it is bounded.
+// parseFence reads the annotation. It returns nil if there is none, or if Firesteel did not write it for this application.
+// Users can write it, so its length is bounded.
 func parseFence(app dialect.Application) *FirstLaunch {
 	text := app.GetAnnotations()[AnnotationFence]
 	var written fence
@@ -112,21 +113,21 @@ func parseFence(app dialect.Application) *FirstLaunch {
 	}
 }
 
-// fenceTimeout is how long after its fence was written, or read live, a launch may create. Beyond it another replica may
-// have taken the application over and moved on: it is the renew deadline of a leader's lease. The launch is resumed
-// then, with another look.
+// fenceTimeout is how long a launch may create objects after its fence was written or read live. It is the renew deadline of
+// a leader's lease: after that, another replica may have taken over the application and moved on. The launch is then resumed
+// after another live read.
 const fenceTimeout = 10 * time.Second
 
-// WithoutCreateRetries keeps the clients made from a configuration from trying a create again by themselves when the
-// server is too busy: seconds may pass between the tries, and a driver of an attempt that is long over be created.
-// The reconciler tries again itself, once it has looked.
+// WithoutCreateRetries stops the clients made from a configuration from retrying a create when the server is too busy.
+// Seconds may pass between the retries, so a driver of an attempt that ended long ago could be created. The reconciler
+// retries instead, after a new read.
 func WithoutCreateRetries(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noCreateRetry{next} })
 }
 
 type noCreateRetry struct{ next http.RoundTripper }
 
-// RoundTrip drops the header that has the client wait and try again.
+// RoundTrip removes the header that makes the client wait and retry.
 func (o noCreateRetry) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := o.next.RoundTrip(request)
 	if err == nil && request.Method == http.MethodPost {

@@ -30,25 +30,25 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Prepared is an attempt made ready: its objects, and what the record says of it.
+// Prepared is an attempt that is ready for creation: its objects, and its launch as the record has it.
 type Prepared struct {
 	objects *submission.Objects
-	// launch is what the record has of it, attempt the attempt's number.
+	// launch is the launch in the record, attempt the number of the attempt.
 	launch  *v1alpha1.Launch
 	attempt int64
-	// resumed reports whether an earlier reconcile fenced this launch, maybe of another replica.
+	// resumed reports whether an earlier reconcile, maybe of another replica, fenced this launch.
 	resumed bool
-	// Created are the objects as the API server has them, once all were made.
+	// Created are the objects as the API server returned them, once all were created.
 	Created []submission.Object
 }
 
-// Prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch. Then
-// the observation says why: the submission is refused, the launch has to wait, or the driver exists.
+// Prepare builds the attempt's objects and writes the launch into the record. It returns nil if there is nothing to launch.
+// The observation then has the reason: the submission is refused, the launch has to wait, or the driver exists.
 func (l *Launcher) Prepare(
 	ctx context.Context, v *view.Application, record *v1alpha1.Record, seen *lifecycle.Observation,
 ) (*Prepared, error) {
 	app, d := v.App, v.Dialect
-	fenced := record.Launch // of this attempt: the next one begins without
+	fenced := record.Launch // of this attempt: the next attempt begins without a launch
 	objects, fence, err := l.build(v, record.Attempt, fenced)
 	var absent *TemplateUnavailable
 	if errors.As(err, &absent) && absent.pending {
@@ -67,15 +67,15 @@ func (l *Launcher) Prepare(
 		if refused == nil && fenced.ID == fence.ID {
 			return &Prepared{objects: objects, launch: fenced, attempt: record.Attempt.ID, resumed: true}, nil
 		}
-		// The spec, a default or a template was edited between the fence and now. A driver that was launched completely
-		// stays, as it would have a moment later.
+		// The spec, a default or a template was edited after the fence. A driver that was launched completely stays, as it
+		// would if the edit came a moment later.
 		if refused == nil {
 			if seen.Launched, err = l.completeDriver(ctx, fenced, objects); err != nil || seen.Launched != "" {
 				return nil, err
 			}
 		}
-		// What was begun can't be completed any more. Its driver may have been made, under a name that the edit may have
-		// changed; it has to go before anything else happens.
+		// The launch that was begun cannot be completed any more. Its driver may exist, under a name that the edit may have
+		// changed. It must be deleted before anything else happens.
 		begun, err := drivers.FindFenced(ctx, l.Kube, app, fenced)
 		if err != nil {
 			return nil, err
@@ -111,8 +111,8 @@ func causeOf(err error, v *view.Application) *lifecycle.Cause {
 	}
 }
 
-// completeDriver returns the UID of a launch's driver if all objects of the launch exist under the names that the present spec
-// gives.
+// completeDriver returns the UID of a launch's driver if all objects of the launch exist under the names from the present
+// spec.
 func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, objects *submission.Objects) (types.UID, error) {
 	var existing submission.Object
 	owners := map[types.UID]bool{}
@@ -135,15 +135,15 @@ func (l *Launcher) completeDriver(ctx context.Context, fenced *v1alpha1.Launch, 
 			owners[owner.UID] = true
 		}
 	}
-	driver := existing.GetUID() // it is the last
+	driver := existing.GetUID() // the driver is the last object
 	if delete(owners, driver); len(owners) > 0 {
-		return "", nil // what an earlier driver of this launch left, and the garbage collector is about to take
+		return "", nil // an earlier driver of this launch left objects that the garbage collector is about to delete
 	}
 	return driver, nil
 }
 
-// build makes the objects of an attempt. If a launch was fenced for the same objects, they have its id, whichever of the two
-// encodings it was made from.
+// build makes the objects of an attempt. If a launch was fenced for the same objects, they get its launch ID, whichever of
+// the two encodings the ID was made from.
 func (l *Launcher) build(
 	v *view.Application, attempt v1alpha1.Attempt, fenced *v1alpha1.Launch,
 ) (*submission.Objects, *v1alpha1.Launch, error) {
@@ -157,8 +157,8 @@ func (l *Launcher) build(
 		return nil, nil, err
 	}
 	dialect.SetServiceAccount(&plan, d.Settings().DriverServiceAccount)
-	// The id is made as the previous version of Firesteel makes it: either version goes on with what the other has begun, in an
-	// upgrade, in a rollback and side by side. The next version may write the other id, which this one reads.
+	// The ID is made as the previous version of Firesteel makes it. So each version continues what the other has begun, in
+	// an upgrade, in a rollback and side by side. The next version may write the other ID, which this version reads.
 	id, err := launchID(json.Marshal, app, attempt, plan, d.Ingredients(app))
 	if err != nil {
 		return nil, nil, err
@@ -194,7 +194,7 @@ func (l *Launcher) build(
 }
 
 const (
-	// maxObjects is how many objects a launch may have beside its driver Pod: each is a write to the API server.
+	// maxObjects is how many objects a launch may have besides its driver Pod. Each is a write to the API server.
 	maxObjects = 256
 	// createdAtOnce is how many of them are created at the same time.
 	createdAtOnce = 16
@@ -211,8 +211,8 @@ func checkCount(objects *submission.Objects) error {
 	}
 }
 
-// launchID is a hash of what makes a launch this one and no other. Another version of Firesteel may come to another: what it
-// has fenced is then as if the spec had been edited since.
+// launchID returns a hash that identifies a launch. Another version of Firesteel may compute another hash: its fenced
+// launches are then treated as if the spec had been edited since.
 func launchID(
 	encode func(any) ([]byte, error), app dialect.Application, attempt v1alpha1.Attempt, plan submission.Plan, ingredients any,
 ) (string, error) {
@@ -248,8 +248,8 @@ func (l *Launcher) setOwners(app dialect.Application, objects *submission.Object
 	objects.Driver.OwnerReferences = []metav1.OwnerReference{owner}
 }
 
-// Create creates the objects of a fenced attempt. Where an earlier object of a name is still going, it says so in the
-// observation.
+// Create creates the objects of a fenced attempt. If an earlier object with the same name is not deleted yet, the
+// observation has the reason of the wait.
 func (l *Launcher) Create(
 	ctx context.Context, v *view.Application, prepared *Prepared, seen *lifecycle.Observation,
 ) (bool, error) {
@@ -282,7 +282,8 @@ func (l *Launcher) Create(
 	case errors.As(err, &refused):
 		l.waits.forget(app.GetUID())
 		if driver == nil {
-			// What comes before the driver may be refused though an earlier try, whose answer was lost, came as far as the driver.
+			// An object before the driver may be refused although the driver exists: an earlier try created it, and its
+			// response was lost.
 			if driver, err = drivers.FindFenced(ctx, l.Kube, app, prepared.launch); err != nil {
 				return false, err
 			}
@@ -293,7 +294,7 @@ func (l *Launcher) Create(
 		seen.LaunchRefused = l.Redactors.Cause(app, refused.cause(l.API.Fields))
 		return true, l.deleteIncompleteDriver(ctx, app, driver)
 	case errors.As(err, &notFree):
-		// A volume claim that is going stays for as long as there is a Pod that names it, as this driver does.
+		// A terminating volume claim is not removed while a Pod names it, as this driver does.
 		if err := l.deleteIncompleteDriver(ctx, app, driver); err != nil {
 			return false, err
 		}
@@ -305,8 +306,8 @@ func (l *Launcher) Create(
 	}
 }
 
-// accountDelay is how long a service account may come after an application that names it: the default one comes
-// a moment after its namespace, and one in the same manifest after what stands above it.
+// accountDelay is how long after an application its service account may be created. The default account is created a moment
+// after its namespace. An account in the same manifest is created after the objects above it.
 const accountDelay = 10 * time.Second
 
 // accountMayFollow reports whether a launch was refused for a missing service account that may still be created.
@@ -318,7 +319,7 @@ func (l *Launcher) accountMayFollow(app dialect.Application, refused *refusedErr
 type createResult struct {
 	// Driver is nil if it was not created.
 	driver *corev1.Pod
-	// objects are those that the API server has, as it returned them.
+	// objects are the objects as the API server returned them.
 	objects []submission.Object
 	// missing are the kinds of objects that the cluster does not have; empty strings stand for the others.
 	missing []string
@@ -330,10 +331,10 @@ func (l *Launcher) createWithinFence(ctx context.Context, app dialect.Applicatio
 	return l.create(ctx, app, objects)
 }
 
-// create makes what must exist before the driver, then the driver, then at once what the driver owns. It returns
-// the driver beside an error where the error came after it.
+// create creates first what must exist before the driver, then the driver, then all objects that the driver owns at once. If
+// an error occurs after the driver was created, it returns the driver and the error.
 //
-// The driver runs without a route of a kind that the cluster does not have.
+// If the cluster does not have a kind of route, the driver runs without that route.
 func (l *Launcher) create(ctx context.Context, app dialect.Application, objects *submission.Objects) (createResult, error) {
 	var result createResult
 	for _, object := range objects.Before {

@@ -20,7 +20,7 @@ import (
 type Launcher struct {
 	Config
 	waits *nameWaits
-	// fences are the launches that were fenced here and are not in a record yet.
+	// fences are the launches that this process fenced and that are not in a record yet.
 	fences *lru.Cache
 }
 

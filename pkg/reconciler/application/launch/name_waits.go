@@ -28,8 +28,8 @@ const (
 	reportWaitAfter = 10 * time.Second
 )
 
-// nameWaits remembers which object holds a name that a launch needs, for each application that waits for one. Objects other
-// than driver Pods are not watched: they are looked at with a back-off, and nothing is created before they are gone.
+// nameWaits remembers, for each waiting application, which object holds a name that its launch needs. Objects other than
+// driver Pods are not watched: they are read with a back-off. Nothing is created before they are gone.
 type nameWaits struct {
 	clock clock.PassiveClock
 
@@ -40,7 +40,7 @@ type nameWaits struct {
 // nameWait is an object that holds a name.
 type nameWait struct {
 	nameNotFreeError
-	// since is when the launch met the first obstacle, tries how often it was stopped, and until when it rests.
+	// since is when the launch met the first obstacle, tries how often it was stopped, and until when the next read is due.
 	since, until time.Time
 	tries        int
 }
@@ -65,7 +65,7 @@ func (o *nameWaits) stopped(app types.UID, going nameNotFreeError) nameWait {
 	return known
 }
 
-// of returns what stopped an application's launch last.
+// of returns the last obstacle of an application's launch.
 func (o *nameWaits) of(app types.UID) (nameWait, bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -73,14 +73,14 @@ func (o *nameWaits) of(app types.UID) (nameWait, bool) {
 	return known, ok
 }
 
-// Forget knows that nothing stops an application's launch.
+// forget removes the obstacle of an application's launch.
 func (o *nameWaits) forget(app types.UID) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	delete(o.byApp, app)
 }
 
-// explain makes the observation wait, and gives the reason once the wait is long.
+// explain lets the observation wait. It adds the reason once the wait is long.
 func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 	seen.LaunchHeld, seen.RetryLaunchAt = nil, known.until
 	lasting := known.existing != nil && len(known.existing.GetFinalizers()) > 0 && known.tries > 1
@@ -92,7 +92,7 @@ func (o *nameWaits) explain(known nameWait, seen *lifecycle.Observation) {
 // nameNotFreeError means that the name of a wanted object is not free yet.
 type nameNotFreeError struct {
 	wanted submission.Object
-	// existing is the object that has the name; nil if it went in between.
+	// existing is the object that has the name; nil if it was deleted in between.
 	existing submission.Object
 }
 
@@ -111,7 +111,8 @@ func (e *nameNotFreeError) cause() *lifecycle.Cause {
 	return &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "NameNotFree", Message: message}
 }
 
-// waitForNames reports whether a launch has to wait since a name that it needs is not free, and says so in the observation.
+// waitForNames reports whether a launch has to wait because a name that it needs is not free. The observation then has the
+// reason.
 func (l *Launcher) waitForNames(
 	ctx context.Context, v *view.Application, next *corev1.Pod, seen *lifecycle.Observation,
 ) (bool, error) {
@@ -160,14 +161,15 @@ func (l *Launcher) stillHasName(ctx context.Context, object submission.Object) (
 	}
 }
 
-// waitForEarlierDriver has a launch wait for an earlier launch's driver Pod, whose end is watched. Where that does not go it is
-// deleted again, by force: what such a driver did is over, since its attempt ended and its containers with it, or it was given up.
+// waitForEarlierDriver makes a launch wait for the driver Pod of an earlier launch, whose end is watched. If that Pod is not
+// deleted in time, it is deleted again, by force. That is safe: its attempt ended and its containers with it, or the attempt
+// was ended by force.
 func (l *Launcher) waitForEarlierDriver(ctx context.Context, v *view.Application, pod *corev1.Pod, seen *lifecycle.Observation) error {
 	driver, limit, now := lifecycle.ObserveDriver(pod, ""), v.Policy.Timeouts.ForceTermination, l.Clock.Now()
 	if due, again := driver.DeleteAgainAt(limit); again && now.Before(due) {
 		seen.RetryLaunchAt = due
 	} else if again {
-		seen.RetryLaunchAt = now.Add(reportWaitAfter) // should its end not be seen
+		seen.RetryLaunchAt = now.Add(reportWaitAfter) // in case the event of its deletion is lost
 		if _, err := l.Deleter.Delete(ctx, v.App, drivers.RefOf(pod), drivers.NameNeeded, !driver.NoGraceLeft); err != nil {
 			return err
 		}
@@ -183,7 +185,7 @@ func (l *Launcher) waitForEarlierDriver(ctx context.Context, v *view.Application
 	return nil
 }
 
-// earlierDriverCause says why a launch waits for an earlier driver Pod.
+// earlierDriverCause returns why a launch waits for an earlier driver Pod.
 func earlierDriverCause(driver *lifecycle.Driver) *lifecycle.Cause {
 	cause := &lifecycle.Cause{Class: lifecycle.ClassInfrastructure, Reason: "DriverPodTerminating",
 		Message: fmt.Sprintf("The launch waits for the name of an earlier driver Pod, which was deleted and is not gone yet: %s.", driver.DescribeTerminating())}

@@ -19,8 +19,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// DeleteObsolete deletes objects of a launch that are useless once no Pod of the attempt will be created. It acts before the record
-// says that the attempt ended, so a crash in between repeats it.
+// DeleteObsolete deletes the objects of a launch that are useless once no Pod of the attempt will be created. It acts before
+// the record has the end of the attempt, so a crash in between repeats it.
 func (l *Launcher) DeleteObsolete(ctx context.Context, v *view.Application, record *v1alpha1.Record) error {
 	app := v.App
 	before := app.GetRecord()
@@ -46,8 +46,8 @@ func expectsNoPods(record *v1alpha1.Record) bool {
 		state == lifecycle.Suspending || state == lifecycle.Suspended || state == lifecycle.Invalidating
 }
 
-// deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden nothing waits: the object is deleted
-// with the application.
+// deleteOfLaunch deletes an object if it belongs to the launch. If the deletion is forbidden, nothing waits for it: the
+// object is deleted with the application.
 func (l *Launcher) deleteOfLaunch(ctx context.Context, launch string, object submission.Object) error {
 	client, err := objectclient.For(l.Kube, l.Dynamic, object)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type TemplateUnavailable struct {
 	// pending reports whether it is still being read.
 	pending bool
-	// problem is nil while nothing went wrong.
+	// problem is nil as long as no read has failed.
 	problem *finding.Finding
 }
 
@@ -35,7 +35,7 @@ func (a *TemplateUnavailable) cause(v *view.Application) *lifecycle.Cause {
 	}
 }
 
-// worst is a template that never came before one that is in trouble, and that before one that is on its way.
+// worst returns the more severe of two: a failed template before a template with a problem, and that before a pending one.
 func (a *TemplateUnavailable) worst(b *TemplateUnavailable) *TemplateUnavailable {
 	if a != nil && (!a.pending || b.pending && b.problem == nil) {
 		return a
@@ -43,7 +43,7 @@ func (a *TemplateUnavailable) worst(b *TemplateUnavailable) *TemplateUnavailable
 	return b
 }
 
-// unavailableTemplate is why a template did not come.
+// unavailableTemplate returns why a template is not available.
 func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnavailable {
 	const remedy = "see that the operator can reach it"
 	var pending *podtemplate.Pending
@@ -58,7 +58,7 @@ func unavailableTemplate(remote dialect.RemoteTemplate, err error) *TemplateUnav
 	}
 }
 
-// addTemplates puts the templates into a plan that it names by URLs. It returns what of them was dropped.
+// addTemplates adds to a plan the templates that it names by URLs. It returns warnings about what it dropped from them.
 func (l *Launcher) addTemplates(
 	v *view.Application, attempt v1alpha1.Attempt, plan *submission.Plan,
 ) (finding.List, error) {

@@ -1,4 +1,4 @@
-// Package view holds what one reconcile works from.
+// Package view holds the input of one reconcile.
 package view
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/reconciler/base/delivery"
 )
 
-// Application is what one reconcile works from. It is computed once, and each step is given it.
+// Application is the input of one reconcile. It is computed once and passed to each step.
 type Application struct {
 	// App is the application as it was read or, after a status write, as the API server stored it.
 	App     dialect.Application
@@ -29,8 +29,8 @@ func (v *Application) Record() *v1alpha1.Record {
 	return delivery.CatchUp(v.App.GetRecord(), v.Progress)
 }
 
-// HasUsableRecord reports whether the application has a record with which the lifecycle goes on. To stop the driver of a deleted
-// application takes only a record of a known format.
+// HasUsableRecord reports whether the application has a record that the lifecycle can continue from. For a deleted
+// application, a record of a known format is enough to stop the driver.
 func (v *Application) HasUsableRecord() bool {
 	record := v.App.GetRecord()
 	if record == nil || record.Foreign() {

@@ -35,7 +35,7 @@ func Add(t *testing.T, cached drivers.Cache, pod *corev1.Pod) {
 	}
 }
 
-// NoneRelabelled returns followers of Pods that follow none.
+// NoneRelabelled returns a Relabelled that follows no Pods.
 func NoneRelabelled(t *testing.T) *drivers.Relabelled {
 	return drivers.NewRelabelled(t.Context(), fake.NewClientset(), apache.API, LeadsAll, drivers.RelabelledEvents{})
 }
