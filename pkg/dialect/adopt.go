@@ -10,15 +10,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Owns says that a driver Pod is this application's, and no namesake's before it. An application that is deleted may
-// have lost its dependents already, where they are to be orphaned.
+// Owns reports whether a driver Pod belongs to this application, and not to an earlier one with the same name. A deleted
+// application may have lost its dependents already, if the deletion orphans them.
 func Owns(app Application, driver *corev1.Pod) bool {
 	owners := driver.OwnerReferences
 	orphaned := len(owners) == 0 && app.GetDeletionTimestamp() != nil
 	return orphaned || slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool { return owner.UID == app.GetUID() })
 }
 
-// JustCreated says that nothing happened to an application yet.
+// JustCreated reports whether nothing has happened to an application yet.
 func JustCreated(record *v1alpha1.Record) bool {
 	return record.Sequence == 1 && lifecycle.CurrentState(record) == lifecycle.Submitted
 }

@@ -2,18 +2,18 @@ package dialect
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// API says what an API calls things, and how its applications are told from those of another.
+// API holds the names that an API uses, and how its applications differ from those of another API.
 type API struct {
-	// GroupVersionKind is the applications', in the version that they are read and written in.
+	// GroupVersionKind is the kind of the applications, in the version in which they are read and written.
 	schema.GroupVersionKind
-	// Resource is theirs in paths of the API server: sparkapplications.
+	// Resource is the name of the applications in paths of the API server: sparkapplications.
 	Resource string
 	// Manifest is the file that has the CustomResourceDefinition.
 	Manifest string
-	// Finalizer holds an application until its driver is stopped and its story is told.
+	// Finalizer stays on an application until its driver is stopped and its events are delivered.
 	Finalizer string
-	// FinalizerFirst says that whoever serves this API, the operator that Firesteel replaces too, begins with that
-	// finalizer: nobody has begun with an application that has none.
+	// FinalizerFirst reports whether every operator of this API, also the one that Firesteel replaces, adds that finalizer
+	// first. Then no operator has begun with an application that has none.
 	FinalizerFirst bool
 	// FinishesRetained reports whether an application is finished though its driver Pod is retained: the API has no state for what comes
 	// after.
@@ -22,9 +22,9 @@ type API struct {
 	LabelApplication string
 	// DriverSelector and ExecutorSelector select the Pods to watch: Firesteel's own, and those that another operator left.
 	DriverSelector, ExecutorSelector string
-	// ShowsExecutors says that the status tells of each executor.
+	// ShowsExecutors reports whether the status shows each executor.
 	ShowsExecutors bool
-	// Fields are where users write what messages speak of.
+	// Fields are the paths of the fields that messages name.
 	Fields Fields
 }
 
@@ -38,7 +38,7 @@ type Fields struct {
 	Settings string
 }
 
-// template is the one of a role: driver or executor.
+// template returns the template field of a role: driver or executor.
 func (f Fields) template(role string) string {
 	if role == "driver" {
 		return f.DriverTemplate
@@ -46,15 +46,15 @@ func (f Fields) template(role string) string {
 	return f.ExecutorTemplate
 }
 
-// CustomResourceDefinition is the name of the applications' own.
+// CustomResourceDefinition returns the name of the applications' CustomResourceDefinition.
 func (a *API) CustomResourceDefinition() string { return a.GroupResource().String() }
 
-// GroupResource is the applications'.
+// GroupResource returns the group and the resource of the applications.
 func (a *API) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: a.Group, Resource: a.Resource}
 }
 
-// GroupVersionResource is the applications'.
+// GroupVersionResource returns the group, the version and the resource of the applications.
 func (a *API) GroupVersionResource() schema.GroupVersionResource {
 	return a.GroupVersion().WithResource(a.Resource)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/apis/firesteel/v1alpha1"
 )
 
-// Application is an application, as the API has it that it belongs to: a pointer to that API's type.
+// Application is an application of any API: a pointer to that API's type.
 type Application interface {
 	metav1.Object
 	runtime.Object
-	// GetRecord returns status.firesteel; nil where there is none.
+	// GetRecord returns status.firesteel; nil if there is none.
 	GetRecord() *v1alpha1.Record
 	// GetConditions returns the conditions of the status.
 	GetConditions() []metav1.Condition
-	// GetUndecodable says why all but the metadata could not be decoded; empty where it could.
+	// GetUndecodable returns why all but the metadata could not be decoded; empty if it could.
 	GetUndecodable() string
 }
 

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BlockedPatch is a merge patch for the status of an object for which nothing is done. The condition says why, and takes the
-// place of all conditions; what else the status holds is left alone.
+// BlockedPatch returns a merge patch for the status of an object for which Firesteel does nothing. The condition gives the
+// reason and replaces all conditions. Other fields of the status do not change.
 func BlockedPatch(object metav1.Object, why metav1.Condition, now time.Time) ([]byte, error) {
 	why.Message = Clipped(why.Message)
 	why.ObservedGeneration, why.LastTransitionTime = object.GetGeneration(), metav1.NewTime(now)

@@ -27,19 +27,19 @@ var BoundAnnotations = []string{AnnotationDriverStart, AnnotationExecutorsStart,
 // MaxBound is the longest time limit.
 const MaxBound = 10 * 365 * 24 * time.Hour
 
-// ParseBound parses a time limit; 0s stands for none.
+// ParseBound parses a time limit; 0s means none.
 func ParseBound(text string) (limit time.Duration, ok bool) {
 	limit, err := time.ParseDuration(strings.TrimSpace(text))
 	return limit, err == nil && limit >= 0 && limit <= MaxBound
 }
 
-// Bound is a time limit and, for people, what sets it; zero for none.
+// Bound is a time limit with a text that names its source. Zero means none.
 type Bound struct {
 	Limit  time.Duration
 	Source string
 }
 
-// BoundOf is the limit that an annotation of an application sets. If it sets none, it is the given one.
+// BoundOf returns the limit that an annotation of an application sets. If the annotation sets none, it returns otherwise.
 func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
 	limit, ok := ParseBound(app.GetAnnotations()[annotation])
 	switch {
@@ -52,7 +52,8 @@ func BoundOf(app metav1.Object, annotation string, otherwise Bound) Bound {
 	}
 }
 
-// AnnotationWarnings name annotations that have no effect: values that are none, and names of time limits that there are not.
+// AnnotationWarnings warns of annotations that have no effect: values that are not a time limit, and unknown names of time
+// limits.
 func AnnotationWarnings(app metav1.Object) finding.List {
 	const field = "metadata.annotations"
 	var found finding.List
@@ -75,11 +76,11 @@ func AnnotationWarnings(app metav1.Object) finding.List {
 	return found
 }
 
-// clippedValue keeps a message readable.
+// clippedValue shortens a value so that a message stays readable.
 func clippedValue(value string) string { return outbox.Clip(value, 64) }
 
-// WantedExecutors is the least number of executors that Spark properties ask for: all of a fixed number, with dynamic
-// allocation its minimum. It is 0 for a driver that runs alone, and for a number that is none.
+// WantedExecutors returns the smallest number of executors that Spark properties ask for. A fixed number counts in full.
+// With dynamic allocation it is the minimum. It is 0 for a driver that runs alone, and for an invalid number.
 func WantedExecutors(property func(key string) string, otherwise int) int {
 	text := property("spark.executor.instances")
 	switch {

@@ -15,32 +15,33 @@ import (
 
 // The condition types.
 const (
-	// ConditionSucceeded is Unknown while the application lasts, then True or False for good.
+	// ConditionSucceeded is Unknown until the application ends, then True or False for good.
 	ConditionSucceeded = "Succeeded"
-	// ConditionDriverReady is True from the time that the attempt's driver became ready to its end. A driver that is
-	// not ready for a while in between runs all the same.
+	// ConditionDriverReady is True from the time that the attempt's driver became ready until its end. It stays True while a
+	// driver is not ready for a while in between: that driver runs.
 	ConditionDriverReady = "DriverReady"
 	// ConditionExecutorsReady is True while the driver is ready and has as many executors as instanceConfig asks for:
-	// initExecutors to begin with, minExecutors from then on. Where it asks for none, none are needed.
+	// initExecutors at first, minExecutors from then on. If it asks for none, none are needed.
 	ConditionExecutorsReady = "ExecutorsReady"
-	// ConditionResourcesReleased is True once the application is over and its driver is gone, or has ended with its
-	// deletion accepted; all else goes with the driver. It is False while the driver is retained.
+	// ConditionResourcesReleased is True once the application has ended and its driver is released: the driver Pod is gone,
+	// or it has ended and its deletion was accepted. The garbage collector deletes all other objects with the driver. It is
+	// False while the driver is retained.
 	ConditionResourcesReleased = "ResourcesReleased"
-	// ConditionEventsDelivered is True where the record says that the sink has taken all events, Unknown where it does
-	// not say so yet, and False where the sink takes none for minutes, or refused one for good.
+	// ConditionEventsDelivered is True if the sink has acknowledged all events of the record, and Unknown if that is not
+	// recorded yet. It is False if the sink has taken no event for minutes, or refused one for good.
 	ConditionEventsDelivered = "EventsDelivered"
-	// ConditionWarning is True where the application runs, but not all that its spec asks for is done.
+	// ConditionWarning is True if the application runs, but not all that its spec asks for is done.
 	ConditionWarning = "Warning"
-	// ConditionDriverLabelsChanged is True while somebody's changes keep the driver Pod from being found by its labels, or by
-	// its owner.
+	// ConditionDriverLabelsChanged is True while another writer's changes keep the driver Pod from being found by its labels,
+	// or by its owner.
 	ConditionDriverLabelsChanged = "DriverLabelsChanged"
-	// ConditionHandlerAnswered is False where a handler was asked for too long.
+	// ConditionHandlerAnswered is False if the answer of a handler is overdue.
 	ConditionHandlerAnswered = "HandlerAnswered"
 )
 
-// SetConditions sets the conditions that the applications of all APIs have. Warnings that have nothing to say are absent. But
-// for those, and for what holds the application up, conditions change with the record alone, so that they cost no write
-// of their own. observed is the generation of the spec that they speak of.
+// SetConditions sets the conditions that the applications of all APIs have. A warning condition without a warning is absent.
+// Apart from warnings, and from what holds the application up, conditions change with the record alone: they cost no extra
+// write. observed is the generation of the spec that they are about.
 func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alpha1.Record, facts Facts, words diagnosis.Wording) {
 	set := func(condition metav1.Condition) {
 		condition.ObservedGeneration = observed
@@ -74,7 +75,7 @@ func SetConditions(conditions *[]metav1.Condition, observed int64, record *v1alp
 	unless(facts.SilentHandler == "", conditionOf(ConditionHandlerAnswered, diagnosis.SilentHandler(facts.SilentHandler)))
 }
 
-// conditionOf returns the condition of a type that says what an explanation does.
+// conditionOf returns the condition of a type for an explanation.
 func conditionOf(kind string, is diagnosis.Explanation) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: is.Status, Reason: is.Reason, Message: is.Message()}
 }
@@ -89,15 +90,15 @@ func succeeded(record *v1alpha1.Record, facts Facts, words diagnosis.Wording, be
 	return condition
 }
 
-// sameObstacle says that the reason is told already. A scheduler has other words for it with each node that comes and
-// goes, and each would be a write.
+// sameObstacle reports whether the reason is shown already. The scheduler changes its message with each node that is added
+// or removed, and each change would be a write.
 func sameObstacle(condition metav1.Condition, before *metav1.Condition, facts Facts) bool {
 	return facts.Obstacle != nil && facts.Held == "" && before != nil &&
 		before.Status == condition.Status && before.Reason == condition.Reason && condition.Reason == facts.Obstacle.Reason
 }
 
-// EventsDelivered returns the condition about the events of a record. If the sink takes none, the message stays as it is until it
-// takes one. before is the condition that the status has; nil if it has none.
+// EventsDelivered returns the condition about the events of a record. If the sink takes none, the message does not change
+// until it takes one. before is the condition that the status has; nil if it has none.
 func EventsDelivered(record *v1alpha1.Record, delivery diagnosis.Delivery, before *metav1.Condition) metav1.Condition {
 	unavailable := before != nil && before.Reason == diagnosis.ReasonSinkUnavailable
 	if unavailable && !delivery.Delivering && record.Acknowledged < record.Sequence {
@@ -106,10 +107,10 @@ func EventsDelivered(record *v1alpha1.Record, delivery diagnosis.Delivery, befor
 	return conditionOf(ConditionEventsDelivered, diagnosis.EventsDelivered(record, delivery))
 }
 
-// maxMessage is far below what the API server allows: people read messages.
+// maxMessage is far below the limit of the API server: people read messages.
 const maxMessage = 4096
 
-// Clipped is a message as a condition may have it: redacted, and short enough.
+// Clipped returns a message as a condition may have it: redacted and short enough.
 func Clipped(message string) string {
 	return text.Clip(redact.Text(message), maxMessage)
 }

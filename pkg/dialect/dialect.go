@@ -11,57 +11,57 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Dialect translates for one API, with the operator's settings of the moment. Every method is pure: the result follows from
-// the arguments and the settings. Applications are never nil, and always of that API. Of makes a Dialect.
+// Dialect translates for one API, with the operator's current settings. Every method is pure: the result follows from the
+// arguments and the settings. Applications are never nil, and always of that API. Of makes a Dialect.
 type Dialect interface {
 	Specs
 	Submissions
 	Statuses
 	Adoptions
-	// Settings returns the operator's settings that more than the translation needs.
+	// Settings returns the operator's settings that are also needed outside of the translation.
 	Settings() Settings
 }
 
 // Specs reads what an application asks for.
 type Specs interface {
-	// Policy returns what the spec says about the lifecycle.
+	// Policy returns what the spec asks of the lifecycle.
 	Policy(app Application) lifecycle.Policy
 	// Spec returns what the application asks an attempt to run with: the fields whose edit matters.
 	Spec(app Application) spec.Spec
-	// Warnings returns what is not done as the application asks: fields that are not supported, that contradict each other, or
-	// that were edited too late.
+	// Warnings returns what is not done as the application asks. The fields are not supported, contradict each other, or
+	// were edited too late.
 	Warnings(app Application) finding.List
 }
 
 // Submissions makes the objects of an attempt. The methods are called in this order.
 type Submissions interface {
-	// Plan returns what an attempt submits. Its error names the field that cannot be done.
+	// Plan returns what an attempt submits. Its error names the field that cannot be submitted.
 	Plan(app Application, attempt v1alpha1.Attempt) (submission.Plan, error)
-	// Ingredients returns what, besides the plan, decides what the objects of an attempt look like. The launch ID is a hash
-	// of both, encoded as JSON.
+	// Ingredients returns what, besides the plan, the objects of an attempt depend on. The launch ID is a hash of both,
+	// encoded as JSON.
 	Ingredients(app Application) any
 	// AddLaunchLabels adds to the Pods of a launch the labels that the API derives from the launch ID. All objects have the
 	// label firesteel.dev/launch-id anyway.
 	AddLaunchLabels(plan *submission.Plan, launchID string)
-	// Complete changes the objects of an attempt as the API asks for beyond what Spark makes. It adds to Before what must
-	// exist before the driver Pod, and to Owned what the driver Pod owns. The caller sets owners, namespaces of Owned, the
-	// label of the launch and LabelApplication afterwards.
+	// Complete changes the objects of an attempt as the API asks, beyond what Spark makes. It adds to Before what must exist
+	// before the driver Pod, and to Owned what the driver Pod owns. The caller then sets owners, namespaces of Owned, the
+	// label of the launch and LabelApplication.
 	Complete(app Application, objects *submission.Objects) error
 	// NotInstalled returns sentences about kinds of Owned that were not created because the cluster does not have them.
-	// Empty strings don't count. If one of Before is missing, the attempt fails.
+	// Empty strings are ignored. If a kind of Before is missing, the attempt fails.
 	NotInstalled(kinds []string) []string
-	// ObsoleteObjects returns objects of Before, by their kinds and names, that nobody needs once no Pod of an attempt will
-	// be created. They are deleted then. The others stay until the next attempt or the application's deletion.
+	// ObsoleteObjects returns objects of Before, by their kinds and names, that are not needed once no Pod of an attempt
+	// will be created. They are deleted then. The others stay until the next attempt or the application's deletion.
 	ObsoleteObjects(app Application) []submission.Object
-	// Refusals returns why an attempt cannot be submitted, by the fields of the spec or of the settings. err is one of Plan's,
-	// of submission.Build's or of Complete's.
+	// Refusals returns why an attempt cannot be submitted. The findings name the fields of the spec or of the settings. err
+	// is an error of Plan, submission.Build or Complete.
 	Refusals(app Application, err error) finding.List
 }
 
 // Statuses writes and reads what the clients of the API see.
 type Statuses interface {
-	// Project writes a record and the facts beyond it into the status, conditions included. It leaves what the status shows
-	// of the same attempt, and the facts do not know.
+	// Project writes a record and the facts into the status, conditions included. It does not change what the status shows
+	// of the same attempt if the facts do not have it.
 	Project(app Application, record *v1alpha1.Record, facts Facts)
 	// Restore returns a copy of an application with the status of another.
 	Restore(app, last Application) Application
@@ -77,8 +77,8 @@ type Statuses interface {
 type Adoptions interface {
 	// HasForeignStatus reports whether an application without record has the status of another operator.
 	HasForeignStatus(app Application) bool
-	// FinishedElsewhere reports whether an application without record has ended for good under another operator, and
-	// nothing is left to be done for it.
+	// FinishedElsewhere reports whether an application without record has ended for good under another operator, and nothing
+	// is left to be done for it.
 	FinishedElsewhere(app Application) bool
 	// SameVisibleStatus reports whether two statuses are equal for the clients of the operator that Firesteel replaces.
 	SameVisibleStatus(a, b Application) bool
@@ -88,7 +88,7 @@ type Adoptions interface {
 	Inherit(app Application) (*v1alpha1.Record, error)
 	// DriverLabels returns the label selector of an application's driver Pods, whichever operator created them.
 	DriverLabels(app Application) string
-	// PickDriver returns the driver of an inherited record's attempt among driver Pods that the application owns. The
+	// PickDriver returns the driver of an inherited record's attempt among the driver Pods that the application owns. The
 	// others must be gone before the application continues.
 	PickDriver(app Application, record *v1alpha1.Record, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod)
 	// Adopt adds the launch to an inherited record. driver is nil if there is none.
@@ -102,19 +102,19 @@ type Settings struct {
 	// DriverServiceAccount is the service account of drivers for which an application names none; empty for the
 	// namespace's default account.
 	DriverServiceAccount string
-	// WithoutDriverService has drivers made without a headless Service, unless an application's annotation says otherwise.
+	// WithoutDriverService creates drivers without a headless Service, unless an application's annotation chooses otherwise.
 	WithoutDriverService bool
-	// PodTemplates are the URLs that properties may name pod templates by.
+	// PodTemplates are the URLs at which properties may name pod templates.
 	PodTemplates podtemplate.Allowed
 }
 
-// Common returns s. Whatever embeds Settings has this method, and so can be the settings of Functions.
+// Common returns s. A type that embeds Settings has this method, too, and so can be the settings of Functions.
 func (s Settings) Common() Settings { return s }
 
 // Announcement is a Kubernetes Event on an application.
 type Announcement struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type string
-	// Reason is a word in CamelCase, and Message for people.
+	// Reason is a word in CamelCase. Message is a sentence for people.
 	Reason, Message string
 }

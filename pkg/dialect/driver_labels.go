@@ -14,22 +14,22 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// LabelLaunch is on every object of an attempt. Its value tells one launch's objects from any other's.
+// LabelLaunch is on every object of an attempt. Its value differs between launches.
 const LabelLaunch = "firesteel.dev/launch-id"
 
-// SelectsDrivers is DriverSelector, parsed.
+// SelectsDrivers returns the parsed DriverSelector.
 func (a *API) SelectsDrivers() labels.Selector { return parsed(a.DriverSelector) }
 
 func parsed(selector string) labels.Selector {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
-		return labels.Nothing() // it is made of constants and label values
+		return labels.Nothing() // cannot happen: it is made of constants and label values
 	}
 	return parsed
 }
 
-// DriverLabelKeys are the labels by which a driver Pod, its application and its executors are found: those with a value of
-// its own, and those that many drivers have in common.
+// DriverLabelKeys returns the labels that identify a driver Pod, its application and its executors. own are those with a
+// different value for each driver. common are those that many drivers share.
 func (a *API) DriverLabelKeys() (own, common []string) {
 	requirements, _ := a.SelectsDrivers().Requirements()
 	for _, requirement := range requirements {
@@ -38,8 +38,8 @@ func (a *API) DriverLabelKeys() (own, common []string) {
 	return []string{LabelLaunch, submission.LabelApplicationID, a.LabelApplication}, common
 }
 
-// ChangedLabels says how the labels and the owner of a launch's driver Pod were changed, and how to put them back. It is
-// empty if they were not. driverLabels is what the dialect's DriverLabels returns.
+// ChangedLabels returns how the labels and the owner of a launch's driver Pod were changed, and how to restore them. It is
+// empty if they were not changed. driverLabels is the result of the dialect's DriverLabels.
 func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alpha1.Launch, pod *corev1.Pod) string {
 	changes, remedy := changedLabels(a.wantedLabels(driverLabels, launch), pod.Labels)
 	if !Owns(app, pod) {
@@ -57,7 +57,7 @@ func (a *API) ChangedLabels(app Application, driverLabels string, launch *v1alph
 	return message
 }
 
-// wantedLabels are those of a launch's driver. An empty value stands for any.
+// wantedLabels returns the labels of a launch's driver. An empty value stands for any value.
 func (a *API) wantedLabels(driverLabels string, launch *v1alpha1.Launch) map[string]string {
 	wanted := map[string]string{}
 	for _, selector := range []labels.Selector{a.SelectsDrivers(), parsed(driverLabels)} {
@@ -76,7 +76,7 @@ func (a *API) wantedLabels(driverLabels string, launch *v1alpha1.Launch) map[str
 	return wanted
 }
 
-// changedLabels are the differences for people, and the arguments of kubectl that undo them.
+// changedLabels returns the differences as text, and the arguments of kubectl that undo them.
 func changedLabels(wanted, found map[string]string) (changes, remedy []string) {
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		want := wanted[key]

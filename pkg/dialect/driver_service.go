@@ -49,7 +49,7 @@ func driverServiceWarnings(app metav1.Object) finding.List {
 	return found
 }
 
-// servers are the main classes of Spark whose clients come from outside the application.
+// servers are the main classes of Spark whose clients connect from outside the application.
 var servers = []string{
 	"org.apache.spark.sql.connect.service.SparkConnectServer",
 	"org.apache.spark.sql.hive.thriftserver.HiveThriftServer2",
@@ -62,8 +62,8 @@ const istioInject = "sidecar.istio.io/inject"
 // maxLostProperties is how many properties of a missing Service are named. A record has room for few warnings.
 const maxLostProperties = 8
 
-// LostWithoutService warns of what an application asks for and does not get, since its driver has no Service. The fields are
-// those of the plan. It is empty if the driver has a Service.
+// LostWithoutService warns of what an application asks for and does not get because its driver has no Service. The fields
+// are those of the plan. It returns nothing if the driver has a Service.
 func LostWithoutService(plan submission.Plan, objects *submission.Objects) finding.List {
 	var found finding.List
 	if !plan.WithoutService {
@@ -92,7 +92,7 @@ func LostWithoutService(plan submission.Plan, objects *submission.Objects) findi
 	return found
 }
 
-// propertiesOfService returns the keys of what a plan says about the driver's Service.
+// propertiesOfService returns the keys of the properties of a plan that are about the driver's Service.
 func propertiesOfService(plan submission.Plan) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(plan.Properties)) {
@@ -103,7 +103,7 @@ func propertiesOfService(plan submission.Plan) []string {
 	return keys
 }
 
-// leadsToServer reports whether a Service leads to another port of the driver than that of its UI.
+// leadsToServer reports whether a Service leads to a port of the driver other than that of its UI.
 func leadsToServer(plan submission.Plan, objects *submission.Objects) bool {
 	ui := []string{cmp.Or(plan.Properties["spark.ui.port"], "4040"), "spark-ui"}
 	return slices.ContainsFunc(slices.Concat(objects.Before, objects.Owned), func(object submission.Object) bool {
@@ -114,7 +114,7 @@ func leadsToServer(plan submission.Plan, objects *submission.Objects) bool {
 	})
 }
 
-// istioFields returns the values of what may ask for Istio's sidecar in the driver, by field.
+// istioFields returns the values that may ask for Istio's sidecar in the driver, by field.
 func istioFields(plan submission.Plan) map[string]string {
 	fields := map[string]string{}
 	for _, kind := range []string{"label", "annotation"} {

@@ -10,42 +10,42 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Facts are what a status says beyond the record.
+// Facts are what a status shows besides the record.
 type Facts struct {
-	// Now is when it is said.
+	// Now is the time of the status write.
 	Now time.Time
-	// Policy is the application's.
+	// Policy is the policy of the application.
 	Policy lifecycle.Policy
-	// Obstacle says what keeps the driver from starting, or executors from it; nil where nothing is known to.
+	// Obstacle is what keeps the driver or its executors from starting; nil if none is known.
 	Obstacle *lifecycle.Cause
-	// Held says what the application waits for.
+	// Held is what the application waits for.
 	Held lifecycle.Held
-	// HeldBy names the driver Pod that is awaited to go, and says what keeps it; empty where that is not known.
+	// HeldBy names the driver Pod whose deletion is awaited, and what holds it up. It is empty if that is not known.
 	HeldBy string
 	// Warnings are sentences about what is not done as the spec asks.
 	Warnings []string
-	// ChangedLabels says how the labels and the owner of the driver Pod were changed; empty if they were not.
+	// ChangedLabels describes how the labels and the owner of the driver Pod were changed. It is empty if they were not.
 	ChangedLabels string
-	// SilentHandler names a handler that was asked for too long; empty where none was.
+	// SilentHandler names a handler whose answer is overdue. It is empty if there is none.
 	SilentHandler string
 	diagnosis.Delivery
-	// Created are the objects of the launch as the API server has them, the driver Pod among them. They are known in the
-	// write that records the launch, and in no other.
+	// Created are the objects of the launch as the API server returned them, the driver Pod among them. They are known only
+	// in the write that records the launch.
 	Created []submission.Object
-	// Executors are those of the current launch that are known of, by the names of their Pods, where the API shows them;
-	// nil while they are not known yet. One that is gone is among them for a while. They are gathered: news of them comes
-	// once a second, and with every transition.
+	// Executors are the known executors of the current launch by the names of their Pods, if the API shows them. It is nil
+	// while they are not known yet. It includes an executor for a while after its Pod is gone. Changes are collected: they
+	// are written once a second, and with every transition.
 	Executors map[string]Executor
 }
 
-// Executor is what was last seen of an executor Pod.
+// Executor is the last known state of an executor Pod.
 type Executor struct {
 	// ID is the number that the driver gave it, Spark's label spark-exec-id.
 	ID    string
 	Phase corev1.PodPhase
-	// Gone says that the Pod exists no more.
+	// Gone reports whether the Pod does not exist any more.
 	Gone bool
-	// ExitCode and Reason are the Spark container's, once it has ended; nil and empty before.
+	// ExitCode and Reason are those of the Spark container after its end; nil and empty before.
 	ExitCode *int32
 	Reason   string
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Functions is a Dialect as functions of the API's own types: A is the type of its applications, S that of its settings. Each
-// function is described by the method of Dialect that has its name.
+// Functions is a Dialect as functions of the API's own types. A is the type of its applications, S the type of its settings.
+// The method of Dialect with the same name describes each function.
 type Functions[A Application, S interface{ Common() Settings }] struct {
 	Policy   func(app A, settings S) lifecycle.Policy
 	Spec     func(app A) spec.Spec

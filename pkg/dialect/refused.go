@@ -5,7 +5,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Refused returns why a spec can never run: the first of what was found about it. It is nil if nothing was found.
+// Refused returns why a spec can never run: the first finding about it. It returns nil if there is none.
 func Refused(found finding.List) *lifecycle.Cause {
 	if len(found) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 
 const serviceAccountKey = "spark.kubernetes.authenticate.driver.serviceAccountName"
 
-// SetServiceAccount makes the driver of a plan run as an account of the operator's settings, unless a property or the
-// driver's template names one. It is set as the property, so that executors run as they do when a user sets it.
+// SetServiceAccount makes the driver of a plan use an account of the operator's settings, unless a property or the driver's
+// template names one. It sets the property, so that executors use the account as they do if a user sets the property.
 func SetServiceAccount(plan *submission.Plan, account string) {
 	template := plan.DriverTemplate
 	if account == "" || plan.Properties[serviceAccountKey] != "" || template != nil && accountOf(template.Spec) != "" {
@@ -22,8 +22,8 @@ func SetServiceAccount(plan *submission.Plan, account string) {
 	plan.Properties[serviceAccountKey] = account
 }
 
-// WarnOfUnnamedAccount warns of a driver for which no service account is named. Its namespace's default account has no rights
-// unless they were granted to it, and every Pod there that names none has them too.
+// WarnOfUnnamedAccount warns of a driver for which no service account is named. The default account of the namespace has no
+// rights unless they are granted to it. If they are, every Pod there that names no account has them, too.
 func WarnOfUnnamedAccount(driver *corev1.Pod, fields Fields) finding.List {
 	if accountOf(driver.Spec) != "" {
 		return nil

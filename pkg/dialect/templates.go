@@ -10,7 +10,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// RemoteTemplate is a pod template that a property names by a URL. Where nobody gives it, the plan is refused.
+// RemoteTemplate is a pod template that a property names by a URL. If its content is not set, the plan is refused.
 type RemoteTemplate struct {
 	URL string
 
@@ -19,7 +19,7 @@ type RemoteTemplate struct {
 
 var roles = []string{"driver", "executor"}
 
-// RemoteTemplates are those of a plan.
+// RemoteTemplates returns the remote templates of a plan.
 func RemoteTemplates(plan submission.Plan, fields Fields) []RemoteTemplate {
 	var remote []RemoteTemplate
 	for _, role := range roles {
@@ -40,7 +40,7 @@ func (r RemoteTemplate) ApplyTo(plan *submission.Plan, template *corev1.PodTempl
 	}
 }
 
-// Refuse returns why the template cannot be had, and what to do instead.
+// Refuse returns why the template is not available, and the remedy.
 func (r RemoteTemplate) Refuse(problem, remedy string) *finding.Finding {
 	return &finding.Finding{
 		Severity: finding.Error, Field: "spec.sparkConf." + templateKey(r.role), Value: r.URL, Message: problem,
@@ -48,7 +48,7 @@ func (r RemoteTemplate) Refuse(problem, remedy string) *finding.Finding {
 	}
 }
 
-// Found returns what was found in the template, by the property that names it.
+// Found returns the findings about the template, with the property that names it.
 func (r RemoteTemplate) Found(inTemplate finding.List) finding.List {
 	var found finding.List
 	for _, f := range inTemplate {
@@ -61,8 +61,8 @@ func (r RemoteTemplate) Found(inTemplate finding.List) finding.List {
 
 func templateKey(role string) string { return fmt.Sprintf("spark.kubernetes.%s.podTemplateFile", role) }
 
-// CheckTemplates has templates in the spec win over those that properties name, and refuses those that are files of
-// the operator: to run without one would run something else.
+// CheckTemplates lets templates in the spec win over those that properties name. It refuses templates that are files of the
+// operator: without them, the application would run differently.
 func CheckTemplates(plan submission.Plan, fields Fields) finding.List {
 	inline := map[string]*corev1.PodTemplateSpec{"driver": plan.DriverTemplate, "executor": plan.ExecutorTemplate}
 	var found finding.List
@@ -80,7 +80,7 @@ func CheckTemplates(plan submission.Plan, fields Fields) finding.List {
 	return found
 }
 
-// remote says that a template is not a file of whoever reads it.
+// remote reports whether a location is a URL, and not a local file.
 func remote(location string) bool {
 	scheme, _, absolute := strings.Cut(strings.ToLower(location), ":")
 	return absolute && !strings.Contains(scheme, "/") && scheme != "file" && scheme != "local"

@@ -9,8 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// CheckVolumes refuses volumes whose only source is misspelt. Kubernetes makes an empty directory of a volume without a
-// source, and what the application writes there is lost. field is the list's; unknownFields are what the decoder reports.
+// CheckVolumes refuses volumes whose only source is misspelt. Kubernetes makes a volume without a source an empty directory,
+// and what the application writes there is lost. field is the path of the list. unknownFields are the decoder's reports.
 func CheckVolumes(field string, volumes []corev1.Volume, unknownFields []string) finding.List {
 	var found finding.List
 	unknown := unknownByIndex(field, unknownFields)
@@ -24,7 +24,7 @@ func CheckVolumes(field string, volumes []corev1.Volume, unknownFields []string)
 	return found
 }
 
-// unknownByIndex returns what the decoder reports of the entries of a list, by their index. The first report of an entry
+// unknownByIndex returns the decoder's reports about the entries of a list, by their index. The first report about an entry
 // counts.
 func unknownByIndex(field string, unknownFields []string) map[string]string {
 	byIndex := map[string]string{}

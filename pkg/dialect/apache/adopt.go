@@ -14,13 +14,14 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// DriverLabels select the driver Pods of an application, whatever the operator is called that made them.
+// DriverLabels returns the selector of the driver Pods of an application, whatever the name of the operator that created
+// them.
 func DriverLabels(app *sparkv1.SparkApplication) string {
 	return "spark-role=driver," + LabelApplication + "=" + applicationLabel(app)
 }
 
-// PickDriver finds the driver of an inherited record's attempt among the driver Pods of an application. The others
-// have to go before the application goes on: one driver lives at a time.
+// PickDriver finds the driver of an inherited record's attempt among the driver Pods of an application. The others must be
+// gone before the application continues: only one driver may run at a time.
 func PickDriver(app *sparkv1.SparkApplication, record *v1alpha1.Record, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod) {
 	others = slices.Clone(pods)
 	slices.SortStableFunc(others, func(a, b corev1.Pod) int { return cmp.Compare(claim(app, record, &b), claim(app, record, &a)) })
@@ -30,16 +31,16 @@ func PickDriver(app *sparkv1.SparkApplication, record *v1alpha1.Record, pods []c
 	return &others[0], others[1:]
 }
 
-// claim says how likely a Pod is the driver of the current attempt; 0 stands for not at all.
+// claim returns how likely a Pod is the driver of the current attempt; 0 means that it is not.
 func claim(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.Pod) int {
 	launched := !lifecycle.CurrentState(record).Initializing()
-	unwritten := record.Acknowledged == 0 // by anybody: a Pod may be any attempt's
+	unwritten := record.Acknowledged == 0 // no operator wrote a status: the Pod may belong to any attempt
 	lives := pod.DeletionTimestamp == nil && !lifecycle.PodEnded(pod)
 	switch {
 	case !launched && pod.DeletionTimestamp != nil:
-		return 0 // an attempt that has yet to begin had better have one that stays
+		return 0 // an attempt that has not begun needs a Pod that stays
 	case !launched && !unwritten && !ofAttempt(app, record, pod):
-		return 0 // an earlier attempt's
+		return 0 // it belongs to an earlier attempt
 	case launched && ofAttempt(app, record, pod):
 		return 3
 	case lives:
@@ -49,7 +50,8 @@ func claim(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.P
 	}
 }
 
-// ofAttempt says that a Pod was made for the current attempt. Where the user gave all attempts one id, its age says so.
+// ofAttempt reports whether a Pod was created for the current attempt. If the user gave all attempts one ID, the age of the
+// Pod decides.
 func ofAttempt(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *corev1.Pod) bool {
 	if app.Spec.SparkConf["spark.app.id"] != "" {
 		return !pod.CreationTimestamp.Time.Before(record.Attempt.Since.Truncate(time.Second))
@@ -57,8 +59,8 @@ func ofAttempt(app *sparkv1.SparkApplication, record *v1alpha1.Record, pod *core
 	return pod.Labels[submission.LabelApplicationID] == Names(app, record.Attempt.ID).AppID
 }
 
-// Adopt gives an inherited record its launch. Where nobody wrote down that there is a driver, it does. A launch
-// without a driver has been released.
+// Adopt adds the launch to an inherited record. If the status does not show that a driver exists, Adopt records it. A launch
+// without a driver counts as released.
 func Adopt(
 	app *sparkv1.SparkApplication, defaults Defaults, record *v1alpha1.Record, driver *corev1.Pod,
 ) (*v1alpha1.Record, error) {
@@ -87,7 +89,7 @@ func Adopt(
 	return record, nil
 }
 
-// addLaunch names the launch in the transitions that came of it.
+// addLaunch adds the launch to the transitions that followed from it.
 func addLaunch(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; t.Attempt == record.Attempt.ID && !lifecycle.State(t.State).Initializing() {

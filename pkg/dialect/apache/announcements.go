@@ -10,8 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Announcements are the Kubernetes Events of the transitions that people look for, of those that a record has and the
-// one before it, which may be nil, has not.
+// Announcements returns the Kubernetes Events for the transitions that users look for: those that the record after has and
+// the record before has not. before may be nil.
 func Announcements(before, after *v1alpha1.Record) []dialect.Announcement {
 	var told int64
 	if before != nil {
@@ -30,7 +30,7 @@ func Announcements(before, after *v1alpha1.Record) []dialect.Announcement {
 	return made
 }
 
-// announced is what is said of a transition, and whether anything is.
+// announced returns the message of a transition, and whether the transition is worth a Kubernetes Event.
 func announced(transition v1alpha1.Transition) (message string, worth bool) {
 	switch state := lifecycle.State(transition.State); {
 	case state.Failure():

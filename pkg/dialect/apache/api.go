@@ -5,16 +5,16 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// API is spark.apache.org's.
+// API describes spark.apache.org.
 var API = &dialect.API{
 	GroupVersionKind: sparkv1.SchemeGroupVersion.WithKind("SparkApplication"),
 	Resource:         "sparkapplications",
 	Manifest:         "config/300-sparkapplication.yaml",
-	// The Apache operator's, so that whoever deletes an object that it left need not wait for it.
+	// It is the Apache operator's finalizer: an object that the operator left can be deleted without waiting for it.
 	Finalizer:        "sparkapplications.spark.apache.org/finalizer",
 	FinalizerFirst:   true,
 	LabelApplication: LabelApplication,
-	// Whatever the operator was called that made them.
+	// It matches whatever the name of the operator that created the Pods.
 	DriverSelector:   "spark-role=driver," + LabelOperator,
 	ExecutorSelector: "spark-role=executor," + LabelOperator,
 	Fields: dialect.Fields{

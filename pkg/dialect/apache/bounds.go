@@ -14,7 +14,8 @@ type bounds struct {
 	driverStart, executorStart, activeDeadline dialect.Bound
 }
 
-// boundsOf are the limits of an application: its own fields, else its annotations, else the operator's defaults.
+// boundsOf returns the limits of an application. Its own fields come first, then its annotations, then the operator's
+// defaults.
 func boundsOf(app *sparkv1.SparkApplication, defaults Defaults) bounds {
 	given, effective := timeoutConfig(app.Spec.ApplicationTolerations), sparkv1.ApplicationTimeoutConfig{}
 	if merged := tolerationsOf(app, defaults).ApplicationTimeoutConfig; merged != nil {
@@ -42,7 +43,7 @@ func timeoutConfig(tolerations *sparkv1.ApplicationTolerations) sparkv1.Applicat
 	return *tolerations.ApplicationTimeoutConfig
 }
 
-// boundContradictions speak of annotations over which a field of the spec wins, and of those that have no effect.
+// boundContradictions warns of annotations that a field of the spec overrides, and of annotations that have no effect.
 func boundContradictions(app *sparkv1.SparkApplication) finding.List {
 	const in = "spec.applicationTolerations.applicationTimeoutConfig."
 	given := timeoutConfig(app.Spec.ApplicationTolerations)

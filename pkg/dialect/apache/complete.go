@@ -7,7 +7,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Ingredients are what, besides the plan, decides what the objects of an attempt look like.
+// Ingredients returns what, besides the plan, the objects of an attempt depend on.
 func Ingredients(app *sparkv1.SparkApplication) any {
 	return struct {
 		ConfigMaps []*corev1.ConfigMap
@@ -19,7 +19,7 @@ func Ingredients(app *sparkv1.SparkApplication) any {
 	}
 }
 
-// Complete adds to the objects of an attempt the user's config maps and routes, and does to them what the Apache
+// Complete adds the user's config maps and routes to the objects of an attempt, and changes the objects as the Apache
 // operator does.
 func Complete(app *sparkv1.SparkApplication, objects *submission.Objects) error {
 	if err := CheckConfigMaps(app, objects).Err(); err != nil {

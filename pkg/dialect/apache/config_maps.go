@@ -16,8 +16,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// ConfigMaps are those that the user wants to exist before the driver. Of several of one name it is the last, which is
-// what the Apache operator leaves in the end.
+// ConfigMaps returns the config maps that the user wants to exist before the driver. If several have the same name, the last
+// one counts: the Apache operator leaves that one in the end.
 func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
 	last := lastOfName(app.Spec.ConfigMapSpecs)
 	configMaps := make([]*corev1.ConfigMap, 0, len(last))
@@ -36,7 +36,7 @@ func ConfigMaps(app *sparkv1.SparkApplication) []*corev1.ConfigMap {
 	return configMaps
 }
 
-// lastOfName says where in the list each name is last.
+// lastOfName returns the index of the last entry with each name.
 func lastOfName(specs []sparkv1.ConfigMapSpec) map[string]int {
 	last := map[string]int{}
 	for i, spec := range specs {
@@ -45,8 +45,8 @@ func lastOfName(specs []sparkv1.ConfigMapSpec) map[string]int {
 	return last
 }
 
-// CheckConfigMaps refuses config maps that cannot be made, and those in the place of one that the driver reads its
-// properties from: it would run with the user's.
+// CheckConfigMaps refuses config maps that cannot be created. It also refuses one with the name of the config map that holds
+// the driver's properties: the driver would run with the user's properties.
 func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects) finding.List {
 	var problems field.ErrorList
 	for i, spec := range app.Spec.ConfigMapSpecs {
@@ -68,7 +68,7 @@ func CheckConfigMaps(app *sparkv1.SparkApplication, objects *submission.Objects)
 	return foundBy(problems)
 }
 
-// foundBy are the findings of Kubernetes' own checks, in its words.
+// foundBy returns the findings of Kubernetes' own checks, in their words.
 func foundBy(problems field.ErrorList) finding.List {
 	var found finding.List
 	for _, problem := range problems {

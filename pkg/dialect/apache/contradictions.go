@@ -13,7 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// Contradictions returns what a spec says and does not get, since the value means nothing or another overrules it. The Apache operator runs such an application without a word, so it runs here too.
+// Contradictions returns the values of a spec that have no effect, because they are meaningless or another field overrides
+// them. The Apache operator runs such an application without a warning, so Firesteel runs it, too.
 func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 	found := slices.Concat(
 		queueContradictions(app.Labels),
@@ -35,14 +36,14 @@ func Contradictions(app *sparkv1.SparkApplication, defaults Defaults) finding.Li
 	return found
 }
 
-// warnIfNegative warns of a number below zero that counts as zero.
+// warnIfNegative warns of a negative number that counts as zero.
 func warnIfNegative(found *finding.List, field string, value *int64, means, remedy string) {
 	if value != nil && *value < 0 {
 		found.Warn(field, *value, means, remedy)
 	}
 }
 
-// queueContradictions warn of the queue for which the Apache operator makes a driver wait.
+// queueContradictions warns of the queue for which the Apache operator makes a driver wait.
 func queueContradictions(labels map[string]string) finding.List {
 	const label = "kueue.x-k8s.io/queue-name"
 	var found finding.List
@@ -54,7 +55,7 @@ func queueContradictions(labels map[string]string) finding.List {
 
 const sparkRRunner = "org.apache.spark.deploy.RRunner"
 
-// mainResourceContradictions warn of the main resource, for which mainResource has an order.
+// mainResourceContradictions warns of main resources that are not used: mainResource has an order.
 func mainResourceContradictions(spec sparkv1.ApplicationSpec) finding.List {
 	var found finding.List
 	if spec.Jars != "" && spec.PyFiles != "" {
@@ -83,8 +84,8 @@ func mainResourceContradictions(spec sparkv1.ApplicationSpec) finding.List {
 	return found
 }
 
-// propertyContradictions warn of properties that tell the driver how it was submitted, which the submission knows, and
-// of a memory that Spark reads in two ways: its scripts hand it to Java as it is written.
+// propertyContradictions warns of two kinds of properties. Some tell the driver how it was submitted, which the submission
+// knows. The other is a memory size that Spark reads in two ways: its scripts pass it to Java unchanged.
 func propertyContradictions(conf map[string]string) finding.List {
 	var found finding.List
 	for _, key := range []string{"spark.driver.host", "spark.kubernetes.resource.type", "spark.kubernetes.submitInDriver"} {
@@ -100,7 +101,7 @@ func propertyContradictions(conf map[string]string) finding.List {
 	return found
 }
 
-// configMapContradictions warn of config maps of one name, of which ConfigMaps makes the last.
+// configMapContradictions warns of config maps with the same name. ConfigMaps creates the last one.
 func configMapContradictions(specs []sparkv1.ConfigMapSpec) finding.List {
 	var found finding.List
 	last := lastOfName(specs)
@@ -141,7 +142,7 @@ func restartContradictions(given *sparkv1.RestartConfig, effective lifecycle.Res
 	return found
 }
 
-// timeoutContradictions say nothing of the other timeouts, which zero and less switch off in the Apache operator too.
+// timeoutContradictions ignores the other timeouts: zero and less disable them in the Apache operator, too.
 func timeoutContradictions(given *sparkv1.ApplicationTimeoutConfig) finding.List {
 	var found finding.List
 	if given != nil && given.ForceTerminationGracePeriodMillis != nil && *given.ForceTerminationGracePeriodMillis <= 0 {
@@ -159,7 +160,7 @@ func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, s
 	wanted := []struct {
 		field  string
 		number int32
-		// otherwise is what comes of an application that never has that many.
+		// otherwise is what happens to an application that never has that many.
 		otherwise string
 	}{
 		{in + "initExecutors", given.InitExecutors, "never counts as started"},
@@ -193,11 +194,11 @@ func executorContradictions(given *sparkv1.ExecutorInstanceConfig, most int64, s
 	return found
 }
 
-// mostExecutors is how many executors Spark asks for at the most, and the property that says so; below zero where
-// nothing bounds them.
+// mostExecutors returns the largest number of executors that Spark asks for, and the property that sets it. The number is
+// below zero if nothing bounds them.
 func mostExecutors(app *sparkv1.SparkApplication, defaults Defaults) (most int64, key string) {
 	key = "spark.executor.instances"
-	fallback := int64(2) // Spark's
+	fallback := int64(2) // the default of Spark
 	if strings.EqualFold(property(app, defaults, "spark.dynamicAllocation.enabled"), "true") {
 		key, fallback = "spark.dynamicAllocation.maxExecutors", -1
 	}

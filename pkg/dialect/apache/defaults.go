@@ -8,22 +8,22 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Defaults are the operator's settings for what applications leave out. They are not the application's spec: a change
-// of them is no edit of any application.
+// Defaults are the operator's settings for what applications leave out. They are not part of the application's spec: a
+// change of them does not count as an edit of any application.
 type Defaults struct {
 	dialect.Settings
-	// Image is used by applications that name none; {{SPARK_VERSION}} stands for the application's. Empty for
+	// Image is used by applications that name none. {{SPARK_VERSION}} stands for the version of the application. Empty means
 	// apache/spark:<sparkVersion>.
 	Image string
-	// Properties are Spark properties, below those of the application.
+	// Properties are Spark properties. Those of the application override them.
 	Properties map[string]string
-	// Tolerations are tolerations, below those of the application.
+	// Tolerations are tolerations. Those of the application override them.
 	Tolerations sparkv1.ApplicationTolerations
-	// ActiveDeadline bounds the time that all attempts of an application may take together; zero for no bound.
+	// ActiveDeadline bounds the time that all attempts of an application may take together. Zero means no bound.
 	ActiveDeadline time.Duration
 }
 
-// tolerationsOf are the application's tolerations over the operator's defaults.
+// tolerationsOf returns the application's tolerations, completed by the operator's defaults.
 func tolerationsOf(app *sparkv1.SparkApplication, defaults Defaults) sparkv1.ApplicationTolerations {
 	given, base := app.Spec.ApplicationTolerations, defaults.Tolerations
 	if given == nil {
@@ -32,7 +32,7 @@ func tolerationsOf(app *sparkv1.SparkApplication, defaults Defaults) sparkv1.App
 	return sparkv1.ApplicationTolerations{
 		RestartConfig:                restartOver(given.RestartConfig, base.RestartConfig),
 		ApplicationTimeoutConfig:     timeoutsOver(given.ApplicationTimeoutConfig, base.ApplicationTimeoutConfig),
-		InstanceConfig:               cmp.Or(given.InstanceConfig, base.InstanceConfig), // its fields mean nothing alone
+		InstanceConfig:               cmp.Or(given.InstanceConfig, base.InstanceConfig), // its fields have no meaning alone
 		ResourceRetainPolicy:         cmp.Or(given.ResourceRetainPolicy, given.ResourceRetentionPolicy, base.ResourceRetainPolicy),
 		ResourceRetainDurationMillis: cmp.Or(nilIfDefault(given.ResourceRetainDurationMillis), base.ResourceRetainDurationMillis),
 		TTLAfterStopMillis:           cmp.Or(nilIfDefault(given.TTLAfterStopMillis), base.TTLAfterStopMillis),
@@ -70,8 +70,8 @@ func timeoutsOver(given, base *sparkv1.ApplicationTimeoutConfig) *sparkv1.Applic
 	}
 }
 
-// nilIfDefault is a value that the application's author may have written. The API server writes -1 into what he left out, so
-// that -1 says nothing; what is further below zero says never.
+// nilIfDefault returns nil for -1, and any other value as it is. The API server writes -1 into a field that the user left
+// out, so -1 may not be the user's choice. A value below -1 means never.
 func nilIfDefault(millis *int64) *int64 {
 	if millis != nil && *millis == never {
 		return nil
@@ -79,7 +79,7 @@ func nilIfDefault(millis *int64) *int64 {
 	return millis
 }
 
-// property is a Spark property of the application, or else the operator's default; empty where neither has it.
+// property returns a Spark property of the application, or else the operator's default. It is empty if neither sets it.
 func property(app *sparkv1.SparkApplication, defaults Defaults, key string) string {
 	if value, set := app.Spec.SparkConf[key]; set {
 		return value

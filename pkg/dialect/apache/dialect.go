@@ -15,7 +15,7 @@ var New = dialect.Of(dialect.Functions[*sparkv1.SparkApplication, Defaults]{
 
 	Plan:        Plan,
 	Ingredients: func(app *sparkv1.SparkApplication, _ Defaults) any { return Ingredients(app) },
-	// The Apache operator's Pods have no label of an attempt but Spark's own.
+	// The only label of an attempt on the Apache operator's Pods is Spark's own.
 	AddLaunchLabels: func(*submission.Plan, string) {},
 	Complete: func(app *sparkv1.SparkApplication, _ Defaults, objects *submission.Objects) error {
 		return Complete(app, objects)

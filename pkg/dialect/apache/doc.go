@@ -1,5 +1,5 @@
-// Package apache translates between spark.apache.org and Firesteel's own notions: an application's spec to a
-// lifecycle policy and a submission plan, its record to the status that the Apache operator's clients read.
+// Package apache translates between spark.apache.org and Firesteel. It turns an application's spec into a lifecycle policy
+// and a submission plan. It turns a record into the status that the Apache operator's clients read.
 //
-// It is pure. What it mirrors is the Apache Spark Kubernetes operator.
+// It is pure. It mirrors the Apache Spark Kubernetes operator.
 package apache

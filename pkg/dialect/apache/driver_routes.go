@@ -20,12 +20,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// gatewayAPI is the version of the Gateway API that routes are made in.
+// gatewayAPI is the version of the Gateway API in which routes are created.
 var gatewayAPI = schema.GroupVersion{Group: "gateway.networking.k8s.io", Version: "v1"}
 
-// route is an entry of one of the three lists: a Service that selects the driver, and what leads to that Service.
+// route is an entry of one of the three lists: a Service that selects the driver, and the object that leads to that Service.
 type route struct {
-	// field is the entry's, and kind the one of what leads to the Service, as the fields of the entry spell it.
+	// field is the field of the entry. kind is the kind of the object that leads to the Service, as the fields of the entry
+	// spell it.
 	field, kind     string
 	serviceMetadata metav1.ObjectMeta
 	serviceSpec     corev1.ServiceSpec
@@ -34,14 +35,14 @@ type route struct {
 	spec            *runtime.RawExtension
 }
 
-// The kinds of what leads to a Service.
+// The kinds of objects that lead to a Service.
 const (
 	kindIngress = "ingress"
 	kindHTTP    = "httpRoute"
 	kindGRPC    = "grpcRoute"
 )
 
-// objectKinds are the Kubernetes kinds of what leads to a Service.
+// objectKinds are the Kubernetes kinds of the objects that lead to a Service.
 var objectKinds = map[string]string{kindIngress: "Ingress", kindHTTP: "HTTPRoute", kindGRPC: "GRPCRoute"}
 
 func routesOf(spec sparkv1.ApplicationSpec) []route {
@@ -67,8 +68,8 @@ func routesOf(spec sparkv1.ApplicationSpec) []route {
 	return routes
 }
 
-// missingInRoutes is the first field that the Apache operator wants to have and a route has not; empty where all are
-// there. It asks nothing of Ingresses.
+// missingInRoutes returns the first field that the Apache operator requires of a route and that is missing. It is empty if
+// no field is missing. The Apache operator requires nothing of Ingresses.
 func missingInRoutes(spec sparkv1.ApplicationSpec) string {
 	for _, r := range routesOf(spec) {
 		parents, given := r.decoded()["parentRefs"]
@@ -88,15 +89,15 @@ func missingInRoutes(spec sparkv1.ApplicationSpec) string {
 	return ""
 }
 
-// Routes are the objects by which the driver is reached from outside: the driver will own them. A name that is given
-// twice stands for one object, the first; UnsupportedFields says so where they differ.
+// Routes returns the objects by which the driver is reached from outside. The driver will own them. If a name is given
+// twice, the first entry is used. UnsupportedFields warns if the entries differ.
 func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submission.Object, error) {
 	var made []submission.Object
 	taken := map[string]bool{}
 	for _, r := range routesOf(app.Spec) {
 		service := r.service(app.Namespace)
 		if len(service.Spec.Selector) == 0 {
-			service.Spec.Selector = maps.Clone(objects.Driver.Labels) // its launch's label among them: no other driver's
+			service.Spec.Selector = maps.Clone(objects.Driver.Labels) // the label of the launch is one of them, so no other driver is selected
 		}
 		front, err := r.front(app.Namespace)
 		if err != nil {
@@ -115,7 +116,7 @@ func Routes(app *sparkv1.SparkApplication, objects *submission.Objects) ([]submi
 	return made, nil
 }
 
-// unsupportedInRoutes says what of the routes is not done as they ask.
+// unsupportedInRoutes returns what the routes ask for and Firesteel does not do.
 func unsupportedInRoutes(app *sparkv1.SparkApplication) finding.List {
 	var found finding.List
 	first := map[string]route{}
@@ -159,7 +160,7 @@ func (r route) service(namespace string) *corev1.Service {
 	}
 }
 
-// front is what leads to the Service.
+// front returns the object that leads to the Service.
 func (r route) front(namespace string) (submission.Object, error) {
 	switch {
 	case r.serviceMetadata.Name == "":
@@ -176,8 +177,8 @@ func (r route) front(namespace string) (submission.Object, error) {
 	}
 }
 
-// ingressIn is an Ingress that leads all requests to the Service where its spec has no rules. Unlike the Apache
-// operator's, it keeps the rest of the spec then.
+// ingressIn returns an Ingress. If its spec has no rules, it leads all requests to the Service. Unlike the Apache operator,
+// Firesteel then keeps the rest of the spec.
 func (r route) ingressIn(namespace string) (*networkingv1.Ingress, error) {
 	ingress := &networkingv1.Ingress{
 		TypeMeta:   metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "Ingress"},
@@ -205,8 +206,8 @@ func (r route) ingressIn(namespace string) (*networkingv1.Ingress, error) {
 	return ingress, nil
 }
 
-// routeIn is a route of the Gateway API that leads to the Service what matches, or everything, where its spec has no
-// rules.
+// routeIn returns a route of the Gateway API. If its spec has no rules, it leads the requests that match, or all requests,
+// to the Service.
 func (r route) routeIn(namespace, kind string, match map[string]any) (*unstructured.Unstructured, error) {
 	spec := r.decoded()
 	for _, field := range []string{"parentRefs", "rules"} {
@@ -237,7 +238,7 @@ func (r route) routeIn(namespace, kind string, match map[string]any) (*unstructu
 	return object, nil
 }
 
-// decoded is the spec of a route of the Gateway API. The CRD lets it be nothing but an object.
+// decoded returns the spec of a route of the Gateway API. The CRD ensures that it is an object.
 func (r route) decoded() map[string]any {
 	spec := map[string]any{}
 	if r.spec != nil {
@@ -262,7 +263,7 @@ func (r route) unnamed(part, kind string) error {
 	return &found
 }
 
-// metadataIn is what a user may say of an object of an attempt. The rest is the API server's to say.
+// metadataIn returns the metadata that a user may set on an object of an attempt. The API server sets the rest.
 func metadataIn(namespace string, given metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: given.Name, Namespace: namespace,
@@ -278,7 +279,8 @@ func identity(object submission.Object) string {
 	return object.GetObjectKind().GroupVersionKind().Kind + " " + object.GetName()
 }
 
-// NotInstalled says which kinds of objects were not made because the cluster does not have them. Empty ones don't count.
+// NotInstalled returns which kinds of objects were not created because the cluster does not have them. Empty strings are
+// ignored.
 func NotInstalled(kinds []string) []string {
 	var sentences []string
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {

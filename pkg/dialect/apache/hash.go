@@ -5,10 +5,10 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecOf returns the fields of an application that an attempt runs with: all but suspend and applicationTolerations, which act on
-// the current attempt.
+// SpecOf returns the fields of an application that an attempt runs with. These are all but suspend and
+// applicationTolerations, which act on the current attempt.
 func SpecOf(app *sparkv1.SparkApplication) spec.Spec {
-	// The status may speak of an edit that came after the launch: it does not say what generation was launched.
+	// The status may show the generation of an edit after the launch, so it does not show which generation was launched.
 	const observed = 0
 	return spec.Of(app, observed, func() any {
 		hashed := app.Spec

@@ -16,20 +16,21 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// HasForeignStatus says that somebody took care of an application: its status tells of it.
+// HasForeignStatus reports whether another operator has handled an application: its status is not empty.
 func HasForeignStatus(status sparkv1.ApplicationStatus) bool {
 	return status.CurrentState != nil || len(status.StateTransitionHistory) > 0 ||
 		status.CurrentAttemptSummary != nil || status.PreviousAttemptSummary != nil
 }
 
-// FinishedElsewhere says that an application has ended for good under another operator, and that nothing of it is left to come.
+// FinishedElsewhere reports whether an application has ended for good under another operator, and nothing is left to be done
+// for it.
 func FinishedElsewhere(app *sparkv1.SparkApplication, defaults Defaults) bool {
 	current := app.Status.CurrentState
 	return app.Status.Firesteel == nil && current != nil &&
 		current.CurrentStateSummary == string(lifecycle.ResourceReleased) && (Policy(app, defaults).TTL < 0 || app.DeletionTimestamp != nil)
 }
 
-// SameVisibleStatus says that two statuses show the same to the Apache operator's clients.
+// SameVisibleStatus reports whether two statuses show the same to the Apache operator's clients.
 func SameVisibleStatus(a, b sparkv1.ApplicationStatus) bool {
 	return equality.Semantic.DeepEqual(visible(a), visible(b))
 }
@@ -39,9 +40,9 @@ func visible(status sparkv1.ApplicationStatus) sparkv1.ApplicationStatus {
 	return status
 }
 
-// Inherit makes a record of the status that the Apache operator left, all of it told. The launch is left to Adopt. Of
-// a status that says nothing it makes the record of an application that was just created. It fails where the status
-// cannot be understood; to guess might run something twice.
+// Inherit makes a record of the status that the Apache operator left. All its transitions count as delivered. Adopt adds the
+// launch. An empty status becomes the record of an application that was just created. Inherit fails if it cannot understand
+// the status: a guess might run something twice.
 func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record, error) {
 	if !HasForeignStatus(app.Status) {
 		created, _ := lifecycle.Decide(nil, lifecycle.Policy{Suspend: true}, lifecycle.Observation{}, app.CreationTimestamp.Time)
@@ -66,13 +67,13 @@ func Inherit(app *sparkv1.SparkApplication, defaults Defaults) (*v1alpha1.Record
 	return record, nil
 }
 
-// known says that a state is one of the Apache operator's.
+// known reports whether a state is one of the Apache operator's.
 func known(state lifecycle.State) bool {
 	return state.Initializing() || state.Starting() || state.Running() || state.AttemptEnded() || state.Terminated()
 }
 
-// transitionsOf are the states in a status, in order. Whether the Apache operator trims the history, keeps the one of
-// the previous attempt apart or all in one, the keys count on.
+// transitionsOf returns the states in a status, in order. The Apache operator may trim the history, or store that of the
+// previous attempt separately. The keys count on in each case.
 func transitionsOf(status sparkv1.ApplicationStatus) ([]v1alpha1.Transition, error) {
 	shown := map[string]sparkv1.ApplicationState{}
 	if previous := status.PreviousAttemptSummary; previous != nil {
@@ -107,7 +108,8 @@ func transitionOf(key string, state sparkv1.ApplicationState) (v1alpha1.Transiti
 	}, nil
 }
 
-// upToPresent has the history end with the current state, which is all there is where the history was lost.
+// upToPresent checks that the history ends with the current state. If the history was lost, the current state is all there
+// is.
 func upToPresent(history []v1alpha1.Transition, current sparkv1.ApplicationState) ([]v1alpha1.Transition, error) {
 	if len(history) == 0 {
 		present, err := transitionOf("0", current)
@@ -119,7 +121,7 @@ func upToPresent(history []v1alpha1.Transition, current sparkv1.ApplicationState
 	return history, nil
 }
 
-// countAttempts says which attempt each transition belongs to: one begins wherever an initializing state does.
+// countAttempts sets the attempt of each transition. An attempt begins with each initializing state.
 func countAttempts(record *v1alpha1.Record, status sparkv1.ApplicationStatus) error {
 	record.Attempt = attemptOf(status.CurrentAttemptSummary)
 	switch {
@@ -154,7 +156,7 @@ func counted(summary *sparkv1.AttemptSummary) bool {
 	return summary != nil && summary.AttemptInfo != nil
 }
 
-// restarted says that the attempt cannot be the first, whose number need not be written.
+// restarted reports whether the attempt cannot be the first one. Only the number of the first attempt may be left out.
 func restarted(record *v1alpha1.Record, status sparkv1.ApplicationStatus) bool {
 	return status.PreviousAttemptSummary != nil || slices.ContainsFunc(record.Transitions, func(t v1alpha1.Transition) bool {
 		return t.State == string(lifecycle.ScheduledToRestart)

@@ -21,14 +21,14 @@ const (
 )
 
 const (
-	// maxAppID is the length from which on the Apache operator shortens an application's id.
+	// maxAppID is the length from which the Apache operator shortens an application's ID.
 	maxAppID = 46
 	// maxLabel is the length of a label value, a rule of Kubernetes.
 	maxLabel = 63
 )
 
-// Names are those that the Apache operator gives to the objects of an attempt. A user's spark.app.id takes the
-// place of the id, as there.
+// Names returns the names that the Apache operator gives to the objects of an attempt. As there, a user's spark.app.id
+// replaces the ID.
 func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
 	id := app.Spec.SparkConf[appIDKey]
 	if id == "" {
@@ -46,8 +46,8 @@ func Names(app *sparkv1.SparkApplication, attempt int64) submission.Names {
 	}
 }
 
-// shortened keeps a name that is short enough; of another it keeps 9 characters and adds 36 of a hash of what
-// identifies it.
+// shortened returns a name unchanged if it is short enough. From a longer name it keeps 9 characters and adds 36 of a hash
+// of what identifies it.
 func shortened(name string, limit int, identity ...string) string {
 	if len(name) <= limit {
 		return name
@@ -56,7 +56,7 @@ func shortened(name string, limit int, identity ...string) string {
 	return name[:9] + "-" + new(big.Int).SetBytes(digest[:]).Text(36)[:36]
 }
 
-// uniqueID stands for Spark's random uniqueID: the same for every try of the same attempt.
+// uniqueID replaces Spark's random uniqueID. It is the same for every try of the same attempt.
 func uniqueID(uid types.UID, attempt int64) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
 	return hex.EncodeToString(digest[:8])

@@ -26,15 +26,15 @@ const (
 // OperatorName is the value of LabelOperator, the Apache operator's default.
 const OperatorName = "spark-kubernetes-operator"
 
-// noJar is spark-submit's word for an application whose class the image has in its own jars.
+// noJar is spark-submit's word for an application whose class is in the jars of the image.
 const noJar = "spark-internal"
 
 const useDriverPodIPKey = "spark.kubernetes.executor.useDriverPodIP"
 
 const pythonRunner = "org.apache.spark.deploy.PythonRunner"
 
-// Plan is what an attempt of the application submits. It fails with what the Apache operator does and Firesteel
-// cannot, by the field's name.
+// Plan returns what an attempt of the application submits. It fails if the spec asks for something that the Apache operator
+// does and Firesteel cannot do. The error names the field.
 func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defaults) (submission.Plan, error) {
 	version := app.Spec.RuntimeVersions.SparkVersion
 	image := defaults.Image
@@ -54,7 +54,7 @@ func Plan(app *sparkv1.SparkApplication, attempt v1alpha1.Attempt, defaults Defa
 		ExecutorTemplate: template(app.Spec.ExecutorSpec),
 		DefaultImage:     submission.WithVersion(image, version),
 		Names:            Names(app, attempt.ID),
-		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
+		// It must be the same before and after the record was stored, in any time zone: the launch ID is a hash of the plan.
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
 	}
@@ -72,7 +72,7 @@ func checkVolumes(app *sparkv1.SparkApplication) finding.List {
 	return slices.Concat(check(API.Fields.DriverTemplate, app.Spec.DriverSpec), check(API.Fields.ExecutorTemplate, app.Spec.ExecutorSpec))
 }
 
-// unfitID refuses an id of the user's that could not begin the names of an attempt's objects.
+// unfitID refuses a user's ID that cannot begin the names of an attempt's objects.
 func unfitID(app *sparkv1.SparkApplication) finding.List {
 	id := app.Spec.SparkConf[appIDKey]
 	if id == "" || len(id) <= maxLabel && len(validation.IsDNS1123Subdomain(id)) == 0 {
@@ -84,8 +84,8 @@ func unfitID(app *sparkv1.SparkApplication) finding.List {
 	}}
 }
 
-// mainResource picks the main resource as the Apache operator does: a jar wins over Python and R, and
-// PythonRunner as main class takes the first Python file as the application and the rest as its modules.
+// mainResource picks the main resource as the Apache operator does. A jar wins over Python and R. With PythonRunner as the
+// main class, the first Python file is the application and the others are its modules.
 func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, pyFiles string) {
 	switch {
 	case spec.Jars != "":
@@ -102,8 +102,8 @@ func mainResource(spec sparkv1.ApplicationSpec) (resource submission.Resource, p
 	}
 }
 
-// properties are the Spark properties of an attempt. Some are the operator's and win; of the rest the application's
-// come before the operator's defaults, and those before the Apache operator's.
+// properties returns the Spark properties of an attempt. Those that only the operator can set win. Then come the
+// application's, then the operator's defaults, then the Apache operator's defaults.
 func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string) map[string]string {
 	conf, fixed := upstreamProperties(app, defaults), fixedProperties(app)
 	if dialect.WithoutService(app, defaults.Settings) {
@@ -114,19 +114,19 @@ func properties(app *sparkv1.SparkApplication, defaults Defaults, pyFiles string
 	maps.Copy(conf, specProperties(app, pyFiles))
 	maps.Copy(conf, app.Spec.SparkConf)
 	if _, named := conf[appNameKey]; !named {
-		delete(fixed, appNameKey) // the Apache operator leaves it to Spark then
+		delete(fixed, appNameKey) // the Apache operator leaves the name to Spark then
 	}
 	maps.Copy(conf, fixed)
 	return conf
 }
 
-// ofService reports whether a property says something only of a driver with a Service.
+// ofService reports whether a property has a meaning only for a driver with a Service.
 func ofService(key, _ string) bool {
 	return strings.HasPrefix(key, submission.ServicePrefix) || key == useDriverPodIPKey
 }
 
-// fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted, as
-// the Apache operator does; UnsupportedFields says that it has no effect.
+// fixedProperties are those that only the operator can set. A manifest that sets one is accepted, as in the Apache operator.
+// UnsupportedFields warns that it has no effect.
 func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
 	fixed := map[string]string{
 		"spark.kubernetes.namespace": app.Namespace,
@@ -140,7 +140,7 @@ func fixedProperties(app *sparkv1.SparkApplication) map[string]string {
 	return fixed
 }
 
-// specProperties are those that fields of the spec stand for.
+// specProperties returns the properties that fields of the spec stand for.
 func specProperties(app *sparkv1.SparkApplication, pyFiles string) map[string]string {
 	conf := map[string]string{
 		"spark.jars":           app.Spec.Jars,
@@ -166,7 +166,7 @@ func upstreamProperties(app *sparkv1.SparkApplication, defaults Defaults) map[st
 	return conf
 }
 
-// applicationLabel is the application's name, shortened where it is no label value otherwise.
+// applicationLabel returns the application's name. It is shortened if it is not a valid label value.
 func applicationLabel(app *sparkv1.SparkApplication) string {
 	return shortened(app.Name, maxLabel, app.Namespace, app.Name)
 }
@@ -178,9 +178,9 @@ func template(spec *sparkv1.PodSpecTemplate) *corev1.PodTemplateSpec {
 	return spec.PodTemplateSpec
 }
 
-// Decorate does to the objects of an attempt what the Apache operator does after Spark's builder: whatever the
-// driver owns carries the driver's labels, and no container of the driver may gain privileges unless its
-// template says so, or gives it more of them than Kubernetes lets be combined with that.
+// Decorate changes the objects of an attempt as the Apache operator does after Spark's builder. All objects that the driver
+// owns get the driver's labels. No container of the driver may gain privileges, with two exceptions: its template decides
+// it, or its template makes it privileged, which Kubernetes does not allow together with that.
 func Decorate(objects *submission.Objects) {
 	for _, owned := range objects.Owned {
 		labels := maps.Clone(objects.Driver.Labels)

@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// The Apache operator's defaults, in milliseconds where they are times.
+// The Apache operator's defaults. Times are in milliseconds.
 const (
 	defaultMaxRestartAttempts   = 3
 	defaultRestartBackoffMillis = 30_000
@@ -19,8 +19,8 @@ const (
 	never                       = -1
 )
 
-// Policy is what a spec says about the lifecycle. What it leaves out has the operator's defaults, and below them the
-// Apache operator's.
+// Policy returns what a spec asks of the lifecycle. What the spec leaves out comes from the operator's defaults, and then
+// from the Apache operator's.
 func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 	tolerations, bounds := tolerationsOf(app, defaults), boundsOf(app, defaults)
 	return lifecycle.Policy{
@@ -40,7 +40,7 @@ func Policy(app *sparkv1.SparkApplication, defaults Defaults) lifecycle.Policy {
 	}
 }
 
-// refused returns why a spec can never run, in the Apache operator's words where it has some.
+// refused returns why a spec can never run, in the Apache operator's words if it has some.
 func refused(app *sparkv1.SparkApplication) finding.List {
 	var found finding.List
 	if missing := missingInRoutes(app.Spec); missing != "" {
@@ -94,8 +94,8 @@ func timeouts(config *sparkv1.ApplicationTimeoutConfig, bounds bounds) lifecycle
 // sparksExecutors is how many executors Spark asks for if no property says so.
 const sparksExecutors = 2
 
-// executors are those that instanceConfig asks for. An annotation that bounds the wait for executors has them waited for if
-// no instanceConfig says how many.
+// executors returns the executors that instanceConfig asks for. If no instanceConfig gives a number, an annotation that
+// bounds the wait for executors makes the application wait for them.
 func executors(
 	app *sparkv1.SparkApplication, defaults Defaults, config *sparkv1.ExecutorInstanceConfig, bounds bounds,
 ) lifecycle.Executors {
@@ -123,10 +123,10 @@ func orDefault(value *int64, fallback int64) int64 {
 	return *value
 }
 
-// maxMillis keeps a wait that a user meant to be for ever from overflowing.
+// maxMillis prevents the overflow of a wait that a user meant to last for ever.
 const maxMillis = int64(100*365*24*time.Hour) / int64(time.Millisecond)
 
-// millis is never below never: all that is below zero means the same, and must not overflow either.
+// millis returns a duration that is not below never. All values below zero mean the same, and must not overflow either.
 func millis(value *int64, fallback int64) time.Duration {
 	return time.Duration(max(min(orDefault(value, fallback), maxMillis), never)) * time.Millisecond
 }

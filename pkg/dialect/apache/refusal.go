@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Refusals returns why a plan cannot be submitted, by the fields of the spec, or of the operator's defaults, that it came from.
+// Refusals returns why a plan cannot be submitted. The findings name the fields of the spec, or of the operator's defaults.
 func Refusals(err error, app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 	found := finding.Of(err)
 	for i := range found {
@@ -19,7 +19,7 @@ func Refusals(err error, app *sparkv1.SparkApplication, defaults Defaults) findi
 	return found
 }
 
-// place is where in a manifest, or beside it, a field of a plan comes from.
+// place returns where a field of a plan comes from, in the manifest or outside of it.
 func place(field string, app *sparkv1.SparkApplication, defaults Defaults) string {
 	key := strings.TrimPrefix(field, "spec.sparkConf.")
 	_, given := app.Spec.SparkConf[key]
@@ -47,7 +47,7 @@ func place(field string, app *sparkv1.SparkApplication, defaults Defaults) strin
 	}
 }
 
-// specFields are those that specProperties takes properties from.
+// specFields are the fields that specProperties reads.
 var specFields = map[string]string{
 	"spark.jars": "spec.jars", "spark.submit.pyFiles": "spec.pyFiles", "spark.files": "spec.files",
 }
@@ -57,7 +57,7 @@ var planFields = map[string]string{
 	"properties": "spec.sparkConf", "sparkVersion": "spec.runtimeVersions.sparkVersion", "namespace": "metadata.namespace",
 }
 
-// resourceField is the field that mainResource takes the main resource from.
+// resourceField is the field that mainResource reads the main resource from.
 func resourceField(spec sparkv1.ApplicationSpec) string {
 	switch {
 	case spec.Jars != "":

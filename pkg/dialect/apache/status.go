@@ -6,7 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Project writes a record into the fields that the Apache operator's clients read. Conditions are not touched.
+// Project writes a record into the fields that the Apache operator's clients read. It does not change conditions.
 func Project(status *sparkv1.ApplicationStatus, record *v1alpha1.Record) {
 	status.Firesteel = record
 	current := state(outbox.Current(record))

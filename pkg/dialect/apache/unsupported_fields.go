@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// UnsupportedFields returns what the spec asks for and Firesteel does not do. The application runs all the same; what would
-// run the wrong code is refused by Plan instead.
+// UnsupportedFields returns what the spec asks for and Firesteel does not do. The application runs anyway. If that would run
+// the wrong code, Plan refuses the application instead.
 func UnsupportedFields(app *sparkv1.SparkApplication) finding.List {
 	var found finding.List
 	version := app.Spec.RuntimeVersions.SparkVersion

@@ -8,7 +8,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// Warnings returns what is not done as the spec asks.
+// Warnings returns what Firesteel does not do as the spec asks.
 func Warnings(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 	found := slices.Concat(UnsupportedFields(app), Contradictions(app, defaults))
 	if edited(app) {
@@ -26,7 +26,7 @@ func Warnings(app *sparkv1.SparkApplication, defaults Defaults) finding.List {
 	return found
 }
 
-// edited says that the current attempt runs with another spec than the application now has.
+// edited reports whether the current attempt runs with another spec than the application has now.
 func edited(app *sparkv1.SparkApplication) bool {
 	record := app.Status.Firesteel
 	if app.Generation <= 1 || record == nil || record.Launch == nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 )
 
-// API is sparkoperator.k8s.io's.
+// API describes sparkoperator.k8s.io.
 var API = &dialect.API{
 	GroupVersionKind: v1beta2.SchemeGroupVersion.WithKind("SparkApplication"),
 	Resource:         "sparkapplications",
 	Manifest:         "config/300-sparkoperator-sparkapplication.yaml",
-	// The Kubeflow operator has none.
+	// The Kubeflow operator has no finalizer.
 	Finalizer:        "firesteel.dev/finalizer",
 	FinalizerFirst:   false,
 	FinishesRetained: true,

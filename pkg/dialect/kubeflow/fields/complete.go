@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Ingredients are what, besides the plan, decides what the objects of an attempt look like.
+// Ingredients returns what, besides the plan, the objects of an attempt depend on.
 func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any {
 	return struct {
 		Spec                      v1beta2.SparkApplicationSpec
@@ -27,7 +27,8 @@ func Ingredients(app *v1beta2.SparkApplication, defaults settings.Defaults) any 
 	}
 }
 
-// Complete does to the objects of an attempt what the Kubeflow operator and its webhook do, and adds theirs.
+// Complete changes the objects of an attempt as the Kubeflow operator and its webhook do, and adds the objects that they
+// create.
 func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	driverFirst(objects.Driver)
 	mutate(app, names.Driver, &objects.Driver.Spec, 0)
@@ -52,18 +53,18 @@ func Complete(app *v1beta2.SparkApplication, defaults settings.Defaults, objects
 	return addEndpoints(app, defaults, objects)
 }
 
-// driverFirst moves Spark's container, which comes last, before those of a template: kubectl logs shows the first.
+// driverFirst moves Spark's container, which is last, before those of a template: kubectl logs shows the first one.
 func driverFirst(pod *corev1.Pod) {
 	last := len(pod.Spec.Containers) - 1
 	pod.Spec.Containers = slices.Insert(pod.Spec.Containers[:last:last], 0, pod.Spec.Containers[last])
 }
 
-// mainContainer is Spark's, in a driver Pod that Complete has begun with.
+// mainContainer returns Spark's container in a driver Pod after driverFirst.
 func mainContainer(objects *submission.Objects) *corev1.Container {
 	return &objects.Driver.Spec.Containers[0]
 }
 
-// checkDriver refuses a limit of memory below what the driver requests.
+// checkDriver refuses a memory limit below what the driver requests.
 func checkDriver(app *v1beta2.SparkApplication, objects *submission.Objects) error {
 	resources := mainContainer(objects).Resources
 	limit, requested := resources.Limits[corev1.ResourceMemory], resources.Requests[corev1.ResourceMemory]
@@ -76,7 +77,8 @@ func checkDriver(app *v1beta2.SparkApplication, objects *submission.Objects) err
 	return nil
 }
 
-// NotInstalled says which kinds of objects were not made because the cluster does not have them. Empty ones don't count.
+// NotInstalled returns which kinds of objects were not created because the cluster does not have them. Empty strings are
+// ignored.
 func NotInstalled(kinds []string) []string {
 	var sentences []string
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(kinds))) {

@@ -11,8 +11,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// disruptionBudget keeps the driver from being evicted; nil where the spec does not ask for it, or the operator's
-// settings do not allow it.
+// disruptionBudget returns the budget that protects the driver from eviction. It returns nil if the spec does not ask for
+// it, or the operator's settings do not allow it.
 func disruptionBudget(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) submission.Object {
 	if !defaults.DriverPodDisruptionBudget || !isTrue(app.Spec.DriverPodDisruptionBudget) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// executorVariables are the environment variables that Spark gives to every executor, after those of the template: the
-// last of a name counts. The property spark.executorEnv is what comes after them, and holds plain values only.
+// executorVariables are the environment variables that Spark gives to every executor after those of the template. The last
+// variable with a name counts. The properties spark.executorEnv come after them, and hold plain values only.
 var executorVariables = []string{
 	"SPARK_USER", "SPARK_DRIVER_URL", "SPARK_EXECUTOR_CORES", "SPARK_EXECUTOR_MEMORY", "SPARK_APPLICATION_ID",
 	sparkConfDirVariable, "SPARK_EXECUTOR_ID", "SPARK_RESOURCE_PROFILE_ID",
@@ -23,7 +23,7 @@ var executorVariables = []string{
 // lastVariables are those that Spark gives to every executor after all others.
 var lastVariables = []string{"SPARK_EXECUTOR_POD_IP", "SPARK_EXECUTOR_POD_NAME", "SPARK_LOCAL_DIRS"}
 
-// setsLast says that Spark gives executors a variable after all that anybody else does.
+// setsLast reports whether Spark sets a variable of executors after all other sources.
 func (p properties) setsLast(name string) bool {
 	_, classPath := p["spark.executor.extraClassPath"]
 	_, secret := p[names.Executor.KubernetesProperty("secretKeyRef."+name)]
@@ -31,8 +31,8 @@ func (p properties) setsLast(name string) bool {
 		name == "SPARK_CLASSPATH" && classPath || secret
 }
 
-// setExecutorEnv sets the variables of the spec that cannot be in the template, since they take the place of one that
-// comes after it, or refer to one.
+// setExecutorEnv sets the variables of the spec that cannot be in the template. They replace a variable that comes after the
+// template, or refer to one.
 func (p properties) setExecutorEnv(environment []corev1.EnvVar) {
 	left := mostReferred
 	for i, variable := range environment {
@@ -49,14 +49,15 @@ func (p properties) setExecutorEnv(environment []corev1.EnvVar) {
 	}
 }
 
-// variableReference is what the kubelet replaces in values: a variable that comes before, and a dollar sign that is meant.
+// variableReference matches what the kubelet replaces in values: a reference to an earlier variable, and an escaped dollar
+// sign.
 var variableReference = regexp.MustCompile(`\$\$|\$\(([-._a-zA-Z0-9]+)\)`)
 
-// mostReferred bounds what references to references grow to. The driver's config map holds no more.
+// mostReferred bounds the length of expanded references. The driver's config map holds no more.
 const mostReferred = 1 << 20
 
-// withValues puts in the place of references to properties' variables what those say, as long as so many bytes are left:
-// Spark sets them in any order.
+// withValues replaces references to variables of properties by their values, as long as the bytes in left suffice: Spark
+// sets these variables in any order.
 func (p properties) withValues(value string, left *int) string {
 	return variableReference.ReplaceAllStringFunc(value, func(found string) string {
 		its, set := p[names.Executor.EnvironmentPrefix()+referred(found)]
@@ -67,12 +68,12 @@ func (p properties) withValues(value string, left *int) string {
 	})
 }
 
-// referred is the name of the variable that a reference is to.
+// referred returns the name of the variable in a reference.
 func referred(reference string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(reference, "$("), ")")
 }
 
-// unsupportedVariables warns of variables that executors get otherwise.
+// unsupportedVariables warns of variables whose value in executors comes from elsewhere.
 func unsupportedVariables(environment []corev1.EnvVar, p properties) finding.List {
 	var found finding.List
 	for i, variable := range environment {

@@ -5,12 +5,12 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/spec"
 )
 
-// SpecOf returns the fields of an application whose edit runs it anew, as in the Kubeflow operator.
+// SpecOf returns the fields of an application whose edit runs it again, as in the Kubeflow operator.
 func SpecOf(app *v1beta2.SparkApplication) spec.Spec {
 	return spec.Of(app, app.Status.ObservedGeneration, func() any { return runSpec(app.Spec) })
 }
 
-// runSpec returns the spec without suspend and timeToLiveSeconds, whose edit does not run the application anew.
+// runSpec returns the spec without suspend and timeToLiveSeconds: an edit of these does not run the application again.
 func runSpec(spec v1beta2.SparkApplicationSpec) v1beta2.SparkApplicationSpec {
 	spec.Suspend, spec.TimeToLiveSeconds = false, nil
 	return spec

@@ -15,8 +15,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// invalidForExecutors warns of what the API server refuses of every executor: none ever comes then, and nothing but the
-// driver's log says so. What depends on the cluster, as whether there is a priority class of a name, is not known here.
+// invalidForExecutors warns of fields for which the API server refuses every executor. No executor is created then, and only
+// the driver's log shows it. What depends on the cluster is not known here, for example whether a priority class exists.
 func invalidForExecutors(app *v1beta2.SparkApplication) finding.List {
 	var found finding.List
 	refuse := func(field, value, problem string) {
@@ -62,20 +62,20 @@ func invalidForExecutors(app *v1beta2.SparkApplication) finding.List {
 	return found
 }
 
-// isDevice reports whether a name is an extended resource's, or one of Kubernetes' own that a container may limit.
+// isDevice reports whether a name is an extended resource, or one of Kubernetes' own that a container may limit.
 func isDevice(name string) bool {
 	own := []string{"cpu", "memory", "ephemeral-storage"}
 	return slices.Contains(own, name) || strings.HasPrefix(name, "hugepages-") ||
 		strings.Contains(name, "/") && len(validation.IsQualifiedName(name)) == 0
 }
 
-// choice is a field that has one of some values; the first is none.
+// choice is a field that has one of some values. The first one stands for none.
 type choice struct {
 	what, given string
 	values      []string
 }
 
-// choicesOfExecutors are those of the template that executors are made from.
+// choicesOfExecutors returns the choices of the template that executors are made from.
 func choicesOfExecutors(template *corev1.PodTemplateSpec) []choice {
 	if template == nil {
 		return nil
@@ -87,7 +87,7 @@ func choicesOfExecutors(template *corev1.PodTemplateSpec) []choice {
 	}
 	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
 		of := fmt.Sprintf(" of container %q", container.Name)
-		if container.Name != main { // Spark sets its own container's
+		if container.Name != main { // Spark sets those of its own container
 			choices = append(choices, choice{"the imagePullPolicy" + of, string(container.ImagePullPolicy), []string{"", "Always", "IfNotPresent", "Never"}})
 		}
 		choices = append(choices, choice{"the terminationMessagePolicy" + of, string(container.TerminationMessagePolicy),
@@ -100,8 +100,8 @@ func choicesOfExecutors(template *corev1.PodTemplateSpec) []choice {
 	return choices
 }
 
-// intolerable says which field of a toleration the API server refuses, and why; the problem is empty where it refuses
-// none. What only some versions of Kubernetes have, Lt and Gt, is left to them.
+// intolerable returns the field of a toleration that the API server refuses, and why. The problem is empty if it refuses
+// none. Operators that only some versions of Kubernetes have, Lt and Gt, are not checked.
 func intolerable(t corev1.Toleration) (field, value, problem string) {
 	const exists, equal, less, greater = corev1.TolerationOpExists, corev1.TolerationOpEqual, corev1.TolerationOpLt, corev1.TolerationOpGt
 	effects := []corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}

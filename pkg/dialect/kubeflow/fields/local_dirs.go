@@ -11,17 +11,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// localDirPrefix begins the names of volumes that Spark takes for its scratch directories.
+// localDirPrefix begins the names of volumes that Spark uses as its scratch directories.
 const localDirPrefix = "spark-local-dir-"
 
-// localDir is a volume that Spark is told of by properties, and where it is mounted.
+// localDir is a volume that properties describe to Spark, and its mount.
 type localDir struct {
 	kind    string
 	mount   corev1.VolumeMount
 	options map[string]string
 }
 
-// setLocalDirs has Spark mount the volumes that it takes for its scratch directories.
+// setLocalDirs makes Spark mount the volumes that it uses as its scratch directories.
 func (p properties) setLocalDirs(r names.Role, app *v1beta2.SparkApplication) {
 	volumes := volumesByName(app)
 	for i, mount := range r.Pods(&app.Spec).VolumeMounts {
@@ -42,8 +42,8 @@ func (p properties) setLocalDirs(r names.Role, app *v1beta2.SparkApplication) {
 	}
 }
 
-// localDirOf is a scratch directory that properties can describe; nil for any other mount. The volume is the mount's, nil
-// if there is none.
+// localDirOf returns a scratch directory that properties can describe. It returns nil for any other mount. volume is the
+// volume of the mount, nil if there is none.
 func localDirOf(app *v1beta2.SparkApplication, volume *corev1.Volume, mount corev1.VolumeMount) *localDir {
 	if volume == nil || !isLocalDir(mount) ||
 		mount.SubPathExpr != "" || mount.MountPropagation != nil || strings.Contains(mount.Name, ".") {
@@ -82,7 +82,7 @@ func localDirOf(app *v1beta2.SparkApplication, volume *corev1.Volume, mount core
 
 func isLocalDir(mount corev1.VolumeMount) bool { return strings.HasPrefix(mount.Name, localDirPrefix) }
 
-// addLocalDirs gives a template the scratch directories that no properties can describe: Spark finds those that its
+// addLocalDirs adds to a template the scratch directories that no properties can describe: Spark uses those that its
 // container mounts already.
 func addLocalDirs(app *v1beta2.SparkApplication, r names.Role, pod *corev1.PodSpec, at int) {
 	volumes, added := volumesByName(app), volumesOf(pod)

@@ -14,7 +14,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Where the configuration of Spark's metrics and of Prometheus' exporter is mounted.
+// The paths at which the configuration of Spark's metrics and of Prometheus' exporter is mounted.
 const (
 	metricsDir        = "/etc/metrics/conf"
 	metricsProperties = "metrics.properties"
@@ -23,23 +23,23 @@ const (
 
 const metricsField = "spec.monitoring"
 
-// defaultMetrics has Spark show its metrics and the JVM's as JMX beans.
+// defaultMetrics makes Spark show its metrics and the JVM's as JMX beans.
 //
 //go:embed monitoring/metrics.properties
 var defaultMetrics string
 
-// defaultExporter has the exporter make of these beans the metrics under whose names dashboards know Spark's.
+// defaultExporter makes the exporter turn these beans into metrics with the names that dashboards use for Spark's metrics.
 //
 //go:embed monitoring/prometheus.yaml
 var defaultExporter string
 
-// monitors says that a spec asks for metrics. Unlike in the Kubeflow operator it may ask for Spark's alone.
+// monitors reports whether a spec asks for metrics. Unlike in the Kubeflow operator, it may ask for Spark's metrics only.
 func monitors(app *v1beta2.SparkApplication) bool {
 	given := app.Spec.Monitoring
 	return given != nil && (given.Prometheus != nil || given.MetricsProperties != "" || given.MetricsPropertiesFile != "")
 }
 
-// exposes says that the metrics of a role are exposed.
+// exposes reports whether the metrics of a role are exposed.
 func exposes(app *v1beta2.SparkApplication, r names.Role) bool {
 	if !monitors(app) {
 		return false
@@ -50,7 +50,7 @@ func exposes(app *v1beta2.SparkApplication, r names.Role) bool {
 	return app.Spec.Monitoring.ExposeExecutorMetrics
 }
 
-// hasMetricsConfigMap says that not all of the configuration is in the image.
+// hasMetricsConfigMap reports whether a part of the configuration is not in the image.
 func hasMetricsConfigMap(app *v1beta2.SparkApplication) bool { return len(metricsData(app)) > 0 }
 
 func metricsData(app *v1beta2.SparkApplication) map[string]string {
@@ -68,7 +68,7 @@ func metricsData(app *v1beta2.SparkApplication) map[string]string {
 	return data
 }
 
-// metricsConfigMap is the config map of an application that asks for metrics; nil where it needs none.
+// metricsConfigMap returns the config map of an application that asks for metrics; nil if it needs none.
 func metricsConfigMap(app *v1beta2.SparkApplication) submission.Object {
 	data := metricsData(app)
 	if len(data) == 0 {
@@ -83,7 +83,7 @@ func metricsConfigMap(app *v1beta2.SparkApplication) submission.Object {
 	}
 }
 
-// setMonitoring sets what has Spark tell its metrics. The Java agent is added to whatever options there are.
+// setMonitoring sets the properties that make Spark report its metrics. The Java agent is added to the existing options.
 func (p properties) setMonitoring(app *v1beta2.SparkApplication) {
 	if !monitors(app) {
 		return

@@ -2,7 +2,7 @@ package fields
 
 import "github.com/firesteel-dev/firesteel/pkg/dialect"
 
-// Paths are the fields that messages of all dialects name.
+// Paths are the paths of the fields that messages of all dialects name.
 var Paths = dialect.Fields{
 	ServiceAccount:   "spec.driver.serviceAccount",
 	DriverTemplate:   "spec.driver.template",

@@ -18,8 +18,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// Plan is what an attempt of the application submits. It fails with what the Kubeflow operator does and Firesteel
-// cannot, by the field's name.
+// Plan returns what an attempt of the application submits. It fails if the spec asks for something that the Kubeflow
+// operator does and Firesteel cannot do. The error names the field.
 func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults settings.Defaults) (submission.Plan, error) {
 	own := names.OfAttempt(app, attempt.ID)
 	p := propertiesOf(app, defaults)
@@ -35,7 +35,7 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 		DriverTemplate:   driverTemplate(app),
 		ExecutorTemplate: executorTemplate(app),
 		Names:            own,
-		// The same before and after the record was stored, in whatever zone: the launch id is a hash of the plan.
+		// It must be the same before and after the record was stored, in any time zone: the launch ID is a hash of the plan.
 		SubmitTime:     attempt.Since.UTC().Truncate(time.Microsecond),
 		WithoutService: dialect.WithoutService(app, defaults.Settings),
 	}
@@ -47,12 +47,12 @@ func Plan(app *v1beta2.SparkApplication, attempt v1alpha1.Attempt, defaults sett
 	return plan, slices.Concat(checkSpec(app), checkHostname(app, plan), besideRemoteTemplates(app, plan), dialect.CheckTemplates(plan, Paths)).Err()
 }
 
-// mainResource is what runs. Its suffix says in which language: Spark goes by that, too.
+// mainResource returns the file that runs. Its suffix determines the language, as in Spark.
 func mainResource(spec v1beta2.SparkApplicationSpec) submission.Resource {
 	return submission.Resource{URI: spec.MainApplicationFile}
 }
 
-// besideRemoteTemplates refuses templates that properties name by a URL where fields need one of their own.
+// besideRemoteTemplates refuses templates that properties name by a URL if fields need a template of their own.
 func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) finding.List {
 	var found finding.List
 	made := map[names.Role]*corev1.PodTemplateSpec{names.Driver: plan.DriverTemplate, names.Executor: plan.ExecutorTemplate}
@@ -66,8 +66,8 @@ func besideRemoteTemplates(app *v1beta2.SparkApplication, plan submission.Plan) 
 	return found
 }
 
-// checkHostname refuses a variable that would come after submission.Build's, with which executors would not find a driver
-// without a Service.
+// checkHostname refuses a variable that would override the one of submission.Build. With another value, executors would not
+// find a driver without a Service.
 func checkHostname(app *v1beta2.SparkApplication, plan submission.Plan) finding.List {
 	var found finding.List
 	for i, variable := range app.Spec.Driver.Env {
@@ -106,8 +106,8 @@ func checkSpec(app *v1beta2.SparkApplication) finding.List {
 	return found
 }
 
-// checkExecutorMetadata refuses labels and annotations with which the API server would refuse all executors, for as long
-// as the driver asks for them. Of the driver submission.Build refuses them.
+// checkExecutorMetadata refuses labels and annotations for which the API server would refuse all executors, as long as the
+// driver asks for them. submission.Build checks those of the driver.
 func checkExecutorMetadata(spec v1beta2.ExecutorSpec) finding.List {
 	var found finding.List
 	refuse := func(field, value, problem string, problems []string) {

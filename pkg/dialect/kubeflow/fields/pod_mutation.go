@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/quantity"
 )
 
-// Where the config maps of an application are mounted, and the environment variables that say so.
+// The paths at which the config maps of an application are mounted, and the environment variables with these paths.
 const (
 	sparkConfDir          = "/etc/spark/conf"
 	sparkConfDirVariable  = "SPARK_CONF_DIR"
@@ -23,14 +23,14 @@ const (
 	hadoopConfDirVariable = "HADOOP_CONF_DIR"
 )
 
-// podMutation does to a Pod what the Kubeflow operator's webhook did to those that Spark made: to the driver's own, and to
-// the template of the executors'.
+// podMutation changes a Pod as the Kubeflow operator's webhook changed the Pods that Spark made. It applies to the driver's
+// Pod, and to the template of the executors.
 type podMutation struct {
 	app  *v1beta2.SparkApplication
 	role names.Role
 	spec *v1beta2.SparkPodSpec
 	pod  *corev1.PodSpec
-	// at is where in the Pod Spark's container is.
+	// at is the index of Spark's container in the Pod.
 	at int
 	// given are the volumes of spec.volumes, by name.
 	given map[string]*corev1.Volume
@@ -38,7 +38,7 @@ type podMutation struct {
 	added podVolumes
 }
 
-// mutate does it all, in the webhook's order.
+// mutate makes all changes, in the webhook's order.
 func mutate(app *v1beta2.SparkApplication, r names.Role, pod *corev1.PodSpec, at int) {
 	d := &podMutation{
 		app: app, role: r, spec: r.Pods(&app.Spec), pod: pod, at: at,
@@ -67,8 +67,8 @@ func (d *podMutation) environment() {
 	d.main().EnvFrom = append(d.main().EnvFrom, deepCopies(d.spec.EnvFrom)...)
 }
 
-// setEnv sets a variable in place of what the container has under that name, since the API server warns of a name that
-// comes twice.
+// setEnv sets a variable in place of the container's variable with that name: the API server warns of a name that occurs
+// twice.
 func (d *podMutation) setEnv(name, value string) {
 	main, set := d.main(), corev1.EnvVar{Name: name, Value: value}
 	same := func(v corev1.EnvVar) bool { return v.Name == name }
@@ -86,7 +86,8 @@ func (d *podMutation) hadoopConfigMap() {
 	}
 }
 
-// sparkConfigMap says to executors by a property where it is: Spark's own variable would come after the template's.
+// sparkConfigMap mounts the config map. Executors get its path by a property: Spark's own variable would come after the
+// template's.
 func (d *podMutation) sparkConfigMap() {
 	if name := d.app.Spec.SparkConfigMap; name != "" {
 		d.mountConfigMap("spark-configmap-volume", name, sparkConfDir)
@@ -108,7 +109,7 @@ func (d *podMutation) mountConfigMap(volume, name, path string) {
 	d.mount(corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true})
 }
 
-// secrets mounts those from whose names Spark makes no names of volumes.
+// secrets mounts the secrets whose names Spark cannot use in the names of volumes.
 func (d *podMutation) secrets() {
 	for _, secret := range d.spec.Secrets {
 		if mountedBySpark(secret) {
@@ -121,13 +122,13 @@ func (d *podMutation) secrets() {
 	}
 }
 
-// mountedBySpark says that Spark can mount a secret: it names the volume after it.
+// mountedBySpark reports whether Spark can mount a secret: Spark derives the name of the volume from it.
 func mountedBySpark(secret v1beta2.SecretInfo) bool {
 	return len(validation.IsDNS1123Label(secret.Name+"-volume")) == 0
 }
 
-// volumes adds those of the application's that are mounted, by Spark's container or by another of the spec's. Spark has
-// its scratch directories already.
+// volumes adds the volumes of the application that Spark's container or another container of the spec mounts. Spark has its
+// scratch directories already.
 func (d *podMutation) volumes() {
 	scratch := map[string]bool{}
 	for _, mount := range d.spec.VolumeMounts {
@@ -176,13 +177,13 @@ func (d *podMutation) network() {
 	}
 }
 
-// containers adds init containers and sidecars; these come after Spark's container.
+// containers adds init containers and sidecars. The sidecars come after Spark's container.
 func (d *podMutation) containers() {
 	d.pod.InitContainers = withAll(d.pod.InitContainers, d.spec.InitContainers)
 	d.pod.Containers = withAll(d.pod.Containers, d.spec.Sidecars)
 }
 
-// withAll adds containers, but none whose name and image another has already.
+// withAll adds containers, except those whose name and image another container has already.
 func withAll(containers, added []corev1.Container) []corev1.Container {
 	type nameAndImage struct{ name, image string }
 	taken := map[nameAndImage]bool{}
@@ -202,7 +203,7 @@ func withAll(containers, added []corev1.Container) []corev1.Container {
 func (d *podMutation) scheduling() {
 	if class := priorityClass(d.app, d.spec); class != "" {
 		d.pod.PriorityClassName = class
-		// Which the API server fills in by the class.
+		// The API server derives both from the class.
 		d.pod.Priority, d.pod.PreemptionPolicy = nil, nil
 	}
 	if len(d.spec.NodeSelector) > 0 {
@@ -220,7 +221,7 @@ func (d *podMutation) scheduling() {
 	}
 }
 
-// priorityClass is the one of a role, or else the batch scheduler's.
+// priorityClass returns the priority class of a role, or else the batch scheduler's.
 func priorityClass(app *v1beta2.SparkApplication, spec *v1beta2.SparkPodSpec) string {
 	if spec.PriorityClassName != "" || app.Spec.BatchSchedulerOptions == nil {
 		return spec.PriorityClassName
@@ -228,7 +229,7 @@ func priorityClass(app *v1beta2.SparkApplication, spec *v1beta2.SparkPodSpec) st
 	return app.Spec.BatchSchedulerOptions.PriorityClassName
 }
 
-// resources sets devices, and what memory limits the driver. Spark limits executors to what they request.
+// resources sets devices, and the memory limit of the driver. Spark limits executors to what they request.
 func (d *podMutation) resources() {
 	if limit, err := memoryLimit(d.spec.MemoryLimit); err == nil && d.role == names.Driver && !limit.IsZero() {
 		d.limit(corev1.ResourceMemory, limit)
@@ -259,8 +260,7 @@ func (d *podMutation) metrics() {
 	}
 }
 
-// security replaces security contexts. What Spark says of the container's privileges stays where the spec says nothing
-// of them.
+// security replaces security contexts. If the spec does not set the container's privileges, Spark's values stay.
 func (d *podMutation) security() {
 	if given := d.spec.SecurityContext; given != nil {
 		before := d.main().SecurityContext
@@ -275,7 +275,7 @@ func (d *podMutation) security() {
 	}
 }
 
-// privileged says that Kubernetes lets a container's processes gain privileges whatever else is said.
+// privileged reports whether Kubernetes lets a container's processes gain privileges whatever else is set.
 func privileged(context *corev1.SecurityContext) bool {
 	added := []corev1.Capability(nil)
 	if context.Capabilities != nil {
@@ -284,7 +284,7 @@ func privileged(context *corev1.SecurityContext) bool {
 	return isTrue(context.Privileged) || slices.Contains(added, "CAP_SYS_ADMIN")
 }
 
-// ending sets what says how the Pod is stopped.
+// ending sets the fields that control how the Pod is stopped.
 func (d *podMutation) ending() {
 	if seconds := d.spec.TerminationGracePeriodSeconds; seconds != nil {
 		period := *seconds
@@ -301,7 +301,7 @@ func (d *podMutation) ending() {
 
 func isTrue(value *bool) bool { return value != nil && *value }
 
-// deepCopies are copies that share nothing.
+// deepCopies returns copies that share nothing with the originals.
 func deepCopies[T any, P interface {
 	*T
 	DeepCopyInto(*T)
@@ -313,7 +313,7 @@ func deepCopies[T any, P interface {
 	return copies
 }
 
-// memoryLimit reads a limit, which may be in Java's units or in Kubernetes'; zero for none.
+// memoryLimit parses a limit, which may be in Java's units or in Kubernetes' units. It returns zero for none.
 func memoryLimit(text string) (resource.Quantity, error) {
 	if text == "" {
 		return resource.Quantity{}, nil

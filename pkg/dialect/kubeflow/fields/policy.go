@@ -14,13 +14,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// defaultRetryInterval is the Kubeflow operator's, in seconds.
+// defaultRetryInterval is the Kubeflow operator's default, in seconds.
 const defaultRetryInterval = 5
 
-// never is a time that does not come.
+// never is a duration that does not end.
 const never = -1 * time.Second
 
-// Policy is what a spec says about the lifecycle. The Kubeflow operator bounds no wait and keeps every driver Pod until
+// Policy returns what a spec asks of the lifecycle. The Kubeflow operator bounds no wait and retains every driver Pod until
 // the next run or the application's deletion. Annotations and the operator's settings bound waits.
 func Policy(app *v1beta2.SparkApplication, defaults settings.Defaults) lifecycle.Policy {
 	driver := boundOf(app, dialect.AnnotationDriverStart, "driver-start-timeout", defaults.DriverStartTimeout)
@@ -52,12 +52,12 @@ func Policy(app *v1beta2.SparkApplication, defaults settings.Defaults) lifecycle
 	}
 }
 
-// boundOf is a time limit of an application: its annotation's, else the setting's.
+// boundOf returns a time limit of an application: its annotation's, else the setting's.
 func boundOf(app *v1beta2.SparkApplication, annotation, setting string, limit time.Duration) dialect.Bound {
 	return dialect.BoundOf(app, annotation, dialect.Bound{Limit: limit, Source: setting + " of the ConfigMap config-kubeflow"})
 }
 
-// wantedExecutors are those that a run waits for, if there is a limit to that.
+// wantedExecutors returns the executors that a run waits for, if that wait has a limit.
 func wantedExecutors(app *v1beta2.SparkApplication, defaults settings.Defaults, limit time.Duration) lifecycle.Executors {
 	if limit <= 0 {
 		return lifecycle.Executors{}
@@ -66,8 +66,8 @@ func wantedExecutors(app *v1beta2.SparkApplication, defaults settings.Defaults, 
 	return lifecycle.Executors{Init: dialect.WantedExecutors(func(key string) string { return properties[key].value }, 0)}
 }
 
-// executorsWithin is how long a run may be without executors before that is told. How many there are of dynamic allocation
-// is Spark's own choice.
+// executorsWithin returns how long a run may be without executors before that is reported. With dynamic allocation, Spark
+// chooses their number.
 func executorsWithin(app *v1beta2.SparkApplication) time.Duration {
 	dynamic := app.Spec.DynamicAllocation
 	if dynamic != nil && dynamic.Enabled || strings.EqualFold(app.Spec.SparkConf["spark.dynamicAllocation.enabled"], "true") {
@@ -76,7 +76,8 @@ func executorsWithin(app *v1beta2.SparkApplication) time.Duration {
 	return 2 * time.Minute
 }
 
-// restart bounds retries after a failed run and after a failed submission apart. What succeeded is run again at once.
+// restart bounds retries after a failed run and after a failed submission separately. An application that succeeded runs
+// again at once.
 func restart(policy v1beta2.RestartPolicy) lifecycle.Restart {
 	result := lifecycle.Restart{
 		Policy:              lifecycle.RestartNever,
@@ -121,13 +122,13 @@ func timeToLive(given *int64, defaults settings.Defaults) time.Duration {
 	}
 }
 
-// inSeconds is a duration that is neither below zero nor too long to count with.
+// inSeconds returns a duration that is neither negative nor large enough to overflow.
 func inSeconds(number int64) time.Duration {
 	const most = math.MaxInt32 // 68 years
 	return time.Duration(max(0, min(number, most))) * time.Second
 }
 
-// mainContainerName is the name of Spark's container, which a template may give.
+// mainContainerName returns the name of Spark's container, which a template may set.
 func mainContainerName(app *v1beta2.SparkApplication) string {
 	template := app.Spec.Driver.Template
 	if template == nil {

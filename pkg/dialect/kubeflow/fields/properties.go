@@ -15,7 +15,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/settings"
 )
 
-// Spark properties that more than one file speaks of.
+// Spark properties that more than one file uses.
 const (
 	appNameKey         = "spark.app.name"
 	namespaceKey       = "spark.kubernetes.namespace"
@@ -30,13 +30,13 @@ const (
 	pythonVersionField = "spec.pythonVersion"
 )
 
-// Property is the value of a Spark property, and where it comes from: a field, or the operator's settings.
+// property is the value of a Spark property, and its source: a field, or the operator's settings.
 type property struct{ value, field string }
 
-// properties are Spark properties. What is set later wins, as on a command line.
+// properties are Spark properties. A later value wins, as on a command line.
 type properties map[string]property
 
-// set sets a property where the field says something.
+// set sets a property if the field is set.
 func (p properties) set(key, value, field string) {
 	if value != "" {
 		p[key] = property{value, field}
@@ -60,14 +60,14 @@ func (p properties) setList(key string, values []string, field string) {
 	p.set(key, strings.Join(values, ","), field)
 }
 
-// setAll sets a property for each entry of a map, whatever its value.
+// setAll sets a property for each entry of a map, also if its value is empty.
 func (p properties) setAll(prefix string, values map[string]string, field string) {
 	for key, value := range values {
 		p[prefix+key] = property{value, field + "." + key}
 	}
 }
 
-// values are the properties themselves.
+// values returns the properties without their sources.
 func (p properties) values() map[string]string {
 	values := make(map[string]string, len(p))
 	for key, its := range p {
@@ -76,7 +76,7 @@ func (p properties) values() map[string]string {
 	return values
 }
 
-// propertiesOf are the Spark properties of an application, in the order of the Kubeflow operator's command line.
+// propertiesOf returns the Spark properties of an application, in the order of the Kubeflow operator's command line.
 func propertiesOf(app *v1beta2.SparkApplication, defaults settings.Defaults) properties {
 	p := properties{}
 	for key, value := range defaults.Properties {
@@ -118,7 +118,7 @@ func (p properties) setConf(spec v1beta2.SparkApplicationSpec) {
 	p.setAll("spark.hadoop.", spec.HadoopConf, "spec.hadoopConf")
 }
 
-// setRole sets what driver and executors have alike.
+// setRole sets the properties that driver and executors have in common.
 func (p properties) setRole(r names.Role, app *v1beta2.SparkApplication) {
 	spec := r.Pods(&app.Spec)
 	p.set(r.KubernetesProperty("container.image"), app.Spec.Image, "spec.image")
@@ -142,8 +142,8 @@ func (p properties) setRole(r names.Role, app *v1beta2.SparkApplication) {
 	p.setEscalation(r, spec.SecurityContext)
 }
 
-// setCores sets the cores. A fraction of one, which older manifests have, is what the Pod requests: tasks run in whole
-// cores.
+// setCores sets the cores. Older manifests have a fraction of one core: then the Pod requests that fraction, and tasks get a
+// whole core.
 func (p properties) setCores(r names.Role, spec *v1beta2.SparkPodSpec) {
 	if cores := spec.Cores; cores != nil {
 		whole := int64(*cores)
@@ -156,13 +156,14 @@ func (p properties) setCores(r names.Role, spec *v1beta2.SparkPodSpec) {
 	p.set(r.KubernetesProperty("request.cores"), spec.CoreRequest, r.Field("coreRequest"))
 }
 
-// secretVariables are the environment variables that lead to the keys of secrets of some types.
+// secretVariables are the environment variables with the paths of the keys of secrets, by type.
 var secretVariables = map[v1beta2.SecretType]struct{ variable, key string }{
 	v1beta2.GCPServiceAccountSecret:     {"GOOGLE_APPLICATION_CREDENTIALS", "key.json"},
 	v1beta2.HadoopDelegationTokenSecret: {"HADOOP_TOKEN_FILE_LOCATION", "hadoop.token"},
 }
 
-// setSecrets sets the secrets that Spark can mount: by their names' volumes. dressing.secrets mounts the others.
+// setSecrets sets the secrets that Spark can mount: their names fit into names of volumes. podMutation.secrets mounts the
+// others.
 func (p properties) setSecrets(r names.Role, secrets []v1beta2.SecretInfo) {
 	for i, secret := range secrets {
 		field := r.Field(fmt.Sprintf("secrets[%d]", i))
@@ -175,7 +176,7 @@ func (p properties) setSecrets(r names.Role, secrets []v1beta2.SecretInfo) {
 	}
 }
 
-// setEscalation sets whether processes may gain privileges, which Spark 4.3 forbids over what a template says.
+// setEscalation sets whether processes may gain privileges. Spark 4.3 forbids it whatever a template says.
 func (p properties) setEscalation(r names.Role, context *corev1.SecurityContext) {
 	switch {
 	case context == nil:
@@ -187,19 +188,20 @@ func (p properties) setEscalation(r names.Role, context *corev1.SecurityContext)
 	}
 }
 
-// setDriver sets what only the driver has.
+// setDriver sets the properties that only the driver has.
 func (p properties) setDriver(spec v1beta2.DriverSpec) {
 	p.set("spark.kubernetes.driver.master", spec.KubernetesMaster, "spec.driver.kubernetesMaster")
 	p.setAll("spark.kubernetes.driver.service.label.", spec.ServiceLabels, "spec.driver.serviceLabels")
 	p.setAll("spark.kubernetes.driver.service.annotation.", spec.ServiceAnnotations, "spec.driver.serviceAnnotations")
 }
 
-// setExecutor sets what only executors have, and what the template that they are made from needs beside it.
+// setExecutor sets the properties that only executors have, and those that complete the template that executors are made
+// from.
 func (p properties) setExecutor(spec v1beta2.SparkApplicationSpec) {
 	p.setNumber(instancesKey, spec.Executor.Instances, "spec.executor.instances")
 	p.setBool("spark.kubernetes.executor.deleteOnTermination", spec.Executor.DeleteOnTermination, "spec.executor.deleteOnTermination")
 	if seconds := spec.Executor.TerminationGracePeriodSeconds; seconds != nil {
-		// Spark 4.1 and newer set a period of their own over the template's.
+		// Spark 4.1 and newer override the template with their own period.
 		p.set("spark.kubernetes.executor.terminationGracePeriodSeconds", strconv.FormatInt(*seconds, 10)+"s",
 			"spec.executor.terminationGracePeriodSeconds")
 	}
@@ -237,18 +239,18 @@ func (p properties) setDependencies(deps v1beta2.Dependencies) {
 	p.setList("spark.archives", deps.Archives, "spec.deps.archives")
 }
 
-// setInstances sets the one executor that an application gets where it says nothing of their number.
+// setInstances sets one executor for an application that does not set their number.
 func (p properties) setInstances() {
 	if _, set := p[instancesKey]; !set && !strings.EqualFold(p[dynamicKey].value, "true") {
 		p.set(instancesKey, "1", "spec.executor.instances")
 	}
 }
 
-// fixedProperties are those that only the operator can set. A manifest that sets one nevertheless is accepted;
-// UnsupportedFields says that it has no effect.
+// fixedProperties are those that only the operator can set. A manifest that sets one is accepted. UnsupportedFields warns
+// that it has no effect.
 func fixedProperties(app *v1beta2.SparkApplication) map[string]string {
 	return map[string]string{namespaceKey: app.Namespace, deployModeKey: "cluster", appNameKey: app.Name}
 }
 
-// sortedKeys are the keys of a map.
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](values map[string]V) []string { return slices.Sorted(maps.Keys(values)) }

@@ -9,8 +9,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// Refusals returns why an attempt cannot be submitted, by the fields of the spec, or of the operator's settings, that it came
-// from.
+// Refusals returns why an attempt cannot be submitted. The findings name the fields of the spec, or of the operator's
+// settings.
 func Refusals(err error, app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	p := propertiesOf(app, defaults)
 	found := finding.Of(err)
@@ -28,8 +28,8 @@ var planFields = map[string]string{
 	imageKey: "spec.image", names.Executor.KubernetesProperty("container.image"): "spec.executor.image", "ingressURLFormat": "the operator's setting of the Ingress's address",
 }
 
-// place is where in a manifest, or beside it, a field of a plan comes from. A property that a field stands for goes by
-// both names: its value may be made of several.
+// place returns where a field of a plan comes from, in the manifest or outside of it. If a field stands for a property, the
+// finding has both names: the value may come from several fields.
 func place(field string, p properties) string {
 	if its, set := p[field]; set {
 		return placeOfProperty(field, its.field)

@@ -1,43 +1,43 @@
 package fields
 
-// Way is how what a field asks for gets into a Pod, or what else is done about it.
+// Way is how the value of a field gets into a Pod, or what else happens to it.
 type Way string
 
-// The ways. Executors are made by the driver: what a field asks of them goes by a property or by the template.
+// The ways. The driver creates the executors, so a field of executors needs a property or the template.
 const (
 	// ByProperty is a Spark property.
 	ByProperty Way = "property"
-	// BySubmission is what a command line of spark-submit says besides properties.
+	// BySubmission is an argument of spark-submit other than a property.
 	BySubmission Way = "submission"
 	// ByTemplate is the pod template that Spark begins with.
 	ByTemplate Way = "template"
-	// ByTemplateAndProperty is both: Spark writes a value of its own over the template's, or behind it.
+	// ByTemplateAndProperty is both: Spark overrides the template's value, or adds its own after it.
 	ByTemplateAndProperty Way = "template and property"
-	// AfterBuild is a change of the driver's Pod, after all that Spark does to it.
+	// AfterBuild is a change of the driver's Pod after all that Spark does to it.
 	AfterBuild Way = "after the build"
 	// ByObject is an object beside those that Spark makes.
 	ByObject Way = "object"
-	// ByLifecycle is what the controller does, and no Pod shows.
+	// ByLifecycle is done by the controller and not visible in a Pod.
 	ByLifecycle Way = "lifecycle"
-	// Impossible is what Spark leaves no way to. The condition Warning names the field.
+	// Impossible means that Spark does not allow it. The condition Warning names the field.
 	Impossible Way = "impossible"
-	// NoEffect is what has none in the Kubeflow operator, or in any Spark that is, either.
+	// NoEffect means that the field has no effect in the Kubeflow operator, or in any existing Spark, either.
 	NoEffect Way = "no effect"
-	// Nothing is a field that does not concern a role.
+	// Nothing means that a field does not apply to a role.
 	Nothing Way = ""
 )
 
-// Route is what is done about a field.
+// Route describes what happens to a field.
 type Route struct {
-	// Field is its path below spec, or below the driver or the executor for those that both have.
+	// Field is its path below spec, or below the driver or the executor for fields that both have.
 	Field string
-	// Driver and Executor are the ways to the two roles.
+	// Driver and Executor are the ways of the field for the two roles.
 	Driver, Executor Way
-	// How says what is written where. <role> stands for driver or executor.
+	// How describes what is written and where. <role> stands for driver or executor.
 	How string
 }
 
-// Routes are those of all fields of an application but those that PodRoutes has.
+// Routes are those of all fields of an application, except those in PodRoutes.
 var Routes = []Route{
 	{"suspend", ByLifecycle, ByLifecycle, "the driver is stopped, and with it the executors"},
 	{"type", NoEffect, NoEffect, "Spark goes by the suffix of the main application file"},

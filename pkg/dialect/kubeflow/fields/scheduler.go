@@ -15,8 +15,8 @@ import (
 
 const schedulerField = "spec.batchScheduler"
 
-// batchScheduler is the scheduler of all Pods of an application, the operator's default where neither it nor a role
-// names one; empty for none.
+// batchScheduler returns the scheduler of all Pods of an application. It is the operator's default if neither the
+// application nor a role names one. It is empty if there is none.
 func batchScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) string {
 	if ofRole := cmp.Or(app.Spec.Driver.SchedulerName, app.Spec.Executor.SchedulerName); ofRole != "" {
 		return app.Spec.BatchScheduler
@@ -24,7 +24,7 @@ func batchScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) s
 	return cmp.Or(app.Spec.BatchScheduler, defaults.DefaultBatchScheduler)
 }
 
-// configuredScheduler is the batch scheduler that is told what an application needs; empty where none is.
+// configuredScheduler returns the batch scheduler that gets the requirements of an application; empty if there is none.
 func configuredScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) string {
 	name := batchScheduler(app, defaults)
 	if !slices.Contains(defaults.BatchSchedulers, name) {
@@ -33,7 +33,7 @@ func configuredScheduler(app *v1beta2.SparkApplication, defaults settings.Defaul
 	return name
 }
 
-// setScheduler names the scheduler to Spark, and to the scheduler what group the Pods belong to.
+// setScheduler sets the scheduler for Spark, and the group of the Pods for the scheduler.
 func (p properties) setScheduler(app *v1beta2.SparkApplication, defaults settings.Defaults) {
 	for _, r := range []names.Role{names.Driver, names.Executor} {
 		p.set(r.KubernetesProperty("scheduler.name"), r.Pods(&app.Spec).SchedulerName, r.Field("schedulerName"))
@@ -50,13 +50,13 @@ func (p properties) setScheduler(app *v1beta2.SparkApplication, defaults setting
 	}
 }
 
-// gang are what an application begins with.
+// gang holds the Pods that an application begins with.
 type gang struct {
 	driver    corev1.ResourceList
 	executors submission.Executors
 }
 
-// gangOf reads off the driver what it requests, and computes what each executor will.
+// gangOf reads what the driver requests, and computes what each executor will request.
 func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) (gang, error) {
 	executors, err := submission.PlannedExecutors(submission.Plan{
 		SparkVersion: app.Spec.SparkVersion, Properties: propertiesOf(app, defaults).values(), Resource: mainResource(app.Spec),
@@ -64,7 +64,7 @@ func gangOf(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *
 	return gang{driver: mainContainer(objects).Resources.Requests, executors: executors}, err
 }
 
-// total is what all of a gang request, or what the spec says instead.
+// total returns the sum of all requests of a gang, or the value that the spec sets instead.
 func (g gang) total(options *v1beta2.BatchSchedulerConfiguration) corev1.ResourceList {
 	if options != nil && len(options.Resources) > 0 {
 		return options.Resources

@@ -18,13 +18,13 @@ var (
 )
 
 const (
-	// volcanoAnnotation names a Pod's group to Volcano.
+	// volcanoAnnotation names a Pod's group for Volcano.
 	volcanoAnnotation = "scheduling.k8s.io/group-name"
-	// coschedulingLabel names it to the coscheduling plugin.
+	// coschedulingLabel names a Pod's group for the coscheduling plugin.
 	coschedulingLabel = "scheduling.x-k8s.io/pod-group"
 )
 
-// hasOwnGroup says that the user names a group of Volcano's, which is then the user's to make.
+// hasOwnGroup reports whether the user names a group of Volcano. The user must then create that group.
 func hasOwnGroup(app *v1beta2.SparkApplication) bool {
 	_, named := app.Spec.Driver.Annotations[volcanoAnnotation]
 	return named
@@ -45,8 +45,8 @@ func (p properties) setCoscheduling(app *v1beta2.SparkApplication) {
 	}
 }
 
-// podGroup is the group that the batch scheduler wants to exist before the Pods; nil where it wants none. A group of one
-// lets the driver start, and what it needs at least keeps it waiting until there is room for the executors as well.
+// podGroup returns the group that the batch scheduler needs before the Pods; nil if it needs none. A minimum of one member
+// lets the driver start. The minimum resources make it wait until there is room for the executors as well.
 func podGroup(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) (submission.Object, error) {
 	group := namedGroup(app, defaults)
 	if group == nil {
@@ -72,7 +72,7 @@ func podGroup(app *v1beta2.SparkApplication, defaults settings.Defaults, objects
 	return group, nil
 }
 
-// namedGroup is the group without what it asks for; nil where there is none.
+// namedGroup returns the group without its spec; nil if there is none.
 func namedGroup(app *v1beta2.SparkApplication, defaults settings.Defaults) *unstructured.Unstructured {
 	group := &unstructured.Unstructured{Object: map[string]any{}}
 	switch scheduler := configuredScheduler(app, defaults); {
@@ -88,7 +88,8 @@ func namedGroup(app *v1beta2.SparkApplication, defaults settings.Defaults) *unst
 	return group
 }
 
-// ObsoleteObjects is the group of an application none of whose Pods is to come: to the scheduler it would ask for room for ever.
+// ObsoleteObjects returns the group of an application that will create no more Pods. Otherwise the scheduler would reserve
+// room for it for ever.
 func ObsoleteObjects(app *v1beta2.SparkApplication, defaults settings.Defaults) []submission.Object {
 	if group := namedGroup(app, defaults); group != nil {
 		return []submission.Object{group}
@@ -96,7 +97,7 @@ func ObsoleteObjects(app *v1beta2.SparkApplication, defaults settings.Defaults) 
 	return nil
 }
 
-// texts are quantities as manifests have them.
+// texts returns quantities as manifests have them.
 func texts(resources corev1.ResourceList) map[string]any {
 	written := map[string]any{}
 	for name, quantity := range resources {

@@ -19,7 +19,7 @@ const (
 	queueLabel    = "queue"
 )
 
-// taskGroup is one of YuniKorn's: Pods that are alike, and how many of them have to find room together.
+// taskGroup is a task group of YuniKorn: Pods with the same requests, and how many of them must find room together.
 type taskGroup struct {
 	Name         string              `json:"name"`
 	MinMember    int64               `json:"minMember"`
@@ -39,7 +39,7 @@ func (p properties) setYuniKorn(app *v1beta2.SparkApplication) {
 	}
 }
 
-// addTaskGroups tells YuniKorn, by an annotation of the first Pod, what Pods are to come.
+// addTaskGroups announces to YuniKorn, by an annotation of the first Pod, which Pods will be created.
 func addTaskGroups(app *v1beta2.SparkApplication, defaults settings.Defaults, objects *submission.Objects) error {
 	if configuredScheduler(app, defaults) != settings.YuniKorn {
 		return nil
@@ -49,7 +49,7 @@ func addTaskGroups(app *v1beta2.SparkApplication, defaults settings.Defaults, ob
 		return err
 	}
 	groups := []taskGroup{taskGroupOf(app, names.Driver, 1, begins.driver)}
-	if executors := begins.executors; executors.Count > 0 { // YuniKorn takes no group of none
+	if executors := begins.executors; executors.Count > 0 { // YuniKorn refuses an empty group
 		groups = append(groups, taskGroupOf(app, names.Executor, executors.Count, executors.Requests))
 	}
 	text, err := json.Marshal(groups)

@@ -10,8 +10,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect/kubeflow/names"
 )
 
-// executorTemplate is what the driver makes executors from: the user's template with what else the spec asks of their
-// Pods, as far as no property says it; nil where there is neither.
+// executorTemplate returns the template that the driver makes executors from. It is the user's template, completed with what
+// the spec asks of their Pods and no property can express. It returns nil if there is neither.
 func executorTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	given := app.Spec.Executor.Template
 	template := given.DeepCopy()
@@ -28,8 +28,8 @@ func executorTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	return template
 }
 
-// driverTemplate is the user's, with what has to be in the driver's Pod before Spark completes that; nil where there is
-// neither.
+// driverTemplate returns the user's template, completed with what the driver's Pod must have before Spark completes it. It
+// returns nil if there is neither.
 func driverTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	given := app.Spec.Driver.Template
 	template := given.DeepCopy()
@@ -45,8 +45,8 @@ func driverTemplate(app *v1beta2.SparkApplication) *corev1.PodTemplateSpec {
 	return template
 }
 
-// sparkContainer is where in a template the container is that Spark completes: the one of its name if there is exactly
-// one, else the first. A template without containers gets one, so that no sidecar is taken for it.
+// sparkContainer returns the index of the container that Spark completes: the one with its name if there is exactly one,
+// else the first. A template without containers gets one, so that Spark does not complete a sidecar.
 func sparkContainer(pod *corev1.PodSpec, r names.Role) int {
 	named := func(container corev1.Container) bool { return container.Name == r.Container() }
 	if len(pod.Containers) == 0 {

@@ -20,7 +20,7 @@ const (
 	defaultUIPortName = "spark-driver-ui-port"
 )
 
-// endpoint is a Service for a port of the driver, and what is in front of that.
+// endpoint is a Service for a port of the driver, with the Ingress in front of it.
 type endpoint struct {
 	service, ingress string // their names
 	portName         string
@@ -28,12 +28,13 @@ type endpoint struct {
 	kind             corev1.ServiceType
 	annotations      map[string]string
 	labels           map[string]string
-	// urlFormat is the Ingress's; empty for none.
+	// urlFormat is the URL format of the Ingress; empty for no Ingress.
 	urlFormat string
 	settings  settings.Ingress
 }
 
-// endpoints are those of an application: its UI's, where the operator's settings have one, and those that it asks for.
+// endpoints returns those of an application: that of its UI if the operator's settings ask for it, and those that the
+// application asks for.
 func endpoints(app *v1beta2.SparkApplication, defaults settings.Defaults) []endpoint {
 	var all []endpoint
 	if defaults.UIService {
@@ -82,7 +83,7 @@ func uiEndpoint(app *v1beta2.SparkApplication, defaults settings.Defaults) endpo
 	return ui
 }
 
-// uiPort is where the driver serves its UI.
+// uiPort returns the port at which the driver serves its UI.
 func uiPort(app *v1beta2.SparkApplication, defaults settings.Defaults) int32 {
 	given := cmp.Or(app.Spec.SparkConf[uiPortKey], defaults.Properties[uiPortKey])
 	port, err := strconv.ParseInt(strings.TrimSpace(given), 10, 32)
@@ -92,8 +93,8 @@ func uiPort(app *v1beta2.SparkApplication, defaults settings.Defaults) int32 {
 	return int32(port)
 }
 
-// serviceOf is the Service of a front. It has not Spark's label of the application: the driver deletes in the end all
-// Services that do.
+// serviceOf returns the Service of an endpoint. It does not have Spark's label of the application: the driver deletes all
+// Services with that label at its end.
 func (f endpoint) serviceOf(app *v1beta2.SparkApplication, objects *submission.Objects) *corev1.Service {
 	labels := names.ObjectLabels(objects)
 	if len(f.labels) > 0 {

@@ -13,13 +13,13 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// rewriteAnnotation has nginx take away the path by which the Ingress is found.
+// rewriteAnnotation makes nginx remove the path by which it finds the Ingress.
 const rewriteAnnotation = "nginx.ingress.kubernetes.io/rewrite-target"
 
-// hasPath says that an address is below that of its host.
+// hasPath reports whether an address has a path below its host.
 func hasPath(address *url.URL) bool { return address.Path != "" && address.Path != "/" }
 
-// ingressOf leads from an address to the Service of a front.
+// ingressOf returns the Ingress from an address to the Service of an endpoint.
 func (f endpoint) ingressOf(app *v1beta2.SparkApplication, objects *submission.Objects, address *url.URL) *networkingv1.Ingress {
 	path, annotations := address.Path, maps.Clone(f.settings.Annotations)
 	if hasPath(address) {
@@ -54,7 +54,7 @@ func (f endpoint) ingressOf(app *v1beta2.SparkApplication, objects *submission.O
 	return ingress
 }
 
-// setProxy tells Spark's UI where it is, where its address is below that of a host.
+// setProxy sets the path of Spark's UI, if its address has a path below the host.
 func (p properties) setProxy(app *v1beta2.SparkApplication, defaults settings.Defaults, id string) {
 	format := defaults.Ingress.URLFormat
 	if !defaults.UIService || format == "" {

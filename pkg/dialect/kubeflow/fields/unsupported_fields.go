@@ -16,8 +16,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// UnsupportedFields returns what the spec asks for and does not get. The application runs all the same; what would run the wrong
-// code is refused by Plan instead.
+// UnsupportedFields returns what the spec asks for and Firesteel does not do. The application runs anyway. If that would run
+// the wrong code, Plan refuses the application instead.
 func UnsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	var found finding.List
 	version := app.Spec.SparkVersion
@@ -35,7 +35,7 @@ func UnsupportedFields(app *v1beta2.SparkApplication, defaults settings.Defaults
 	return found
 }
 
-// overruled warns of properties whose value another gets: a field's, or the operator's.
+// overruled warns of properties whose value is overridden by a field or by the operator.
 func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	var found finding.List
 	p := propertiesOf(app, defaults)
@@ -54,7 +54,7 @@ func overruled(app *v1beta2.SparkApplication, defaults settings.Defaults) findin
 			found.WarnOfKey("spec.sparkConf", key, given, "works here, though newer versions of the Kubeflow operator refuse it", insteadOf(key))
 		case !set:
 			found.WarnOfKey("spec.sparkConf", key, given, "has no effect, another field gives executors that variable", "leave one of them out")
-		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // as Java options with an agent
+		case effective.value == given, strings.HasPrefix(effective.value, given+" "): // a Java agent was added to the options
 		case effective.field == "metadata":
 			found.WarnOfKey("spec.sparkConf", key, given, text.Format("has no effect, it is always %q", shown), "leave it out")
 		default:
@@ -104,13 +104,13 @@ func unsupportedForExecutors(app *v1beta2.SparkApplication, defaults settings.De
 	return append(found, unsupportedVariables(spec.Env, p)...)
 }
 
-// isExecutorMemory says that a limit is what Spark sets by itself.
+// isExecutorMemory reports whether a limit equals the one that Spark sets by itself.
 func isExecutorMemory(executors submission.Executors, given string) bool {
 	limit, err := memoryLimit(given)
 	return err == nil && limit.Cmp(executors.Requests["memory"]) == 0
 }
 
-// unsupportedInPods warns of what says nothing that a Pod could have.
+// unsupportedInPods warns of values that have no meaning for a Pod.
 func unsupportedInPods(app *v1beta2.SparkApplication, r names.Role) finding.List {
 	var found finding.List
 	spec := r.Pods(&app.Spec)
@@ -140,7 +140,7 @@ func unsupportedInPods(app *v1beta2.SparkApplication, r names.Role) finding.List
 	return found
 }
 
-// secretTypes are the values of secretType, of which none is Generic.
+// secretTypes are the values of secretType. An empty value means Generic.
 var secretTypes = []v1beta2.SecretType{"", v1beta2.GenericSecret, v1beta2.GCPServiceAccountSecret, v1beta2.HadoopDelegationTokenSecret}
 
 // volumesOfTemplate returns the names of the volumes of the user's template.
@@ -174,7 +174,8 @@ func unsupportedInApplication(app *v1beta2.SparkApplication, defaults settings.D
 	return found
 }
 
-// unsupportedSinceLong warns of fields that the Kubeflow operator's oldest documents have and its present code does not read.
+// unsupportedSinceLong warns of fields that the Kubeflow operator's oldest documents have and its present code does not
+// read.
 func unsupportedSinceLong(spec v1beta2.SparkApplicationSpec) finding.List {
 	var found finding.List
 	type reason struct{ why, remedy string }
@@ -200,7 +201,7 @@ func unsupportedSinceLong(spec v1beta2.SparkApplicationSpec) finding.List {
 	return found
 }
 
-// unsupportedUIOptions warns of what is in front of the UI where the operator's settings have nothing there.
+// unsupportedUIOptions warns of options for the UI's Service or Ingress if the operator's settings create none.
 func unsupportedUIOptions(options *v1beta2.SparkUIConfiguration, defaults settings.Defaults) finding.List {
 	var found finding.List
 	switch {
@@ -214,7 +215,7 @@ func unsupportedUIOptions(options *v1beta2.SparkUIConfiguration, defaults settin
 	return found
 }
 
-// unsupportedRetries warns of numbers of retries of an application that is not tried again.
+// unsupportedRetries warns of numbers of retries of an application that is not retried.
 func unsupportedRetries(policy v1beta2.RestartPolicy) finding.List {
 	var found finding.List
 	if types := []v1beta2.RestartPolicyType{"", v1beta2.RestartNever, v1beta2.RestartAlways, v1beta2.RestartOnFailure}; !slices.Contains(types, policy.Type) {

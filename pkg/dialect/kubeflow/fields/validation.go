@@ -14,8 +14,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/redact"
 )
 
-// refused returns why a spec can never run, in the words of the Kubeflow operator's webhook where it has some. Each check finds
-// one thing at most.
+// refused returns why a spec can never run, in the words of the Kubeflow operator's webhook if it has some. Each check
+// returns one finding at most.
 func refused(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.List {
 	var found finding.List
 	for _, check := range []func(*v1beta2.SparkApplication, settings.Defaults) *finding.Finding{
@@ -28,7 +28,7 @@ func refused(app *v1beta2.SparkApplication, defaults settings.Defaults) finding.
 	return found
 }
 
-// checkName wants a name that a Service could have.
+// checkName requires a name that a Service can have.
 func checkName(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	problems := validation.IsDNS1035Label(app.Name)
 	if len(problems) == 0 {
@@ -40,7 +40,7 @@ func checkName(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Find
 	return &found
 }
 
-// checkMode wants a driver in the cluster. deployMode is an older spelling of mode.
+// checkMode requires a driver in the cluster. deployMode is an older spelling of mode.
 func checkMode(app *v1beta2.SparkApplication, _ settings.Defaults) *finding.Finding {
 	field, mode := "spec.mode", app.Spec.Mode
 	if mode == "" {
@@ -114,8 +114,7 @@ func invalidIngress(field string, value any, text, remedy string) *finding.Findi
 	return &finding.Finding{Reason: reasonInvalidIngress, Field: field, Value: value, Text: text, Remedy: remedy}
 }
 
-// checkProperties refuses the properties that the operator's settings deny. What a property says that a field says, too,
-// may stay.
+// checkProperties refuses the properties that the operator's settings deny, and a namespace other than the application's.
 func checkProperties(app *v1beta2.SparkApplication, defaults settings.Defaults) *finding.Finding {
 	for _, key := range sortedKeys(app.Spec.SparkConf) {
 		value := app.Spec.SparkConf[key]
@@ -137,7 +136,7 @@ func deniedProperty(key, value, why, remedy string) *finding.Finding {
 	}
 }
 
-// insteadOf says what a denied property is for.
+// insteadOf returns what to use instead of a denied property.
 func insteadOf(key string) string {
 	switch {
 	case strings.HasSuffix(key, "serviceAccountName"):

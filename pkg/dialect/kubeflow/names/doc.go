@@ -1,4 +1,4 @@
-// Package names has the Kubeflow operator's names: of objects, of labels, of submissions and of the driver's UI.
+// Package names holds the Kubeflow operator's names of objects, labels, submissions and of the driver's UI.
 //
 // It is pure.
 package names

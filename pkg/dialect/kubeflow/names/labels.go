@@ -17,10 +17,10 @@ const (
 	LabelRole        = "spark-role"
 )
 
-// queueLabels begins the labels of Kueue, which speak of the application and not of its Pods.
+// queueLabels begins the labels of Kueue, which are about the application and not about its Pods.
 const queueLabels = "kueue.x-k8s.io/"
 
-// InheritedLabels are the application's own labels that its Pods carry, too.
+// InheritedLabels returns the application's own labels that its Pods get, too.
 func InheritedLabels(app *v1beta2.SparkApplication) map[string]string {
 	labels := map[string]string{}
 	for key, value := range app.Labels {
@@ -31,7 +31,7 @@ func InheritedLabels(app *v1beta2.SparkApplication) map[string]string {
 	return labels
 }
 
-// OwnLabels are those by which the Pods of a role are found. Unlike the Kubeflow operator's they win over the user's.
+// OwnLabels returns the labels that identify the Pods of a role. Unlike in the Kubeflow operator, they override the user's.
 func OwnLabels(app *v1beta2.SparkApplication, r Role) map[string]string {
 	labels := map[string]string{LabelApplication: app.Name, LabelLaunched: "true"}
 	if r.Pods(&app.Spec).Template == nil {
@@ -40,14 +40,14 @@ func OwnLabels(app *v1beta2.SparkApplication, r Role) map[string]string {
 	return labels
 }
 
-// AddLaunchLabels has the Pods of a launch carry its submission id.
+// AddLaunchLabels labels the Pods of a launch with its submission ID.
 func AddLaunchLabels(plan *submission.Plan, launchID string) {
 	for _, r := range []Role{Driver, Executor} {
 		plan.Properties[r.KubernetesProperty("label."+LabelSubmission)] = SubmissionID(launchID)
 	}
 }
 
-// ObjectLabels are those of objects beside the Pods.
+// ObjectLabels returns the labels of objects other than Pods.
 func ObjectLabels(objects *submission.Objects) map[string]string {
 	driver := objects.Driver.Labels
 	labels := map[string]string{LabelApplication: driver[LabelApplication], LabelCreated: "true"}
@@ -57,12 +57,12 @@ func ObjectLabels(objects *submission.Objects) map[string]string {
 	return labels
 }
 
-// DriverSelector selects the driver of whatever attempt.
+// DriverSelector selects the driver of any attempt.
 func DriverSelector(objects *submission.Objects) map[string]string {
 	return map[string]string{LabelApplication: objects.Driver.Labels[LabelApplication], LabelRole: string(Driver)}
 }
 
-// DriverLabels select the driver Pods of an application, whoever made them.
+// DriverLabels returns the selector of the driver Pods of an application, whichever operator created them.
 func DriverLabels(app *v1beta2.SparkApplication) string {
 	return "spark-role=driver," + LabelApplication + "=" + app.Name
 }

@@ -2,7 +2,7 @@ package names
 
 import (
 	"cmp"
-	"crypto/md5" //nolint:gosec // the Kubeflow operator's names are made with it, and nothing is to be kept secret
+	"crypto/md5" //nolint:gosec // the Kubeflow operator hashes names with it; no secret depends on it
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -22,8 +22,8 @@ const maxName = 63
 // DriverPodNameKey is the Spark property that names the driver Pod.
 const DriverPodNameKey = "spark.kubernetes.driver.pod.name"
 
-// OfAttempt returns the names of the objects of an attempt: spark-submit's, and for the driver Pod the Kubeflow operator's.
-// Spark has random parts in its names. Here they are a function of the application and the attempt.
+// OfAttempt returns the names of the objects of an attempt. They are spark-submit's, and for the driver Pod the Kubeflow
+// operator's. Spark's names have random parts. Here they are a function of the application and the attempt.
 func OfAttempt(app *v1beta2.SparkApplication, attempt int64) submission.Names {
 	unique := uniqueID(app.UID, attempt)
 	return submission.Names{
@@ -36,38 +36,38 @@ func OfAttempt(app *v1beta2.SparkApplication, attempt int64) submission.Names {
 	}
 }
 
-// uniqueID stands for Spark's random ids, of 32 characters as the one in its application's id.
+// uniqueID replaces Spark's random IDs. It has 32 characters, as the ID in Spark's application ID.
 func uniqueID(uid types.UID, attempt int64) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%s/%d", uid, attempt))
 	return hex.EncodeToString(digest[:16])
 }
 
-// DriverPodName is the driver Pod's, the same for every attempt.
+// DriverPodName returns the name of the driver Pod, which is the same for every attempt.
 func DriverPodName(app *v1beta2.SparkApplication) string {
 	return cmp.Or(app.Spec.Driver.PodName, app.Spec.SparkConf[DriverPodNameKey], app.Name+"-driver")
 }
 
-// UIServiceName is the name of the Service of the driver's UI.
+// UIServiceName returns the name of the Service of the driver's UI.
 func UIServiceName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-svc") }
 
-// UIIngressName is the name of the Ingress of the driver's UI.
+// UIIngressName returns the name of the Ingress of the driver's UI.
 func UIIngressName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "ui-ingress") }
 
-// DriverServiceName is the name of the Service of another port of the driver.
+// DriverServiceName returns the name of the Service of another port of the driver.
 func DriverServiceName(app *v1beta2.SparkApplication, port int32) string {
 	return suffixed(app.Name, fmt.Sprintf("driver-%d", port))
 }
 
-// DriverIngressName is the name of that Service's Ingress.
+// DriverIngressName returns the name of that Service's Ingress.
 func DriverIngressName(app *v1beta2.SparkApplication, port int32) string {
 	return suffixed(app.Name, fmt.Sprintf("ing-%d", port))
 }
 
-// PrometheusConfigMapName is the name of the config map of Spark's metrics and Prometheus' exporter.
+// PrometheusConfigMapName returns the name of the config map of Spark's metrics and Prometheus' exporter.
 func PrometheusConfigMapName(app *v1beta2.SparkApplication) string { return app.Name + "-prom-conf" }
 
-// suffixed is a name with a suffix, shortened as the Kubeflow operator shortens those of the UI: to what is left of the
-// name, 8 characters of a hash and the suffix.
+// suffixed returns a name with a suffix. It is shortened as the Kubeflow operator shortens the names of the UI: the
+// beginning of the name, 8 characters of a hash and the suffix.
 func suffixed(name, suffix string) string {
 	whole := name + "-" + suffix
 	if len(whole) <= maxName {
@@ -77,7 +77,7 @@ func suffixed(name, suffix string) string {
 	return fmt.Sprintf("%s-%s-%s", name[:maxName-len(suffix)-hash-2], hashOf(whole)[:hash], suffix)
 }
 
-// VolumeName is a volume's name that is made of an object's, which may have dots and be longer.
+// VolumeName returns a name for a volume, derived from the name of an object. That name may have dots and be longer.
 func VolumeName(name, suffix string) string {
 	whole := name + suffix
 	if len(validation.IsDNS1123Label(whole)) == 0 {
@@ -94,8 +94,8 @@ func hashOf(text string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// VolcanoGroupName is the name of the application's PodGroup for Volcano.
+// VolcanoGroupName returns the name of the application's PodGroup for Volcano.
 func VolcanoGroupName(app *v1beta2.SparkApplication) string { return "spark-" + app.Name + "-pg" }
 
-// CoschedulingGroupName is the name of the application's PodGroup for the coscheduling plugin.
+// CoschedulingGroupName returns the name of the application's PodGroup for the coscheduling plugin.
 func CoschedulingGroupName(app *v1beta2.SparkApplication) string { return suffixed(app.Name, "pg") }

@@ -2,7 +2,7 @@ package names
 
 import "github.com/firesteel-dev/firesteel/pkg/apis/sparkoperator/v1beta2"
 
-// Role is what a Pod of an application is: its driver, or an executor.
+// Role is the role of a Pod in an application: driver or executor.
 type Role string
 
 // The roles.
@@ -14,7 +14,7 @@ const (
 // executorContainer is the name of Spark's container in executors.
 const executorContainer = "spark-kubernetes-executor"
 
-// Pods are what a spec asks of the Pods of a role.
+// Pods returns what a spec asks of the Pods of a role.
 func (r Role) Pods(spec *v1beta2.SparkApplicationSpec) *v1beta2.SparkPodSpec {
 	if r == Driver {
 		return &spec.Driver.SparkPodSpec
@@ -22,15 +22,15 @@ func (r Role) Pods(spec *v1beta2.SparkApplicationSpec) *v1beta2.SparkPodSpec {
 	return &spec.Executor.SparkPodSpec
 }
 
-// KubernetesProperty is a property of Spark on Kubernetes for the role: spark.kubernetes.driver.<key>.
+// KubernetesProperty returns a property of Spark on Kubernetes for the role: spark.kubernetes.driver.<key>.
 func (r Role) KubernetesProperty(key string) string {
 	return "spark.kubernetes." + string(r) + "." + key
 }
 
-// Property is a property of Spark for the role: spark.driver.<key>.
+// Property returns a property of Spark for the role: spark.driver.<key>.
 func (r Role) Property(key string) string { return "spark." + string(r) + "." + key }
 
-// EnvironmentPrefix is what begins the property of an environment variable.
+// EnvironmentPrefix returns the prefix of the properties that set environment variables.
 func (r Role) EnvironmentPrefix() string {
 	if r == Driver {
 		return "spark.kubernetes.driverEnv."
@@ -38,7 +38,7 @@ func (r Role) EnvironmentPrefix() string {
 	return "spark.executorEnv."
 }
 
-// Container is the name of Spark's container.
+// Container returns the name of Spark's container.
 func (r Role) Container() string {
 	if r == Driver {
 		return DriverContainer
@@ -46,8 +46,8 @@ func (r Role) Container() string {
 	return executorContainer
 }
 
-// Field is a field of the role in the spec.
+// Field returns the path of a field of the role in the spec.
 func (r Role) Field(name string) string { return "spec." + string(r) + "." + name }
 
-// DriverContainer is Spark's name for the container whose end is the driver's.
+// DriverContainer is Spark's name for the container whose end is the end of the driver.
 const DriverContainer = "spark-kubernetes-driver"

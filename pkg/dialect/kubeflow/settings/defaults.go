@@ -10,59 +10,59 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// Defaults are the operator's settings for the applications of this API. They are not the application's spec: a change
-// of them is no edit of any application.
+// Defaults are the operator's settings for the applications of this API. They are not part of the application's spec: a
+// change of them does not count as an edit of any application.
 type Defaults struct {
 	dialect.Settings
-	// Properties are Spark properties, below those of the application.
+	// Properties are Spark properties. Those of the application override them.
 	Properties map[string]string
-	// DeniedProperties are keys of Spark properties with which an application's sparkConf is refused. One that ends with
-	// a star stands for all that begin so.
+	// DeniedProperties are keys of Spark properties. An application whose sparkConf has one is refused. A key that ends with
+	// a star stands for all keys with that prefix.
 	DeniedProperties []string
-	// DiscouragedProperties are those that a warning names. They are written as the denied ones, which win.
+	// DiscouragedProperties are keys that a warning names. They are written as the denied ones, which win.
 	DiscouragedProperties []string
-	// TimeToLive is that of applications that ask for none; zero for ever.
+	// TimeToLive is the time to live of applications that ask for none; zero means for ever.
 	TimeToLive time.Duration
-	// DriverStartTimeout, ExecutorsStartTimeout and ActiveDeadline bound the time of applications without an annotation for
-	// it; zero for no bound.
+	// DriverStartTimeout, ExecutorsStartTimeout and ActiveDeadline bound the time of applications without the annotation.
+	// Zero means no bound.
 	DriverStartTimeout, ExecutorsStartTimeout, ActiveDeadline time.Duration
-	// ForceTerminationGrace is how long after its deletion was accepted a driver Pod may take to go before it is deleted by
-	// force; zero for ever.
+	// ForceTerminationGrace is how long a driver Pod may still exist after its deletion was accepted. After that it is
+	// deleted by force. Zero means for ever.
 	ForceTerminationGrace time.Duration
-	// MaxTrackedExecutors is how many executors a status tells of.
+	// MaxTrackedExecutors is how many executors a status shows.
 	MaxTrackedExecutors int
 	// DriverPodDisruptionBudget allows applications to protect their driver from evictions.
 	DriverPodDisruptionBudget bool
-	// BatchSchedulers are those that are told of the applications that name them: volcano, yunikorn, and names of
-	// schedulers that have the coscheduling plugin of Kubernetes' scheduler-plugins.
+	// BatchSchedulers are those that get the requirements of the applications that name them: volcano, yunikorn, and names
+	// of schedulers with the coscheduling plugin of Kubernetes' scheduler-plugins.
 	BatchSchedulers []string
-	// DefaultBatchScheduler is that of applications that name none; empty for none.
+	// DefaultBatchScheduler is the batch scheduler of applications that name none; empty for none.
 	DefaultBatchScheduler string
-	// UIService has each driver's UI behind a Service.
+	// UIService creates a Service for each driver's UI.
 	UIService bool
-	// Ingress is what is in front of that Service.
+	// Ingress is the Ingress in front of that Service.
 	Ingress Ingress
 }
 
-// Ingress is how Spark's UI is reached from outside of the cluster.
+// Ingress holds how Spark's UI is reached from outside of the cluster.
 type Ingress struct {
-	// URLFormat is a host and a path, in which {{$appName}}, {{$appNamespace}} and {{$appId}} are filled in; empty for
-	// no Ingress.
+	// URLFormat is a host and a path with the placeholders {{$appName}}, {{$appNamespace}} and {{$appId}}. Empty means no
+	// Ingress.
 	URLFormat string
-	// ClassName is the Ingress's class; empty for the cluster's default.
+	// ClassName is the class of the Ingress; empty for the cluster's default.
 	ClassName string
-	// TLS and Annotations are those of applications that say nothing of their own.
+	// TLS and Annotations are those of applications that set none.
 	TLS         []networkingv1.IngressTLS
 	Annotations map[string]string
 }
 
-// The batch schedulers that are known by their own names. Any other is taken for one with the coscheduling plugin.
+// The batch schedulers that have their own names. Any other name counts as a scheduler with the coscheduling plugin.
 const (
 	Volcano  = "volcano"
 	YuniKorn = "yunikorn"
 )
 
-// NewDefaults are those of an operator whose settings say nothing.
+// NewDefaults returns the defaults of an operator without settings.
 func NewDefaults() Defaults {
 	return Defaults{
 		DeniedProperties:      slices.Clone(deniedProperties),
@@ -72,8 +72,8 @@ func NewDefaults() Defaults {
 	}
 }
 
-// deniedProperties are those that the Kubeflow operator refuses from 2.5.2 on, since by them an application gets rights
-// that its fields don't show: another service account's, or another API server's.
+// deniedProperties are those that the Kubeflow operator refuses from 2.5.2 on. They give an application rights that its
+// fields do not show: another service account's, or another API server's.
 var deniedProperties = []string{
 	"spark.master",
 	"spark.kubernetes.driver.master",
@@ -87,17 +87,17 @@ var deniedProperties = []string{
 	"spark.kubernetes.authenticate.executor.oauthTokenFile",
 }
 
-// discouragedProperties it refuses, too, though it ran applications with them for years.
+// discouragedProperties are those that the Kubeflow operator refuses, too, although it ran applications with them for years.
 var discouragedProperties = []string{
 	"spark.kubernetes.container.image",
 	"spark.kubernetes.driver.container.image",
 	"spark.kubernetes.executor.container.image",
 }
 
-// Denies says that an application may not set a property.
+// Denies reports whether an application may not set a property.
 func (d Defaults) Denies(key string) bool { return listed(d.DeniedProperties, key) }
 
-// Discourages says that an application should not set a property, though it may.
+// Discourages reports whether an application should not set a property, although it may.
 func (d Defaults) Discourages(key string) bool {
 	return !d.Denies(key) && listed(d.DiscouragedProperties, key)
 }

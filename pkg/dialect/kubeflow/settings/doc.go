@@ -1,4 +1,5 @@
-// Package settings has the operator's settings for applications of sparkoperator.k8s.io, from the ConfigMap config-kubeflow.
+// Package settings reads the operator's settings for applications of sparkoperator.k8s.io from the ConfigMap
+// config-kubeflow.
 //
 // It is pure.
 package settings

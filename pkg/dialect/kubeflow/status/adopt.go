@@ -14,11 +14,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// PickDriver finds the driver of the run that a status shows among the driver Pods of an application. The others have to
-// go before the application goes on: one driver lives at a time.
+// PickDriver finds the driver of the run that a status shows among the driver Pods of an application. The others must be
+// gone before the application continues: only one driver may run at a time.
 //
-// The Kubeflow operator writes a status after each submission, and now and then that write is lost: then there is a
-// driver of a submission that the status does not know.
+// The Kubeflow operator writes a status after each submission. If that write is lost, there is a driver of a submission that
+// the status does not show.
 func PickDriver(app *v1beta2.SparkApplication, pods []corev1.Pod) (driver *corev1.Pod, others []corev1.Pod) {
 	others = slices.Clone(pods)
 	slices.SortStableFunc(others, func(a, b corev1.Pod) int { return cmp.Compare(claim(app.Status, &b), claim(app.Status, &a)) })
@@ -28,7 +28,7 @@ func PickDriver(app *v1beta2.SparkApplication, pods []corev1.Pod) (driver *corev
 	return &others[0], others[1:]
 }
 
-// claim says how likely a Pod is the driver of the run that a status shows; 0 stands for not at all.
+// claim returns how likely a Pod is the driver of the run that a status shows; 0 means that it is not.
 func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
 	id := pod.Labels[names.LabelSubmission]
 	its := id == "" || status.SubmissionID == "" || id == status.SubmissionID
@@ -38,17 +38,17 @@ func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
 		stays = 1
 	}
 	switch status.AppState.State {
-	case v1beta2.NewState: // a Pod is of the first submission
+	case v1beta2.NewState: // a Pod belongs to the first submission
 		if going {
 			return 0
 		}
 		return stays
-	case v1beta2.PendingRerunState, v1beta2.ResumingState: // one of the submission before is to go
+	case v1beta2.PendingRerunState, v1beta2.ResumingState: // a Pod of the previous submission must be deleted
 		if going || its {
 			return 0
 		}
 		return stays
-	case v1beta2.FailedSubmissionState: // one that lacks what failed to be made never starts
+	case v1beta2.FailedSubmissionState: // its driver never starts without the objects that could not be created
 		if going || its && pod.Status.Phase == corev1.PodPending {
 			return 0
 		}
@@ -59,15 +59,15 @@ func claim(status v1beta2.SparkApplicationStatus, pod *corev1.Pod) int {
 	switch {
 	case its:
 		return 2 + stays
-	case pod.Name == status.DriverInfo.PodName: // it is the one that the operator looks at
+	case pod.Name == status.DriverInfo.PodName: // the Kubeflow operator looks at this Pod
 		return stays
 	default:
 		return 0
 	}
 }
 
-// Adopt gives an inherited record its launch. Where the status does not know of a driver that there is, the record is
-// told. A launch without a driver has been released.
+// Adopt adds the launch to an inherited record. If the status does not show a driver that exists, Adopt records it. A launch
+// without a driver counts as released.
 func Adopt(
 	app *v1beta2.SparkApplication, policy lifecycle.Policy, record *v1alpha1.Record, driver *corev1.Pod,
 ) *v1alpha1.Record {
@@ -87,7 +87,7 @@ func Adopt(
 		record.Launch.ApplicationID = cmp.Or(driver.Labels[submission.LabelApplicationID], record.Launch.ApplicationID)
 	}
 	if driver != nil && !unsubmitted {
-		record.Attempt.Executions = max(record.Attempt.Executions-1, 0) // counts those before it
+		record.Attempt.Executions = max(record.Attempt.Executions-1, 0) // this field counts the executions before the current one
 	}
 	if driver != nil && unsubmitted {
 		return requested(record, policy, driver)
@@ -96,9 +96,9 @@ func Adopt(
 	return record
 }
 
-// requested goes on from the submission that made a driver.
+// requested continues from the submission that created a driver.
 func requested(record *v1alpha1.Record, policy lifecycle.Policy, driver *corev1.Pod) *v1alpha1.Record {
-	if last := len(record.Transitions) - 1; record.Transitions[last].End != nil { // it did not fail
+	if last := len(record.Transitions) - 1; record.Transitions[last].End != nil { // the submission did not fail
 		record.Transitions = record.Transitions[:last]
 		record.Sequence, record.Acknowledged = record.Sequence-1, min(record.Acknowledged, record.Sequence-1)
 	}
@@ -110,7 +110,7 @@ func requested(record *v1alpha1.Record, policy lifecycle.Policy, driver *corev1.
 	return record
 }
 
-// addLaunch names the launch in the transitions that came of it.
+// addLaunch adds the launch to the transitions that followed from it.
 func addLaunch(record *v1alpha1.Record) {
 	for i := range record.Transitions {
 		if t := &record.Transitions[i]; !lifecycle.State(t.State).Initializing() {

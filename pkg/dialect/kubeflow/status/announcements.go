@@ -13,11 +13,11 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// maxAnnouncements bounds the Kubernetes Events of an attempt. The last one is kept for its end.
+// maxAnnouncements bounds the Kubernetes Events of an attempt. The last one is reserved for its end.
 const maxAnnouncements = 4
 
-// Announcements are the Kubernetes Events, under the Kubeflow operator's reasons, of what a status tells of and the one
-// before it did not. That an executor failed is told once an attempt.
+// Announcements returns the Kubernetes Events, with the Kubeflow operator's reasons, for what the status after shows and the
+// status before does not. A failed executor is reported once an attempt.
 func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announcement {
 	var told int64
 	if record := before.Status.Firesteel; record != nil {
@@ -48,7 +48,7 @@ func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announceme
 		}
 	}
 	names := failedExecutors(after.Status)
-	runs := after.Status.AppState.State == v1beta2.RunningState // what goes with the driver is the driver's end
+	runs := after.Status.AppState.State == v1beta2.RunningState // an executor that ends with its driver is part of the driver's end
 	if runs && len(failed) == 0 && len(names) > 0 && spent < maxAnnouncements-1 {
 		made = append(made, dialect.Announcement{
 			Type: corev1.EventTypeWarning, Reason: "SparkExecutorFailed", Message: executorsFailed(names),
@@ -57,18 +57,18 @@ func Announcements(before, after *v1beta2.SparkApplication) []dialect.Announceme
 	return made
 }
 
-// closes says that nothing is told of an attempt after this, or little.
+// closes reports whether no announcements of an attempt follow, or few.
 func closes(t v1alpha1.Transition) bool {
 	return t.Final() || t.State == string(lifecycle.Suspended) || t.End != nil && t.End.RestartAllowed
 }
 
-// resubmits says that an attempt follows a submission that failed, which is told.
+// resubmits reports whether an attempt follows a failed submission. The failure is announced already.
 func resubmits(before, t v1alpha1.Transition) bool {
 	return before.State == string(lifecycle.SchedulingFailure) && t.State == string(lifecycle.ScheduledToRestart)
 }
 
-// announced is what is told of a transition; the zero value for nothing. Each Event is a write, so a life without failures has two: the
-// Kubeflow operator's SparkDriverRunning and SparkDriverCompleted are in the status only.
+// announced returns the announcement of a transition; the zero value for none. Each Event is a write, so a life without
+// failures has two. The Kubeflow operator's SparkDriverRunning and SparkDriverCompleted are in the status only.
 func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Announcement {
 	name := app.Name
 	normal := func(reason, format string, args ...any) dialect.Announcement {
@@ -107,7 +107,7 @@ func announced(app *v1beta2.SparkApplication, t v1alpha1.Transition) dialect.Ann
 	}
 }
 
-// failedExecutors are the Pods of the executors that failed.
+// failedExecutors returns the Pods of the failed executors.
 func failedExecutors(status v1beta2.SparkApplicationStatus) []string {
 	var names []string
 	for name, state := range status.ExecutorState {

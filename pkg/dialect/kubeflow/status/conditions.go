@@ -18,7 +18,7 @@ var wording = diagnosis.Wording{
 // SetConditions sets the conditions of an application.
 func SetConditions(app *v1beta2.SparkApplication, record *v1alpha1.Record, facts dialect.Facts) {
 	status := &app.Status
-	if app.DeletionTimestamp == nil { // a deletion raises the generation, and changes no spec
+	if app.DeletionTimestamp == nil { // a deletion raises the generation, but does not change the spec
 		status.ObservedGeneration = app.Generation
 	}
 	dialect.SetConditions(&status.Conditions, status.ObservedGeneration, record, facts, wording)

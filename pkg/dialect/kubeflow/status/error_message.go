@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/lifecycle"
 )
 
-// What the Kubeflow operator says of an end, and its clients look for. Why it came so is in the condition Succeeded.
+// The Kubeflow operator's messages about an end, which its clients look for. The condition Succeeded has the cause.
 const (
 	driverFailed   = "driver container failed with ExitCode: %d, Reason: %s"
 	statusMissing  = "driver container status missing"
@@ -21,7 +21,7 @@ const (
 	submitFailed = "failed to submit spark application: failed to run spark-submit: %s"
 )
 
-// errorMessage is what a status says of the failure that it shows; empty where it shows none.
+// errorMessage returns the message of a status about the failure that it shows; empty if it shows none.
 func errorMessage(record *v1alpha1.Record, state v1beta2.ApplicationStateType) string {
 	end := lastEnd(record)
 	switch state {
@@ -54,12 +54,12 @@ func failure(record *v1alpha1.Record, end *v1alpha1.Transition) string {
 	}
 }
 
-// keptContainers says that a driver Pod's status tells of its containers: one that is too long to keep does not.
+// keptContainers reports whether a stored driver Pod status has its containers. One that is too long is stored without them.
 func keptContainers(status *corev1.PodStatus) bool {
 	return status != nil && len(status.ContainerStatuses) > 0
 }
 
-// terminatedDriver is the end of the driver's container; nil where that is not known to have ended.
+// terminatedDriver returns the end of the driver's container; nil if no end is known.
 func terminatedDriver(status *corev1.PodStatus) *corev1.ContainerStateTerminated {
 	if status == nil {
 		return nil

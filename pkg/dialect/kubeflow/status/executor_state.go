@@ -12,7 +12,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/dialect"
 )
 
-// projectExecutors writes what is known of the executors of the run that a status shows, besides what it shows of them
+// projectExecutors writes what is known of the executors of the run that a status shows. It adds to what the status shows
 // already.
 func projectExecutors(status *v1beta2.SparkApplicationStatus, executors Executors) {
 	state := status.AppState.State
@@ -36,11 +36,11 @@ func projectExecutors(status *v1beta2.SparkApplicationStatus, executors Executor
 	status.ExecutorState = states
 }
 
-// missingPod is an executor whose Pod is known no more.
+// missingPod is an executor whose Pod does not exist any more.
 var missingPod = dialect.Executor{Gone: true}
 
-// executorState is the state of an executor: that of its Pod, as long as there is one. What has ended stays as it
-// ended. With its driver an executor is over as well, however long its Pod takes to go.
+// executorState returns the state of an executor: that of its Pod, as long as the Pod exists. The state of an executor that
+// ended does not change. If the driver has ended, the executor has ended as well, even if its Pod still exists.
 func executorState(
 	before v1beta2.ExecutorState, seen dialect.Executor, state v1beta2.ApplicationStateType,
 ) v1beta2.ExecutorState {
@@ -72,7 +72,7 @@ func executorOver(state v1beta2.ExecutorState) bool {
 	return state == v1beta2.ExecutorCompletedState || state == v1beta2.ExecutorFailedState
 }
 
-// driverOver says that the driver of the run that a state is of has ended.
+// driverOver reports whether the driver of the run with this state has ended.
 func driverOver(state v1beta2.ApplicationStateType) bool {
 	switch state {
 	case v1beta2.SucceedingState, v1beta2.CompletedState, v1beta2.FailingState, v1beta2.FailedState:
@@ -82,8 +82,8 @@ func driverOver(state v1beta2.ApplicationStateType) bool {
 	}
 }
 
-// dropExecutors bounds the executors that a status tells of: those that are over go first, the oldest before the
-// others, then the youngest of those that live.
+// dropExecutors bounds the executors that a status shows. It drops first those that ended, oldest first, then those that
+// live, youngest first.
 func dropExecutors(states map[string]v1beta2.ExecutorState, tracked int) {
 	excess := len(states) - tracked
 	if tracked <= 0 || excess <= 0 {
@@ -111,7 +111,7 @@ func dropExecutors(states map[string]v1beta2.ExecutorState, tracked int) {
 	}
 }
 
-// executorNumber is the number at the end of the name of an executor's Pod, which Spark counts up; 0 where it has none.
+// executorNumber returns the number at the end of the name of an executor's Pod, which Spark counts up; 0 if there is none.
 func executorNumber(name string) int {
 	number, err := strconv.Atoi(name[strings.LastIndex(name, "-")+1:])
 	if err != nil {

@@ -13,32 +13,33 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// HasForeignStatus says that somebody took care of an application: its status tells of it.
+// HasForeignStatus reports whether another operator has handled an application: its status is not empty.
 func HasForeignStatus(status v1beta2.SparkApplicationStatus) bool {
 	return !SameVisibleStatus(status, v1beta2.SparkApplicationStatus{})
 }
 
-// FinishedElsewhere says that an application has ended for good under another operator, and that nothing of it is left to come.
+// FinishedElsewhere reports whether an application has ended for good under another operator, and nothing is left to be done
+// for it.
 func FinishedElsewhere(app *v1beta2.SparkApplication, policy lifecycle.Policy) bool {
 	state := app.Status.AppState.State
 	ended := state == v1beta2.CompletedState || state == v1beta2.FailedState
 	return app.Status.Firesteel == nil && ended && (policy.TTL < 0 || app.DeletionTimestamp != nil)
 }
 
-// SameVisibleStatus says that two statuses show the same to the Kubeflow operator's clients.
+// SameVisibleStatus reports whether two statuses show the same to the Kubeflow operator's clients.
 func SameVisibleStatus(a, b v1beta2.SparkApplicationStatus) bool {
 	return equality.Semantic.DeepEqual(visible(a), visible(b))
 }
 
-// visible is what the Kubeflow operator writes of a status.
+// visible returns the fields of a status that the Kubeflow operator writes.
 func visible(status v1beta2.SparkApplicationStatus) v1beta2.SparkApplicationStatus {
 	status.Conditions, status.ObservedGeneration, status.Firesteel = nil, 0, nil
 	return status
 }
 
-// Inherit makes a record of the status that the Kubeflow operator left, all of it told. The launch is left to Adopt. Of
-// a status without a state it makes the record of an application that was just created. It fails where the status
-// cannot be understood; to guess might run something twice.
+// Inherit makes a record of the status that the Kubeflow operator left. All its transitions count as delivered. Adopt adds
+// the launch. A status without a state becomes the record of an application that was just created. Inherit fails if it
+// cannot understand the status: a guess might run something twice.
 func Inherit(app *v1beta2.SparkApplication, policy lifecycle.Policy) (*v1alpha1.Record, error) {
 	status := app.Status
 	if status.AppState.State == v1beta2.NewState {
@@ -67,13 +68,13 @@ func Inherit(app *v1beta2.SparkApplication, policy lifecycle.Policy) (*v1alpha1.
 	record.Attempt.Since = record.Transitions[0].Time
 	lifecycle.Adopt(record, policy)
 	explain(record, status.AppState.ErrorMessage)
-	if record.Verdict != nil { // the wait before the run is over: that is what the state says
+	if record.Verdict != nil { // the state shows that the wait before the run is over
 		record.Verdict.NotBefore = &record.Transitions[0].Time
 	}
 	return record, nil
 }
 
-// moment is one of those that a status tells of.
+// moment is one of the times in a status.
 type moment int
 
 const (
@@ -82,7 +83,7 @@ const (
 	ended
 )
 
-// momentsOf are the moments of an application's life. One that the status does not tell is that before it.
+// momentsOf returns the moments of an application's life. A moment that the status does not show equals the one before it.
 func momentsOf(app *v1beta2.SparkApplication) map[moment]metav1.MicroTime {
 	at := map[moment]metav1.MicroTime{created: metav1.NewMicroTime(app.CreationTimestamp.UTC())}
 	at[submitted] = at[created]
@@ -101,8 +102,8 @@ type step struct {
 	at    moment
 }
 
-// pasts are the states of the lifecycle that the attempt went through of which a status shows the last. What an
-// operator does next in a state is what the lifecycle does.
+// pasts holds, for the state that a status shows, the states of the lifecycle that the attempt went through. In each of
+// them, the lifecycle does next what the operator does next.
 var pasts = map[v1beta2.ApplicationStateType][]step{
 	v1beta2.SubmittedState: {{lifecycle.Submitted, created}, {lifecycle.DriverRequested, submitted}},
 	v1beta2.RunningState: {
@@ -139,15 +140,16 @@ var neverSubmitted = []step{
 	{lifecycle.TerminatedWithoutReleaseResources, ended},
 }
 
-// submissionFailed says that a failure is none of a driver.
+// submissionFailed reports whether a failure is not that of a driver.
 func submissionFailed(message string) bool {
 	_, _, exited := exitOf(message)
 	return !exited && message != "" && message != driverNotFound && message != statusMissing
 }
 
-// attemptOf numbers the attempt that a status shows, and counts what came before it. That operator counts executions,
-// successful submissions, and submissions, of which it may or may not forget the earlier ones with each execution. How
-// many of the executions failed in a row it does not say: all did, but those that a suspension interrupted.
+// attemptOf returns the number of the attempt that a status shows, and the counts of earlier attempts. The Kubeflow operator
+// counts executions, which are successful submissions, and submissions. With each execution it may or may not reset the
+// count of submissions. It does not count how many executions failed in a row: all did, except those that a suspension
+// interrupted.
 func attemptOf(status v1beta2.SparkApplicationStatus) v1alpha1.Attempt {
 	executions, submissions := int64(status.ExecutionAttempts), int64(status.SubmissionAttempts)
 	attempt := v1alpha1.Attempt{
@@ -168,7 +170,7 @@ func attemptOf(status v1beta2.SparkApplicationStatus) v1alpha1.Attempt {
 	return attempt
 }
 
-// message is what the message of a status says of a state that the application went through.
+// message returns the message of a transition from the message of a status.
 func message(state lifecycle.State, message string) string {
 	if !state.Failure() {
 		return ""
@@ -179,7 +181,7 @@ func message(state lifecycle.State, message string) string {
 	return message
 }
 
-// explain says in the end that is inherited, where there is one, what the message of the status says for people.
+// explain adds to an inherited end what the message of the status shows.
 func explain(record *v1alpha1.Record, message string) {
 	end := outbox.LastEnd(record)
 	if end == nil || !lifecycle.State(end.State).Failure() {
@@ -193,10 +195,10 @@ func explain(record *v1alpha1.Record, message string) {
 	}
 }
 
-// maxReason bounds a reason of somebody else's, in bytes. Kubernetes' own are far shorter.
+// maxReason bounds the reason in another operator's message, in bytes. Kubernetes' own reasons are far shorter.
 const maxReason = 128
 
-// exitOf reads what the Kubeflow operator says of a driver's container that failed.
+// exitOf parses the Kubeflow operator's message about a failed container of a driver.
 func exitOf(message string) (code int32, reason string, is bool) {
 	if fields, _ := fmt.Sscanf(message, driverFailed, &code, &reason); fields == 0 || len(reason) > maxReason {
 		return 0, "", false

@@ -7,8 +7,8 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// visibleStates is what the Kubeflow operator calls each state, where that does not depend on more: the state before a restart
-// is due, and the end, are in State.
+// visibleStates maps each state to the Kubeflow operator's name for it, if the name depends on nothing else. State has the
+// others: the state before a restart is due, and the end.
 var visibleStates = map[lifecycle.State]v1beta2.ApplicationStateType{
 	lifecycle.Submitted:                          v1beta2.NewState,
 	lifecycle.ScheduledToRestart:                 v1beta2.PendingRerunState,
@@ -33,9 +33,9 @@ var visibleStates = map[lifecycle.State]v1beta2.ApplicationStateType{
 	lifecycle.Unknown:                            v1beta2.UnknownState,
 }
 
-// State is what the Kubeflow operator would call the state that a record is in. That operator stays in the state that
-// a run ended in until the next is due, and calls a run whose submission failed that until it is submitted again. Of a
-// run that never was submitted it knows no other failure than that of the submission.
+// State returns the Kubeflow operator's name for the state of a record. That operator stays in the state of an ended run
+// until the next run is due, and in that of a failed submission until it is submitted again. If a run was never submitted,
+// the only failure that it knows is that of the submission.
 func State(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	record = beforeDeletion(record)
 	switch state := lifecycle.CurrentState(record); {
@@ -50,7 +50,8 @@ func State(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	}
 }
 
-// waitsAfter is the state of the end that a restart follows, as long as that is what is shown; empty where it is not.
+// waitsAfter returns the state of the end that a restart follows, as long as the status shows that state; otherwise it is
+// empty.
 func waitsAfter(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	end := before(record)
 	switch {
@@ -63,7 +64,7 @@ func waitsAfter(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	}
 }
 
-// over is the state of an application that has come to its end.
+// over returns the state of an application that has ended.
 func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	if outbox.LastEnd(record).End.Outcome == v1alpha1.OutcomeSucceeded {
 		return v1beta2.CompletedState
@@ -71,8 +72,8 @@ func over(record *v1alpha1.Record) v1beta2.ApplicationStateType {
 	return v1beta2.FailedState
 }
 
-// beforeDeletion is what a record said before its application was deleted, where that was before its end, or after an edit
-// that was to have it run anew: it is shown as it was.
+// beforeDeletion returns the record as it was before the deletion of its application, in two cases: the application had not
+// ended, or an edit was about to run it again. The status then shows that state.
 func beforeDeletion(record *v1alpha1.Record) *v1alpha1.Record {
 	if record == nil {
 		return nil
@@ -87,7 +88,7 @@ func beforeDeletion(record *v1alpha1.Record) *v1alpha1.Record {
 	return record
 }
 
-// before is the transition before the last; the zero transition where there is none.
+// before returns the transition before the last; the zero transition if there is none.
 func before(record *v1alpha1.Record) v1alpha1.Transition {
 	if record == nil || len(record.Transitions) < 2 {
 		return v1alpha1.Transition{}

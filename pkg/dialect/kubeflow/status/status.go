@@ -14,17 +14,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/outbox"
 )
 
-// Executors are what is known of the executors of a launch.
+// Executors holds what is known of the executors of a launch.
 type Executors struct {
-	// Seen are those whose Pods were seen, by the names of these; nil where nothing is known.
+	// Seen are the known executors by the names of their Pods; nil if nothing is known.
 	Seen map[string]dialect.Executor
-	// Tracked is the number of executors that a status tells of at most; zero or less for all.
+	// Tracked is the largest number of executors that a status shows; zero or less for all.
 	Tracked int
 }
 
-// Project writes a record, and what is known of the executors, into the fields that the Kubeflow operator's clients
-// read; but for those of the UI, and the conditions. Where nothing happened since the status was last written, by
-// whomever, it stays as it is: what another operator left is shown as it was.
+// Project writes a record and the known executors into the fields that the Kubeflow operator's clients read, except those of
+// the UI and the conditions. If nothing happened since any operator last wrote the status, it does not change: what another
+// operator left is shown as it was.
 func Project(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record, executors Executors) {
 	told := shows(status, record)
 	status.Firesteel = record
@@ -43,7 +43,7 @@ func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 		status.SparkApplicationID, status.DriverInfo, status.ExecutorState = "", v1beta2.DriverInfo{}, nil
 	} else if launch := record.Launch; launch != nil {
 		status.SparkApplicationID, status.DriverInfo.PodName = launch.ApplicationID, launch.DriverPod
-		if launch.ID != "" { // not that of an adopted one
+		if launch.ID != "" { // an adopted launch has none
 			status.SubmissionID = names.SubmissionID(launch.ID)
 		}
 	}
@@ -51,21 +51,21 @@ func projectRecord(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 	status.TerminationTime = terminationTime(record, state)
 	setSubmission(status, record)
 	status.ExecutionAttempts = number(lifecycle.Executions(record))
-	if submissions := lifecycle.Submissions(record); submissions > 0 || nothingRuns(state) { // not while an end is shown
+	if submissions := lifecycle.Submissions(record); submissions > 0 || nothingRuns(state) { // the count stays while an end is shown
 		status.SubmissionAttempts = number(submissions)
 	}
 }
 
-// shows says that a status tells all of a record already.
+// shows reports whether a status shows all of a record already.
 func shows(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) bool {
 	before := status.Firesteel
 	if before == nil {
-		return HasForeignStatus(*status) && record.Acknowledged == record.Sequence // all of it was read off the status
+		return HasForeignStatus(*status) && record.Acknowledged == record.Sequence // the record was read from the status
 	}
 	return before.Sequence == record.Sequence && equality.Semantic.DeepEqual(before.Launch, record.Launch)
 }
 
-// nothingRuns says that a run has yet to begin, so that nothing is to be shown of it, nor any more of the one before.
+// nothingRuns reports whether a run has not begun yet. The status then shows neither that run nor the one before.
 func nothingRuns(state v1beta2.ApplicationStateType) bool {
 	switch state {
 	case v1beta2.NewState, v1beta2.PendingRerunState, v1beta2.SuspendedState, v1beta2.ResumingState:
@@ -75,7 +75,7 @@ func nothingRuns(state v1beta2.ApplicationStateType) bool {
 	}
 }
 
-// setSubmission writes when the current attempt was submitted, once it was. An edit of the spec has that forgotten.
+// setSubmission writes when the current attempt was submitted, once it was. An edit of the spec clears the time.
 func setSubmission(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Record) {
 	if lifecycle.CurrentState(record) == lifecycle.ScheduledToRestart && before(record).State == string(lifecycle.Invalidating) {
 		status.LastSubmissionAttemptTime = metav1.Time{}
@@ -89,8 +89,8 @@ func setSubmission(status *v1beta2.SparkApplicationStatus, record *v1alpha1.Reco
 	}
 }
 
-// terminationTime is when the run that is shown ended; zero, which is null, while it lasts. A submission that failed is
-// no end before it is given up.
+// terminationTime returns when the run that is shown ended. It is zero, which becomes null, while the run lasts. A failed
+// submission is not an end before its retries are used up.
 func terminationTime(record *v1alpha1.Record, state v1beta2.ApplicationStateType) metav1.Time {
 	end := lastEnd(record)
 	switch {
@@ -105,7 +105,7 @@ func terminationTime(record *v1alpha1.Record, state v1beta2.ApplicationStateType
 	}
 }
 
-// lastEnd is the end of the current attempt or, while that waits, of the one before; nil where none is known.
+// lastEnd returns the end of the current attempt or, while that attempt waits, of the previous one; nil if none is known.
 func lastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	if end := outbox.LastEnd(record); end != nil {
 		return end
@@ -116,7 +116,7 @@ func lastEnd(record *v1alpha1.Record) *v1alpha1.Transition {
 	return nil
 }
 
-// firstTerminated is the first transition into a terminated state, of an application that is in one.
+// firstTerminated returns the first transition into a terminated state, for an application in such a state.
 func firstTerminated(record *v1alpha1.Record) v1alpha1.Transition {
 	for _, t := range record.Transitions {
 		if t.Attempt == record.Attempt.ID && lifecycle.State(t.State).Terminated() {
@@ -126,7 +126,7 @@ func firstTerminated(record *v1alpha1.Record) v1alpha1.Transition {
 	return outbox.Current(record)
 }
 
-// seconds is a time as the Kubeflow operator writes it.
+// seconds returns a time as the Kubeflow operator writes it.
 func seconds(t metav1.MicroTime) metav1.Time { return metav1.NewTime(t.Time).Rfc3339Copy() }
 
 func number(count int64) int32 { return int32(min(count, math.MaxInt32)) }

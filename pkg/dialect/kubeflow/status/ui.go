@@ -11,7 +11,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/submission"
 )
 
-// ProjectUI writes into a status where the driver's UI is, as soon as its Service was created.
+// ProjectUI writes the address of the driver's UI into a status, as soon as its Service was created.
 func ProjectUI(app *v1beta2.SparkApplication, defaults settings.Defaults, created []submission.Object) {
 	info := &app.Status.DriverInfo
 	for _, object := range created {
