@@ -34,7 +34,7 @@ const (
 	roleLabel       = "spark-role"
 )
 
-// basicDriver makes the pod a driver: its image, resources, environment, ports, labels and scheduling. It mirrors
+// basicDriver makes the pod a driver. It sets its image, resources, environment, ports, labels and scheduling. It mirrors
 // BasicDriverFeatureStep.
 func basicDriver(d *driver) {
 	d.basicPod()
@@ -88,7 +88,7 @@ func (d *driver) nodeSelector() map[string]string {
 	return selector
 }
 
-// driverLabels returns the labels that properties ask for and Spark's own, which no property may set.
+// driverLabels returns the labels that properties ask for, and Spark's own, which no property may set.
 func (d *driver) driverLabels() map[string]string {
 	presets := map[string]string{
 		versionLabel:       d.plan.SparkVersion,
@@ -129,7 +129,8 @@ func (d *driver) driverAnnotations() map[string]string {
 	return annotations
 }
 
-// replaceIDs puts the application's id in place of its placeholder, and nothing in place of the executor's.
+// replaceIDs replaces the placeholder of the application's ID by the ID, and the placeholder of the executor's ID by
+// nothing.
 func (d *driver) replaceIDs(text string) string {
 	return strings.NewReplacer("{{APP_ID}}", d.plan.Names.AppID, "{{EXECUTOR_ID}}", "").Replace(text)
 }
@@ -147,7 +148,8 @@ func (d *driver) basicContainer() {
 	}
 }
 
-// image is the image of a role, whose own property is given. It is never the template's: Spark overwrites that.
+// image returns the image of a role. ofRole is the property of the role. The template's image is not used: Spark overwrites
+// it.
 func (d *driver) image(ofRole string) string {
 	key, image, _ := d.conf.lookup(ofRole, imageKey)
 	switch {
@@ -161,8 +163,8 @@ func (d *driver) image(ofRole string) string {
 	return WithVersion(image, d.plan.SparkVersion)
 }
 
-// WithVersion puts a version of Spark in the place of its placeholder. One that is too long for the label spark-version is
-// refused, and would make a text of any length.
+// WithVersion replaces the version placeholder by a Spark version. A version that is too long for the label spark-version is
+// refused: it would allow texts of any length.
 func WithVersion(image, version string) string {
 	if len(version) > validation.LabelValueMaxLength {
 		return image
@@ -170,7 +172,7 @@ func WithVersion(image, version string) string {
 	return strings.ReplaceAll(image, versionPlaceholder, version)
 }
 
-// checkExecutorImage refuses a driver that could make no executor, since no image is theirs.
+// checkExecutorImage refuses a driver that could create no executor because executors have no image.
 func (d *driver) checkExecutorImage() {
 	_, image, _ := d.conf.lookup(driverImageKey, imageKey)
 	if image != "" && d.makesExecutors() {
@@ -178,8 +180,8 @@ func (d *driver) checkExecutorImage() {
 	}
 }
 
-// makesExecutors reports whether the driver asks Kubernetes for executors. With a local master it does all the work
-// itself, and with a standalone one it joins a cluster.
+// makesExecutors reports whether the driver asks Kubernetes for executors. With a local master it does all the work itself.
+// With a standalone master it joins a cluster.
 func (d *driver) makesExecutors() bool {
 	local := strings.HasPrefix(strings.TrimSpace(d.conf.text("", driverMasterKey)), "local")
 	return !local && !standaloneMaster.MatchString(d.conf.values[masterKey])
@@ -210,8 +212,8 @@ func (d *driver) sparkUser() string {
 	}
 }
 
-// securityContext sets whether the driver's processes may gain privileges, whatever the template says, if the
-// version of Spark sets it.
+// securityContext sets whether the driver's processes may gain privileges, if the version of Spark sets it. It overrides the
+// template.
 func (d *driver) securityContext() {
 	const ofBothRoles = "spark.kubernetes.securityContext.allowPrivilegeEscalation"
 	const ofDriver = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"

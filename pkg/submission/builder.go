@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Build returns the objects that start the plan's driver, or what in the plan cannot be submitted: a
-// *finding.Finding, or several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit that comes before it.
+// Build returns the objects that start the plan's driver. If something in the plan cannot be submitted, the error is a
+// *finding.Finding, or several joined. It mirrors Spark's KubernetesDriverBuilder and the part of SparkSubmit before it.
 func Build(plan Plan) (*Objects, error) {
 	d := newDriver(plan)
 	d.checkPlan()
@@ -27,15 +27,15 @@ func Build(plan Plan) (*Objects, error) {
 	return &Objects{Before: d.before, Driver: d.pod, Owned: d.owned, Ignored: d.ignored}, nil
 }
 
-// driver is the submission in the making.
+// driver is a submission that is being built.
 type driver struct {
 	plan  Plan
 	rules Rules
-	// conf are the properties that the steps read. No step sees what another writes.
+	// conf are the properties that the steps read. No step sees the properties that another step writes.
 	conf *conf
-	// written are the properties that the steps write, over those of conf.
+	// written are the properties that the steps write. They override those of conf.
 	written map[string]string
-	// labels are those that Spark gives the pod: its own and the user's properties', without the template's.
+	// labels are those that Spark gives the pod: its own and those of the user's properties, without the template's.
 	labels    map[string]string
 	pod       *corev1.Pod
 	container *corev1.Container
@@ -95,7 +95,7 @@ func newDriver(plan Plan) *driver {
 	}
 }
 
-// steps returns the steps of this submission: Spark's own and the user's, less the excluded ones.
+// steps returns the steps of this submission: Spark's own and the user's, without the excluded ones.
 func (d *driver) steps() []step {
 	excluded := d.excludedSteps()
 	steps := slices.Concat(builtInSteps, d.userSteps(excluded))
@@ -104,8 +104,8 @@ func (d *driver) steps() []step {
 	})
 }
 
-// checkSteps reads what Spark reads when it creates its steps, so that no invalid value passes by leaving out the
-// step, or by giving it nothing to do.
+// checkSteps reads all that Spark reads when it creates its steps. So an invalid value is refused even if the step is
+// excluded or has nothing to do.
 func (d *driver) checkSteps() {
 	d.ipFamilies()
 	d.ipFamilyPolicy()
@@ -114,7 +114,8 @@ func (d *driver) checkSteps() {
 	d.localDirMedium()
 }
 
-// excludedSteps are the classes of the steps that a property leaves out. It is read once, however long it is.
+// excludedSteps returns the classes of the steps that a property excludes. The property is read once, because it may be
+// long.
 func (d *driver) excludedSteps() map[string]bool {
 	if d.excluded != nil {
 		return d.excluded
@@ -131,7 +132,7 @@ func (d *driver) excludedSteps() map[string]bool {
 		delete(d.excluded, basicDriverStep)
 	}
 	if d.plan.WithoutService {
-		delete(d.excluded, driverServiceStep) // it makes no Service then, and gives the driver its address
+		delete(d.excluded, driverServiceStep) // it then creates no Service, and gives the driver its address
 	}
 	return d.excluded
 }
@@ -151,7 +152,7 @@ func (d *driver) userSteps(excluded map[string]bool) []step {
 	return steps
 }
 
-// meta returns the metadata of an object of the attempt. The plan's labels win over those that properties ask for.
+// meta returns the metadata of an object of the attempt. The plan's labels override those that properties ask for.
 func (d *driver) meta(name string, labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: d.plan.Namespace, Labels: merged(labels, d.plan.Labels)}
 }
@@ -160,7 +161,7 @@ func (d *driver) appSelector() map[string]string {
 	return map[string]string{LabelApplicationID: d.plan.Names.AppID}
 }
 
-// mount gives the driver a volume. The field is what asks for it, empty for what every driver of Spark has.
+// mount adds a volume to the driver. field is what asks for the volume; it is empty for a volume of every Spark driver.
 func (d *driver) mount(mount corev1.VolumeMount, source corev1.VolumeSource, field string) {
 	d.pod.Spec.Volumes = append(d.pod.Spec.Volumes, corev1.Volume{Name: mount.Name, VolumeSource: source})
 	d.container.VolumeMounts = append(d.container.VolumeMounts, mount)

@@ -6,7 +6,7 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// checkPlan refuses what no object could be made of.
+// checkPlan refuses a plan from which no object could be built.
 func (d *driver) checkPlan() {
 	names := d.plan.Names
 	for _, required := range []pair{
@@ -37,8 +37,8 @@ func (d *driver) checkVersion() {
 	d.conf.checkLabelValue(field, version)
 }
 
-// checkResource refuses an application that says nothing to run. spark-submit opens a jar to look for its main class,
-// which needs the jar and the credentials for it at hand.
+// checkResource refuses an application with nothing to run. spark-submit opens a jar to find its main class. That would need
+// the jar and the credentials for it.
 func (d *driver) checkResource() {
 	resource := d.plan.Resource
 	switch kind := resource.kind(); kind {

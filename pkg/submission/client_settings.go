@@ -2,8 +2,8 @@ package submission
 
 import "strconv"
 
-// checkClient refuses what spark-submit could not read of the settings that are its own, or that it reads as well as
-// the driver does. They make no difference to what is submitted.
+// checkClient refuses invalid values of spark-submit's own settings, and of settings that both spark-submit and the driver
+// read. They do not change what is submitted.
 func (d *driver) checkClient() {
 	for _, key := range []string{
 		"spark.kubernetes.trust.certificates", "spark.kubernetes.submission.waitAppCompletion", "spark.driver.userClassPathFirst",

@@ -9,17 +9,17 @@ import (
 	"github.com/firesteel-dev/firesteel/pkg/finding"
 )
 
-// conf are Spark properties, read the way Spark's typed configuration entries read them. A value that cannot be read
-// becomes a problem and the reader gets the default, so that one Build names everything there is to mend.
+// conf are Spark properties, read as Spark's typed configuration entries read them. A value that cannot be read becomes a
+// problem, and the reader gets the default. So one Build reports everything that has to be fixed.
 type conf struct {
 	values map[string]string
-	// older are properties that were given under an older name, by the newer one.
+	// older maps the newer name of a property to the older name under which it was given.
 	older    map[string]string
 	problems finding.List
-	// known are the problems, and more is how many there are beyond those that are named.
+	// known are the problems. more is how many problems there are beyond those that are named.
 	known map[finding.Finding]bool
 	more  int
-	// expanded are the values that held references, by property, and produced is how many bytes came of those.
+	// expanded are the values that held references, by property. produced is how many bytes the references expanded to.
 	expanded map[string]expanded
 	produced int
 }
@@ -33,13 +33,13 @@ type format[T any] struct {
 // pair is one property under a prefix; name is what follows the prefix.
 type pair struct{ name, value string }
 
-// maxProblems is how many problems are named. Nobody reads more at once.
+// maxProblems is how many problems are named. No user reads more at once.
 const maxProblems = 32
 
-// refuse notes a problem, once: a property that two steps read is still one thing to mend.
+// refuse records a problem once: a property that two steps read is still one problem.
 func (c *conf) refuse(field, value, problem, remedy string) {
 	if its, known := c.expanded[field]; known && its.result == value {
-		value = its.text // what references bring in may be secret, whatever the field
+		value = its.text // references may insert a secret, whatever the field
 	}
 	found := finding.Finding{Severity: finding.Error, Field: cmp.Or(c.older[field], field), Message: problem, Remedy: remedy}
 	if value != "" {
@@ -77,8 +77,8 @@ func (c *conf) lookup(keys ...string) (key, value string, set bool) {
 	return "", "", false
 }
 
-// read returns the first of keys that is set, parsed, or fallback where none is or it cannot be parsed. It reads as
-// Spark's typed entries do, which pass over blanks around a value.
+// read returns the first of keys that is set, parsed. It returns fallback if none is set or the value is invalid. It reads
+// as Spark's typed entries do, which ignore blanks around a value.
 func read[T any](c *conf, fallback T, form format[T], keys ...string) T {
 	key, value, set := c.lookup(keys...)
 	if !set {
@@ -87,7 +87,7 @@ func read[T any](c *conf, fallback T, form format[T], keys ...string) T {
 	return parse(c, fallback, form, key, trimmed(value))
 }
 
-// readPlain reads one key as SparkSubmit and a few of the steps do, by the text: blanks and references are errors.
+// readPlain reads one key as SparkSubmit and a few of the steps do: blanks and references are errors.
 func readPlain[T any](c *conf, fallback T, form format[T], key string) T {
 	value, set := c.values[key]
 	if !set {
@@ -136,8 +136,8 @@ func (c *conf) oneOf(key string, values ...string) string {
 	return value
 }
 
-// withPrefix returns the properties under a prefix by name. Their values are as written: Spark expands references in
-// single entries only, never in maps.
+// withPrefix returns the properties under a prefix by name. Their values are as written: Spark expands references only in
+// single entries, never in maps.
 func (c *conf) withPrefix(prefix string) []pair {
 	var pairs []pair
 	for key, value := range c.values {
@@ -162,7 +162,7 @@ func (c *conf) bothOrNeither(first, second string) bool {
 	return false
 }
 
-// trimmed returns text as Java trims it: without anything up to the blank around it, not just white space.
+// trimmed returns text as Java trims it: without any characters up to the blank at both ends, not only white space.
 func trimmed(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 }

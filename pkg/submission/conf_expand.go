@@ -10,8 +10,8 @@ import (
 // reference is ${key} or ${source:key} in the value of a property.
 var reference = regexp.MustCompile(`\$\{(?:(\w+?):)?(\S+?)\}`)
 
-// defaults are what references find where nobody sets the property, of those that a submission has to do with. Which of
-// its other defaults Spark knows depends on what of its code has run until then; references to those stay as they are.
+// defaults are the values of references to properties that are not set, for properties that matter to a submission. Which of
+// its other defaults Spark knows depends on the code that has run until then. References to those are not replaced.
 var defaults = map[string]string{
 	driverMemoryKey:                               "1g",
 	driverCoresKey:                                "1",
@@ -31,15 +31,15 @@ var defaults = map[string]string{
 }
 
 const (
-	// maxReferences bounds the references that one value can hold, its own and those of what it refers to: without a bound
+	// maxReferences bounds the references of one value: its own and those of the values that it refers to. Without a bound,
 	// a few properties that refer to each other twice would keep the process busy for ever.
 	maxReferences = 100
-	// maxExpanded bounds the bytes that come of references in all values of an application together. The driver's config map
-	// holds no more.
+	// maxExpanded bounds the bytes that references expand to, in all values of an application together. The driver's config
+	// map holds no more.
 	maxExpanded = maxConfigMap
 )
 
-// expanded is the text of a property, and what came of it.
+// expanded is the text of a property, and the result of its expansion.
 type expanded struct{ text, result string }
 
 // expansion replaces the references in the value of one property. It mirrors Spark's ConfigReader.
@@ -51,8 +51,9 @@ type expansion struct {
 	result strings.Builder
 }
 
-// expand returns the value of key with ${spark.other} replaced by the value of that property. References to other than
-// Spark properties, and to those that have no value, stay as they are, as in Spark. Each value is expanded once.
+// expand returns the value of key with ${spark.other} replaced by the value of that property. As in Spark, some references
+// are not replaced: those to other than Spark properties, and those to properties without a value. Each value is expanded
+// once.
 func (c *conf) expand(key, value string) string {
 	if !strings.Contains(value, "${") {
 		return value
@@ -72,7 +73,8 @@ func (c *conf) expand(key, value string) string {
 	return result
 }
 
-// write writes a value with its references replaced. It returns false, with the problem noted, if that would be too much.
+// write writes a value with its references replaced. If the result would be too long, it records the problem and returns
+// false.
 func (e *expansion) write(value string) bool {
 	for {
 		at := reference.FindStringSubmatchIndex(value)
@@ -90,7 +92,7 @@ func (e *expansion) write(value string) bool {
 	}
 }
 
-// add adds text to the result, if there is room for it: what is not in the property itself counts.
+// add adds text to the result if there is room for it. Only text that is not in the property itself counts.
 func (e *expansion) add(text string) bool {
 	if len(e.open) > 1 {
 		if len(text) > maxExpanded-e.conf.produced {

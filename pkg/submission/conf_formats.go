@@ -35,7 +35,7 @@ func parseBoolean(text string) (value, ok bool) {
 	}
 }
 
-// parseInteger reads a whole number. Spark's are 32 bits wide.
+// parseInteger parses a whole number. Spark's are 32 bits wide.
 func parseInteger(text string) (int, bool) {
 	number, err := strconv.ParseInt(text, 10, 32)
 	return int(number), err == nil
@@ -51,7 +51,8 @@ func parsePositive(text string) (int, bool) {
 	return number, ok && number > 0
 }
 
-// javaNumber is what Java's Double.parseDouble takes. Go takes less, suffixes for one, and more, such as 1_0 and inf.
+// javaNumber matches what Java's Double.parseDouble accepts. Go does not accept some of it, such as suffixes, and accepts
+// more, such as 1_0 and inf.
 var javaNumber = regexp.MustCompile(
 	`^([+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+))[fFdD]?$`)
 
@@ -61,7 +62,7 @@ func parseFactor(text string) (float64, bool) {
 		return 0, false
 	}
 	number, err := strconv.ParseFloat(found[1], 64)
-	// What is too large is infinite, in Java as well.
+	// A number that is too large is infinite, as in Java.
 	return number, (err == nil || errors.Is(err, strconv.ErrRange)) && number >= 0
 }
 
@@ -79,10 +80,10 @@ const mebibyte = 1 << 20
 
 var sizeText = regexp.MustCompile(`^([0-9]+)([a-z]+)?$`)
 
-// sizeUnits are the first letters of Spark's units as powers of 1024: Spark knows no decimal ones.
+// sizeUnits are the first letters of Spark's units as powers of 1024. Spark has no decimal units.
 var sizeUnits = map[string]int{"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
-// sizes reads sizes in memory, in bytes. A number without a unit counts MiB, as it does in all properties that are read here.
+// sizes parses memory sizes, in bytes. A number without a unit counts MiB, as in all properties that are read here.
 func sizes(rules Rules) format[int64] {
 	return format[int64]{
 		parse:   func(text string) (int64, bool) { return parseSize(text, rules.BinaryUnits) },

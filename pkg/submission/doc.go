@@ -7,10 +7,10 @@
 //	        (SparkSubmit)               (one file each,                              (properties file)
 //	                                     in Spark's order)
 //
-// Whoever knows Spark's KubernetesDriverBuilder finds each of its feature steps here in a file of the same name. Versions
-// of Spark differ only by [Rules].
+// If you know Spark's KubernetesDriverBuilder, you find each of its feature steps here in a file with the same name.
+// Versions of Spark differ only by [Rules].
 //
-// Everything is pure: no clock, no randomness, no environment, no API access. The same plan gives the same bytes. What
-// only a JVM can do (upload of client-local files, a user's own feature steps, Kerberos logins) is refused by a
-// [finding.Finding] that names the property and the remedy; nothing is skipped silently.
+// Everything is pure: no clock, no randomness, no environment, no API access. The same plan gives the same bytes. Some work
+// needs a JVM: upload of client-local files, a user's own feature steps, Kerberos logins. Build refuses it with a
+// [finding.Finding] that names the property and the remedy. Nothing is skipped silently.
 package submission

@@ -12,8 +12,8 @@ import (
 // address.
 const HostnameVariable = "SPARK_LOCAL_HOSTNAME"
 
-// advertisePodAddress has executors find the driver by its Pod's address, in place of the name of a Service. Spark has no
-// such step. The address is known only when the Pod runs, so that no property can hold it.
+// advertisePodAddress makes executors find the driver by its Pod's address instead of the name of a Service. Spark has no
+// such step. The address is known only when the Pod runs, so no property can hold it.
 func advertisePodAddress(d *driver) {
 	d.checkHostnameVariable()
 	podIP := &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "status.podIP"}
@@ -21,16 +21,16 @@ func advertisePodAddress(d *driver) {
 		Name:      HostnameVariable,
 		ValueFrom: &corev1.EnvVarSource{FieldRef: podIP},
 	})
-	// Without these, the driver would take any free ports, which no container port and no network policy could name.
+	// Without these, the driver would use any free ports. No container port and no network policy could name them.
 	ports := d.driverPorts()
 	d.written[driverPortKey] = strconv.Itoa(int(ports[0].number))
 	d.written[driverBlockManagerPortKey] = strconv.Itoa(int(ports[1].number))
 	if !d.conf.set(ServiceDeletionKey) {
-		d.written[ServiceDeletionKey] = "false" // saves the request for a deletion of no Service
+		d.written[ServiceDeletionKey] = "false" // saves the request to delete a Service that does not exist
 	}
 }
 
-// checkHostnameVariable refuses another value of the variable from a property or from the template.
+// checkHostnameVariable refuses another value of the variable in a property or in the template.
 func (d *driver) checkHostnameVariable() {
 	field := "driverTemplate.spec.containers.env." + HostnameVariable
 	for _, prefix := range []string{driverEnvPrefix, secretKeyRefPrefix} {
@@ -51,7 +51,7 @@ func (d *driver) refuseHostname(field, value string) {
 	d.conf.refuse(field, value, found.Message, found.Remedy)
 }
 
-// OtherHostname is what is found if HostnameVariable is in the environment of a driver without a Service.
+// OtherHostname returns the finding about HostnameVariable in the environment of a driver without a Service.
 func OtherHostname(field, value string) finding.Finding {
 	return finding.Finding{
 		Severity: finding.Error, Field: field, Value: value,

@@ -4,7 +4,7 @@ import "slices"
 
 const propertiesPath = confDir + "/spark.properties"
 
-// runners are the main classes of the kinds that have no class of their own.
+// runners are the main classes of the resource kinds that have no class of their own.
 var runners = map[ResourceKind]string{
 	Python: "org.apache.spark.deploy.PythonRunner",
 	R:      "org.apache.spark.deploy.RRunner",
@@ -30,8 +30,8 @@ func driverCommand(d *driver) {
 	d.written["spark.kubernetes.resource.type"] = string(kind)
 }
 
-// resourceURI returns where the driver finds the resource. R's alone may be a file: Spark never uploads that, so it
-// means one in the image, which a relative path cannot.
+// resourceURI returns where the driver finds the resource. Only an R resource may be a plain file: Spark never uploads it,
+// so the path is absolute and in the image.
 func (d *driver) resourceURI() string {
 	resource := d.plan.Resource
 	uri, ofR := resource.URI, resource.kind() == R

@@ -6,15 +6,15 @@ import (
 
 const confDir = "/opt/spark/conf"
 
-// mountProperties writes the driver's properties into a config map and mounts it. It comes after all steps, so the map
-// is the last object and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
+// mountProperties writes the driver's properties into a config map and mounts it. It runs after all steps. So the config map
+// is the last object, and its volume, mount and variable are the last of the pod. It mirrors KubernetesClientUtils.
 func mountProperties(d *driver) {
 	name := d.plan.Names.ConfigMap
 	text := propertiesText(name, d.plan.SubmitTime, merged(d.conf.values, d.written))
 	d.conf.checkFits("properties", text)
 	d.owned = append(d.owned, d.configMap(name, map[string]string{
 		propertiesFile: text,
-		// Nothing reads it there, but it is part of what Spark makes.
+		// No code reads it there, but Spark writes it.
 		namespaceKey: d.plan.Namespace,
 	}))
 	const volume = "spark-conf-volume-driver"

@@ -27,8 +27,8 @@ func (d *driver) driverPorts() []namedPort {
 	return d.portsWith(driverBlockManagerPortKey, "spark.blockManager.port")
 }
 
-// servicePorts returns the ports of the driver's Service. Spark does not look at spark.blockManager.port here. The
-// driver gets this number by its properties, so it is the one that works.
+// servicePorts returns the ports of the driver's Service. Spark ignores spark.blockManager.port here. The driver gets this
+// number by its properties, so this port is the one that works.
 func (d *driver) servicePorts() []namedPort {
 	return d.portsWith(driverBlockManagerPortKey)
 }
@@ -45,7 +45,7 @@ func (d *driver) portsWith(blockManagerKeys ...string) []namedPort {
 	return ports
 }
 
-// checkPortsDiffer refuses what the API server would refuse in a Service, after the pod was created.
+// checkPortsDiffer refuses ports that the API server would refuse in a Service after the pod was created.
 func (d *driver) checkPortsDiffer(ports []namedPort) {
 	for i, port := range ports {
 		for _, other := range ports[:i] {
@@ -61,7 +61,7 @@ func (d *driver) checkPortsDiffer(ports []namedPort) {
 	}
 }
 
-// port reads a port. Without a Service for the driver, the number need not be known beforehand, and 0 is allowed.
+// port reads a port. Without a Service for the driver, the number need not be known in advance, and 0 is allowed.
 func (d *driver) port(fallback int32, keys ...string) int32 {
 	lowest := 1
 	if d.plan.WithoutService || d.excludedSteps()[driverServiceStep] {
@@ -85,7 +85,7 @@ func portsFrom(lowest int) format[int32] {
 	}
 }
 
-// addPort declares a port of the container; one that only the driver will know cannot be declared.
+// addPort declares a port of the container. A port that only the driver will choose cannot be declared.
 func (d *driver) addPort(port namedPort) {
 	if port.number == 0 {
 		return

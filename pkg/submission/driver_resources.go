@@ -25,8 +25,8 @@ const (
 	defaultMinOverhead  = 384
 )
 
-// driverResources sets what the driver's container requests and is limited to. A template keeps its CPU limit, its
-// ephemeral storage and its devices; the rest is Spark's.
+// driverResources sets the requests and limits of the driver's container. The template's CPU limit, ephemeral storage and
+// devices stay; Spark sets the rest.
 func (d *driver) driverResources() {
 	resources := &d.container.Resources
 	if resources.Requests == nil {
@@ -59,14 +59,14 @@ func (d *driver) setCPU(requests, limits corev1.ResourceList) {
 	}
 }
 
-// podMemory returns the memory of the driver's container in MiB: the heap and what the process needs beside it.
+// podMemory returns the memory of the driver's container in MiB: the heap and the overhead of the process.
 func (d *driver) podMemory() int64 {
 	memory := d.mebibytes(defaultDriverMemory, driverMemoryKey)
 	return memory + d.memoryOverhead(memory)
 }
 
 func (d *driver) memoryOverhead(memory int64) int64 {
-	// The factor is written even where an absolute overhead displaces it: executors inherit it.
+	// The factor is written even if an absolute overhead overrides it: executors inherit it.
 	factor := d.overheadFactor()
 	minimum := int64(defaultMinOverhead)
 	if d.rules.MinMemoryOverheadKey {
@@ -77,7 +77,7 @@ func (d *driver) memoryOverhead(memory int64) int64 {
 	return d.mebibytes(max(share, minimum), "spark.driver.memoryOverhead", "spark.yarn.driver.memoryOverhead")
 }
 
-// overheadFactor returns the share of the heap to add, and writes the application's default for its executors, so that
+// overheadFactor returns the share of the heap to add. It also writes the application's default for its executors, so that
 // those of a Python application get more as well.
 func (d *driver) overheadFactor() float64 {
 	fallback := jvmOverheadFactor
@@ -94,8 +94,7 @@ func (d *driver) mebibytes(fallback int64, keys ...string) int64 {
 	return read(d.conf, fallback*mebibyte, sizes(d.rules), keys...) / mebibyte
 }
 
-// setCustomResources limits the container to the devices that properties ask for. The API server completes the
-// requests.
+// setCustomResources sets limits for the devices that properties ask for. The API server adds the requests.
 func (d *driver) setCustomResources(limits corev1.ResourceList) {
 	names := map[string]bool{}
 	for _, p := range d.conf.withPrefix(customResourcePrefix) {

@@ -14,7 +14,7 @@ import (
 // ServicePrefix begins the properties of the driver's Service.
 const ServicePrefix = "spark.kubernetes.driver.service."
 
-// ServiceDeletionKey is whether the driver deletes the Services of its application when it ends.
+// ServiceDeletionKey is the property that chooses whether the driver deletes the Services of its application when it ends.
 const ServiceDeletionKey = ServicePrefix + "deleteOnTermination"
 
 const (
@@ -23,8 +23,7 @@ const (
 	ipFamiliesKey      = ServicePrefix + "ipFamilies"
 )
 
-// driverService adds the headless Service by whose name executors find the driver. It mirrors
-// DriverServiceFeatureStep.
+// driverService adds the headless Service by whose name executors find the driver. It mirrors DriverServiceFeatureStep.
 func driverService(d *driver) {
 	if d.plan.WithoutService {
 		advertisePodAddress(d)
@@ -62,7 +61,7 @@ func (d *driver) serviceName() string {
 	return fallback
 }
 
-// serviceLabels returns the labels of the Service itself. By spark-app-selector the driver finds and deletes it in the
+// serviceLabels returns the labels of the Service itself. The driver finds it by spark-app-selector and deletes it at its
 // end.
 func (d *driver) serviceLabels() map[string]string {
 	labels := d.appSelector()

@@ -9,7 +9,7 @@ import (
 
 const secretKeyRefPrefix = "spark.kubernetes.driver.secretKeyRef."
 
-// envSecrets takes environment variables from keys of secrets, given as secret:key. It mirrors EnvSecretsFeatureStep.
+// envSecrets sets environment variables from keys of secrets, written as secret:key. It mirrors EnvSecretsFeatureStep.
 func envSecrets(d *driver) {
 	for _, p := range d.conf.withPrefix(secretKeyRefPrefix) {
 		secret, key, _ := strings.Cut(p.value, ":")

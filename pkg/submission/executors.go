@@ -9,23 +9,23 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Spark's defaults of what a driver asks for.
+// Spark's defaults for the executors.
 const (
 	defaultExecutors      = 2
 	defaultExecutorMemory = 1024 // MiB
 )
 
-// Executors are those that a plan's driver asks for when it starts. The driver makes them; a scheduler that reserves
-// room for a whole application wants to know of them before.
+// Executors are the executors that a plan's driver asks for when it starts. The driver creates them. A scheduler that
+// reserves room for a whole application needs to know them before.
 type Executors struct {
-	// Count is how many there are; with dynamic allocation, how many there are at first.
+	// Count is the number of executors; with dynamic allocation, the initial number.
 	Count int64
 	// Requests are the CPU and the memory that each requests.
 	Requests corev1.ResourceList
 }
 
-// PlannedExecutors returns the executors of a plan, or what in it says no number of them. It mirrors
-// BasicExecutorFeatureStep and Spark's default resource profile.
+// PlannedExecutors returns the executors of a plan. The error names the values from which they cannot be computed. It
+// mirrors BasicExecutorFeatureStep and Spark's default resource profile.
 func PlannedExecutors(plan Plan) (Executors, error) {
 	d := newDriver(plan)
 	cores := resource.NewQuantity(int64(read(d.conf, 1, positives, "spark.executor.cores")), resource.DecimalSI)
@@ -59,7 +59,7 @@ func (d *driver) executorMemory() int64 {
 }
 
 func (d *driver) executorOverhead(memory int64) int64 {
-	_ = d.overheadFactor() // writes the one that executors inherit
+	_ = d.overheadFactor() // writes the factor that executors inherit
 	inherited, _ := parseFactor(d.written[overheadFactorKey])
 	factor := read(d.conf, inherited, aboveZero, "spark.executor.memoryOverheadFactor")
 	minimum := int64(defaultMinOverhead)
@@ -70,7 +70,7 @@ func (d *driver) executorOverhead(memory int64) int64 {
 	return d.mebibytes(max(share, minimum), "spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead")
 }
 
-// offHeapMemory returns what Spark allocates itself, outside the heap, in MiB.
+// offHeapMemory returns the memory that Spark allocates outside the heap, in MiB.
 func (d *driver) offHeapMemory() int64 {
 	const key = "spark.memory.offHeap.size"
 	if !d.conf.boolean(false, "spark.memory.offHeap.enabled") {

@@ -17,16 +17,15 @@ const (
 	tokenDir = "/mnt/secrets/hadoop-credentials"
 )
 
-// kerberosConf mounts Kerberos' configuration and delegation tokens that exist already. It mirrors
-// KerberosConfDriverFeatureStep, which would also upload a keytab of the submitting host or log in there to get
-// tokens.
+// kerberosConf mounts Kerberos' configuration and existing delegation tokens. It mirrors KerberosConfDriverFeatureStep,
+// which would also upload a keytab of the submitting host or log in there to get tokens.
 func kerberosConf(d *driver) {
 	d.mountKrb5()
 	d.mountTokens()
 }
 
-// setKerberosLogin takes the login from the names that YARN had for it, if need be, as SparkSubmit does, and refuses
-// what the step would refuse even where it is excluded.
+// setKerberosLogin takes the login from YARN's older property names if necessary, as SparkSubmit does. It refuses what the
+// step would refuse, even if the step is excluded.
 func (d *driver) setKerberosLogin() {
 	d.conf.older = map[string]string{}
 	for key, older := range map[string]string{principalKey: "spark.yarn.principal", keytabKey: "spark.yarn.keytab"} {
@@ -41,7 +40,7 @@ func (d *driver) setKerberosLogin() {
 	}
 }
 
-// checkKeytab leaves a keytab in the image or on a volume to the driver, which logs in with it by itself.
+// checkKeytab accepts a keytab in the image or on a volume: the driver logs in with it by itself.
 func (d *driver) checkKeytab() {
 	if d.plan.ProxyUser != "" && d.conf.set(principalKey) {
 		d.conf.refuse("proxyUser", d.plan.ProxyUser, "cannot go with "+principalKey, "set one of them")

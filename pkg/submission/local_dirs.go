@@ -13,8 +13,8 @@ const (
 	localDirsKey   = "spark.local.dir"
 )
 
-// localDirs gives the driver its scratch directories: those volumes that the container mounts already, or new empty
-// ones. It mirrors LocalDirsFeatureStep, less the random order of the directories.
+// localDirs gives the driver its scratch directories: the volumes that the container mounts already, or new empty ones. It
+// mirrors LocalDirsFeatureStep, without the random order of the directories.
 func localDirs(d *driver) {
 	dirs := d.mountedLocalDirs()
 	if len(dirs) == 0 {
@@ -33,7 +33,7 @@ func (d *driver) mountedLocalDirs() []string {
 	return dirs
 }
 
-// newLocalDirs mounts the directories that a property lists, blanks and all, or one.
+// newLocalDirs mounts the directories that a property lists, with their blanks, or one.
 func (d *driver) newLocalDirs() []string {
 	given, set := d.conf.values[localDirsKey]
 	if !set {

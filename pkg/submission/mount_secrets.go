@@ -7,8 +7,7 @@ import (
 
 const secretPrefix = "spark.kubernetes.driver.secrets."
 
-// mountSecrets mounts the secrets that properties name at the paths that they give. It mirrors
-// MountSecretsFeatureStep.
+// mountSecrets mounts the secrets that properties name, at the paths that they give. It mirrors MountSecretsFeatureStep.
 func mountSecrets(d *driver) {
 	for _, p := range d.conf.withPrefix(secretPrefix) {
 		field, volume := secretPrefix+p.name, p.name+"-volume"

@@ -15,8 +15,8 @@ const (
 	legacyAccessModeKey  = "spark.kubernetes.legacy.useReadWriteOnceAccessMode"
 )
 
-// mountVolumes mounts the volumes that properties describe and adds the claims that Spark is to make for them. It
-// mirrors MountVolumesFeatureStep. Executors' volumes are read as well: the driver could only fail on a bad one,
+// mountVolumes mounts the volumes that properties describe, and adds the claims that Spark creates for them. It mirrors
+// MountVolumesFeatureStep. It reads the volumes of executors as well: with an invalid one, the driver could only fail,
 // executor by executor.
 func mountVolumes(d *driver) {
 	d.checkPathsDiffer(d.readVolumes(executorVolumePrefix))
@@ -30,14 +30,15 @@ func mountVolumes(d *driver) {
 	}
 }
 
-// nameClaim names a claim made for this driver alone. Spark counts the volumes in arbitrary order, we by their names.
+// nameClaim names a claim that is created for this driver alone. Spark numbers the volumes in arbitrary order, Firesteel by
+// their names.
 func (d *driver) nameClaim(claim *corev1.PersistentVolumeClaimVolumeSource, i int) {
 	own := fmt.Sprintf("%s-driver-pvc-%d", d.plan.Names.Prefix, i)
 	claim.ClaimName = strings.ReplaceAll(claim.ClaimName, onDemandClaim, own)
 }
 
-// addClaim adds the claim itself where the properties say what it is to be: with a storage class and a size Spark
-// makes even a claim that has a name of its own. The driver deletes it in the end, by its label.
+// addClaim adds the claim itself if the properties describe it: with a storage class and a size, Spark creates even a claim
+// that has its own name. The driver deletes the claim at its end, by its label.
 func (d *driver) addClaim(volume sparkVolume, accessMode corev1.PersistentVolumeAccessMode) {
 	if volume.storageClass == nil || volume.claimSize == nil {
 		return
@@ -57,7 +58,8 @@ func (d *driver) addClaim(volume sparkVolume, accessMode corev1.PersistentVolume
 	})
 }
 
-// checkPathsDiffer refuses volumes of executors at one path. Those of the driver are compared with all else it mounts.
+// checkPathsDiffer refuses two volumes of executors at the same path. Those of the driver are compared with everything else
+// that it mounts.
 func (d *driver) checkPathsDiffer(volumes []sparkVolume) {
 	first := map[string]string{}
 	for _, volume := range volumes {

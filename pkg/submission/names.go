@@ -13,12 +13,12 @@ var (
 	hyphens   = regexp.MustCompile(`-+`)
 )
 
-// ResourceNamePrefix returns the prefix that Spark gives to the names of an attempt's objects: the application's name
-// made fit for one, a hyphen, and unique. Its length is not limited. It mirrors KubernetesConf.getResourceNamePrefix.
+// ResourceNamePrefix returns the prefix that Spark gives to the names of an attempt's objects: the application's name made
+// valid, a hyphen, and unique. Its length is not limited. It mirrors KubernetesConf.getResourceNamePrefix.
 func ResourceNamePrefix(appName, unique string) string {
 	prefix := strings.TrimPrefix(dashed(appName+"-"+unique), "-")
 	if prefix != "" && prefix[0] >= '0' && prefix[0] <= '9' {
-		// Spark replaces the digit and does not put the letter before it.
+		// Spark replaces the digit by x. It does not add the x before the digit.
 		return "x" + prefix[1:]
 	}
 	return prefix
@@ -32,9 +32,9 @@ func appNameLabel(appName string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(label, "-"), "-")
 }
 
-// dashed returns text in lower case with every run of other characters than letters, digits and hyphens as one hyphen.
+// dashed returns text in lower case. Each run of characters other than letters, digits and hyphens becomes one hyphen.
 func dashed(text string) string {
-	// In lower case the dotted capital I is two characters, though Go makes it one.
+	// In Java, the dotted capital I is two characters in lower case. In Go it is one.
 	lower := strings.ToLower(strings.ReplaceAll(trimmed(text), "İ", "i\u0307"))
 	return hyphens.ReplaceAllString(notInName.ReplaceAllString(lower, "-"), "-")
 }

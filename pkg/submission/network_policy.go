@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// networkPolicy adds the policy by which executors accept connections from pods of their own application only. It
-// mirrors NetworkPolicyFeatureStep, which Spark has from 4.2 on.
+// networkPolicy adds the policy with which executors accept connections only from pods of their own application. It mirrors
+// NetworkPolicyFeatureStep, which Spark has from 4.2 on.
 func networkPolicy(d *driver) {
 	executors := d.appSelector()
 	executors[roleLabel] = "executor"

@@ -8,8 +8,8 @@ const (
 	ivyKey      = "spark.jars.ivy"
 )
 
-// checkPackages refuses what Ivy could not read. The driver resolves the packages, as it does after spark-submit, which
-// resolves them too, for a class path of its own.
+// checkPackages refuses packages that Ivy could not read. The driver resolves them, after spark-submit has resolved them for
+// its own class path.
 func (d *driver) checkPackages() {
 	for _, coordinate := range splitList(d.conf.values[packagesKey]) {
 		if !hasParts(strings.ReplaceAll(coordinate, "/", ":"), 3) {

@@ -16,23 +16,22 @@ const (
 	templateFileProblem     = "is a file that only spark-submit could read"
 )
 
-// startPod sets the pod and the container that the steps go on from: the template's, or empty ones.
+// startPod sets the pod and the container that the steps complete: the template's, or empty ones.
 func (d *driver) startPod() {
 	d.pod = &corev1.Pod{}
 	if template := d.plan.DriverTemplate.DeepCopy(); template != nil {
 		d.pod.ObjectMeta, d.pod.Spec = template.ObjectMeta, template.Spec
-		d.pod.Finalizers = nil // the next driver could not have the Pod's name
+		d.pod.Finalizers = nil // a finalizer would keep the Pod's name from the next driver
 	} else if d.conf.set(driverTemplateKey) {
 		d.conf.refuse(driverTemplateKey, d.conf.values[driverTemplateKey], templateFileProblem, inlineTemplateRemedy)
 	}
-	// The inline template is the one that counts, so a path to another would only mislead whoever reads the
-	// properties.
+	// The inline template is used. A path to another template would only mislead the reader of the properties.
 	delete(d.conf.values, driverTemplateKey)
 	d.container = takeDriverContainer(&d.pod.Spec, d.conf.text("", driverTemplateContainer))
 }
 
-// takeDriverContainer removes the driver's container from the template and returns it: the one of that name if there
-// is exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
+// takeDriverContainer removes the driver's container from the template and returns it: the one with that name if there is
+// exactly one, else the first, else an empty one. It mirrors KubernetesUtils.selectSparkContainer.
 func takeDriverContainer(spec *corev1.PodSpec, name string) *corev1.Container {
 	if len(spec.Containers) == 0 {
 		return &corev1.Container{}
@@ -47,7 +46,7 @@ func takeDriverContainer(spec *corev1.PodSpec, name string) *corev1.Container {
 	return &container
 }
 
-// finishPod puts the driver's container last, as Spark does, and completes the metadata.
+// finishPod adds the driver's container as the last one, as Spark does, and completes the metadata.
 func (d *driver) finishPod() {
 	d.pod.APIVersion, d.pod.Kind = "v1", "Pod"
 	d.pod.Namespace = d.plan.Namespace
@@ -58,8 +57,8 @@ func (d *driver) finishPod() {
 	d.checkMounts()
 }
 
-// addPlanLabel puts one of the plan's labels on the pod. The Service selects by Spark's labels, so none of those may
-// change afterwards.
+// addPlanLabel sets one of the plan's labels on the pod. The Service selects by Spark's labels, so none of those may change
+// afterwards.
 func (d *driver) addPlanLabel(key, value string) {
 	if given, set := d.labels[key]; set && given != value {
 		d.conf.refuse(driverLabelPrefix+key, given, "is a label that Firesteel sets itself", "choose another name for the label")
@@ -74,8 +73,8 @@ type mounted struct {
 	mount corev1.VolumeMount
 }
 
-// checkMounts refuses two volumes of one name, and two at one path. The API server would as well, but without saying
-// where they come from.
+// checkMounts refuses two volumes with the same name, and two at the same path. The API server would refuse them as well,
+// but without naming the fields.
 func (d *driver) checkMounts() {
 	names, paths := map[string]string{}, map[string]string{}
 	if template := d.plan.DriverTemplate; template != nil {
@@ -92,7 +91,7 @@ func (d *driver) checkMounts() {
 	}
 }
 
-// checkAlone refuses what another field has taken already. Of the two, it names one that the user wrote.
+// checkAlone refuses a name or a path that another field uses already. It names the field that the user wrote.
 func (d *driver) checkAlone(taken map[string]string, what, problem, field string) {
 	if other, is := taken[what]; is {
 		if other != "" && field != "" {

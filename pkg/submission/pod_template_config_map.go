@@ -15,7 +15,7 @@ const (
 	templateDataKey = "podspec-configmap-key"
 )
 
-// podTemplateConfigMap gives the executors' pod template to the driver, which makes the executors. It mirrors
+// podTemplateConfigMap passes the executors' pod template to the driver, which creates the executors. It mirrors
 // PodTemplateConfigMapStep.
 func podTemplateConfigMap(d *driver) {
 	if d.plan.ExecutorTemplate == nil {
@@ -48,11 +48,11 @@ func (d *driver) configMap(name string, data map[string]string) *corev1.ConfigMa
 	}
 }
 
-// longManifest is from how many bytes on a template is written as JSON, which is YAML as well: to write it as people do takes
-// hundreds of times its size.
+// longManifest is the size in bytes from which a template is written as JSON, which is valid YAML as well. Writing it as
+// block YAML takes hundreds of times its size in memory.
 const longManifest = 64 << 10
 
-// podManifest returns a template as the manifest of a Pod in YAML, the form that the driver reads.
+// podManifest returns a template as the manifest of a Pod in YAML, the format that the driver reads.
 func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	pod := corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
@@ -81,8 +81,8 @@ func podManifest(template *corev1.PodTemplateSpec) (string, error) {
 	return string(result), err
 }
 
-// dropNulls removes what Go encodes as null, such as a list of containers that there is none of: the driver's client
-// would take it for a list.
+// dropNulls removes what Go encodes as null, for example a missing list of containers: the driver's client would read the
+// null as a list.
 func dropNulls(value any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -7,7 +7,7 @@ import (
 
 const propertiesFile = "spark.properties"
 
-// javaDate is the form of Java's Date.toString, in UTC.
+// javaDate is the format of Java's Date.toString, in UTC.
 const javaDate = "Mon Jan 02 15:04:05 UTC 2006"
 
 // propertiesText returns properties as java.util.Properties.store writes them to a character stream, sorted by key.
@@ -33,7 +33,7 @@ func escapeKey(key string) string {
 	return keyEscapes.Replace(key)
 }
 
-// escapeValue escapes a blank only where it is the first character: later ones are not taken for the separator.
+// escapeValue escapes a blank only if it is the first character: later blanks are not read as the separator.
 func escapeValue(value string) string {
 	if strings.HasPrefix(value, " ") {
 		return `\` + valueEscapes.Replace(value)

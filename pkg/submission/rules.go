@@ -7,10 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Rules are the differences between minor versions of Spark in what a submission creates. Patch releases do not
-// differ.
+// Rules are the differences between minor versions of Spark in what a submission creates. Patch releases do not differ.
 type Rules struct {
-	// Major and Minor are the version of Spark that these rules are of.
+	// Major and Minor are the Spark version of these rules.
 	Major, Minor int
 	// PythonVersionKey: spark.kubernetes.pyspark.pythonVersion is known, and may be 3.
 	PythonVersionKey bool
@@ -40,7 +39,7 @@ type Rules struct {
 	// NoPrivilegeEscalation: the driver's container has allowPrivilegeEscalation false unless a property says
 	// otherwise.
 	NoPrivilegeEscalation bool
-	// ProxyUserRuns: SPARK_USER is the proxy user where there is one.
+	// ProxyUserRuns: SPARK_USER is the proxy user if there is one.
 	ProxyUserRuns bool
 }
 
@@ -71,18 +70,18 @@ var versionRules = []Rules{
 	},
 }
 
-// versionNumber finds major and minor in what people write: 4.1.0, v4_2_0, 4.0.0-preview1, spark-3.5.
+// versionNumber finds the major and the minor version in what users write: 4.1.0, v4_2_0, 4.0.0-preview1, spark-3.5.
 var versionNumber = regexp.MustCompile(`(\d+)[._](\d+)`)
 
-// RulesFor returns the rules of a Spark version and whether that minor version is one of those in the table. A version
-// between two rows or newer than all gets the rules of the newest row that is not newer than it, one older than all
-// the oldest row's, and one that cannot be read the newest row's.
+// RulesFor returns the rules of a Spark version, and whether the table has that minor version. A version between two rows,
+// or newer than all, gets the newest row that is not newer than it. A version older than all gets the oldest row. A version
+// that cannot be read gets the newest row.
 func RulesFor(version string) (rules Rules, known bool) {
 	found := versionNumber.FindStringSubmatch(version)
 	if found == nil {
 		return versionRules[len(versionRules)-1], false
 	}
-	// Numbers too long for an int come back as the largest one, which is what "newer than all" needs.
+	// Atoi returns the largest int for a number that is too long, which counts as "newer than all".
 	major, _ := strconv.Atoi(found[1])
 	minor, _ := strconv.Atoi(found[2])
 	rules = versionRules[0]

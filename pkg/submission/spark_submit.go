@@ -23,7 +23,7 @@ const (
 	dynamicKey        = "spark.dynamicAllocation.enabled"
 )
 
-// normalise does to the properties what SparkSubmit does before it hands them to the driver builder.
+// normalise changes the properties as SparkSubmit does before it passes them to the driver builder.
 func (d *driver) normalise() {
 	d.keepSparkProperties()
 	d.nameImages()
@@ -53,9 +53,9 @@ func (d *driver) keepSparkProperties() {
 	d.conf.values = kept
 }
 
-// nameImages puts the default image where neither role's property names one, so that executors find it too, and the
-// version in place of its placeholder. Where Spark does that by itself the properties keep the placeholder, unless the
-// version is a text that no Spark would put there.
+// nameImages sets the default image if no property names one for a role, so that executors get it, too. It also replaces the
+// placeholder by the version. If Spark replaces the placeholder by itself, the properties keep it, unless the version is a
+// text that no Spark would insert.
 func (d *driver) nameImages() {
 	values := d.conf.values
 	complete := d.conf.set(driverImageKey) && d.conf.set(executorImageKey)
@@ -74,9 +74,9 @@ func (d *driver) nameImages() {
 
 var releaseNumber = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
-// setMaster completes spark.master. Of a Kubernetes master the driver takes no more than the kind of cluster; the address
-// that it calls is spark.kubernetes.driver.master. SparkSubmit makes no driver Pod for another master, but the driver in
-// the Pod accepts those that it can reach: a standalone cluster's, and none at all.
+// setMaster completes spark.master. From a Kubernetes master the driver reads only the kind of cluster. The address that it
+// calls is spark.kubernetes.driver.master. SparkSubmit creates no driver Pod for another master. But the driver in the Pod
+// accepts those that it can reach: a standalone cluster's, and none (local).
 func (d *driver) setMaster() {
 	master, set := d.conf.values[masterKey]
 	if !set {
@@ -98,10 +98,10 @@ func (d *driver) setMaster() {
 	d.conf.values[masterKey] = master
 }
 
-// standaloneMaster is a master of standalone clusters, which the driver joins.
+// standaloneMaster matches the master of a standalone cluster, which the driver joins.
 var standaloneMaster = regexp.MustCompile(`^spark://[^/:]+:[0-9]+(,[^/:]+:[0-9]+)*$`)
 
-// setNamespace writes the namespace always: the driver would otherwise make its executors in "default".
+// setNamespace always writes the namespace: otherwise the driver would create its executors in "default".
 func (d *driver) setNamespace() {
 	if given, set := d.conf.values[namespaceKey]; set && given != d.plan.Namespace {
 		d.conf.refuse(namespaceKey, given, "is not the application's own namespace", "leave it out")
@@ -116,8 +116,8 @@ func (d *driver) setDeployMode() {
 	d.conf.values[deployModeKey] = "cluster"
 }
 
-// refuseAddress takes away the two addresses that the submission manages. Like SparkSubmit it passes over the host
-// name, which jobs carry from client mode, and refuses the bind address.
+// refuseAddress removes the two addresses that the submission manages. Like SparkSubmit, it ignores the host name, which
+// jobs keep from client mode, and refuses the bind address.
 func (d *driver) refuseAddress() {
 	delete(d.conf.values, driverHostKey)
 	if given, set := d.conf.values[bindAddressKey]; set {
@@ -125,7 +125,7 @@ func (d *driver) refuseAddress() {
 	}
 }
 
-// checkSizes refuses what SparkSubmit refuses at once, here and again inside the driver.
+// checkSizes refuses the sizes that SparkSubmit refuses, both at the submission and again inside the driver.
 func (d *driver) checkSizes() {
 	for _, key := range []string{driverMemoryKey, executorMemoryKey} {
 		d.checkMemory(key)
@@ -133,7 +133,7 @@ func (d *driver) checkSizes() {
 	for _, key := range []string{driverCoresKey, "spark.executor.cores", "spark.cores.max"} {
 		readPlain(d.conf, 0, positives, key)
 	}
-	// The driver reads it by a typed entry and ends where it can't; SparkSubmit looks for the one word.
+	// The driver reads it by a typed entry and ends if the value is invalid. SparkSubmit only checks for the word true.
 	d.conf.boolean(false, dynamicKey)
 	if !strings.EqualFold(d.conf.values[dynamicKey], "true") {
 		readPlain(d.conf, 0, positives, instancesKey)
@@ -150,8 +150,8 @@ func (d *driver) checkMemory(key string) {
 	}
 }
 
-// setFileLists cleans the lists of files up and adds a Java application's own jar to its jars, if it is not among
-// them: Spark would list it twice, but the APIs give the jar in both places.
+// setFileLists normalises the lists of files. It adds a Java application's own jar to its jars if the jar is not among them:
+// Spark would list it twice, but the APIs give the jar in both places.
 func (d *driver) setFileLists() {
 	values := d.conf.values
 	for _, key := range []string{jarsKey, "spark.files", "spark.archives", pyFilesKey} {
@@ -180,8 +180,8 @@ func (d *driver) setFileLists() {
 	values[jarsKey] = strings.Join(jars, ",")
 }
 
-// checkJarsOfR refuses jars of an R application. Spark looks into each for an R package, and can only into files of the
-// submitting host: spark-submit ends, and so would the driver, before it fetches any.
+// checkJarsOfR refuses jars of an R application. Spark looks into each jar for an R package, but can only read files of the
+// submitting host. spark-submit would end, and so would the driver, before it downloads any.
 func (d *driver) checkJarsOfR() {
 	if jars := d.conf.values[jarsKey]; jars != "" && d.plan.Resource.kind() == R {
 		d.conf.refuse(jarsKey, jars, "cannot go with an R application, in which Spark takes jars for R packages on its own host",
@@ -193,7 +193,7 @@ func (d *driver) remoteItems(key string) []string {
 	items := splitList(d.conf.values[key])
 	for _, item := range items {
 		d.conf.checkRemote(key, item)
-		if item != d.plan.Resource.URI { // which Spark hands on as it is
+		if item != d.plan.Resource.URI { // Spark passes the resource on unchanged
 			d.conf.checkScheme(key, item)
 		}
 	}

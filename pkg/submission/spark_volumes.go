@@ -18,7 +18,7 @@ type sparkVolume struct {
 	field  string // the property of its path
 	mount  corev1.VolumeMount
 	source corev1.VolumeSource
-	// Of a claim, what it is to be if Spark makes it; nil where the properties do not say.
+	// For a claim, these describe what Spark creates; nil if the properties do not set them.
 	storageClass        *string
 	claimSize           *resource.Quantity
 	labels, annotations map[string]string
@@ -67,7 +67,7 @@ func (d *driver) volumesUnder(prefix string) []volumeProperties {
 	for _, p := range d.conf.withPrefix(prefix) {
 		parts := strings.SplitN(strings.TrimRight(p.name, "."), ".", 3)
 		if len(parts) < 2 {
-			continue // as in Spark, which leaves out what follows a last dot
+			continue // as in Spark, which ignores a property without a name after the last dot
 		}
 		own := prefix + parts[0] + "." + parts[1] + "."
 		if given[own] == nil {
@@ -158,7 +158,7 @@ func claimVolume(v volumeProperties, volume *sparkVolume) {
 	}
 }
 
-// checkClaim checks a claim that Spark is to make.
+// checkClaim checks a claim that Spark creates.
 func (v volumeProperties) checkClaim(volume *sparkVolume) {
 	name := strings.ReplaceAll(volume.source.PersistentVolumeClaim.ClaimName, onDemandClaim, "x")
 	if name != "" {
@@ -182,7 +182,7 @@ func (v volumeProperties) set(rest string) bool {
 	return v.conf.set(v.prefix + rest)
 }
 
-// optional returns a property as it is written: Spark expands no references in those of volumes.
+// optional returns a property as it is written: Spark does not expand references in the properties of volumes.
 func (v volumeProperties) optional(rest string) string {
 	return v.conf.values[v.prefix+rest]
 }
@@ -204,7 +204,7 @@ func (v volumeProperties) readOnly() bool {
 
 var onlyDigits = regexp.MustCompile(`^[0-9]+$`)
 
-// sizeLimit returns the size of the volume, nil for none that can be read.
+// sizeLimit returns the size of the volume; nil if there is no valid size.
 func (v volumeProperties) sizeLimit() *resource.Quantity {
 	const rest = "options.sizeLimit"
 	if !v.set(rest) {
@@ -224,7 +224,7 @@ func (v volumeProperties) sizeLimit() *resource.Quantity {
 	return &limit
 }
 
-// mapUnder returns the volume's properties under a prefix of its own; nil where there are none.
+// mapUnder returns the volume's properties under a prefix; nil if there are none.
 func (v volumeProperties) mapUnder(rest string) map[string]string {
 	var found map[string]string
 	for _, p := range v.given {

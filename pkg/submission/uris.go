@@ -12,7 +12,7 @@ const (
 
 var (
 	uriScheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
-	// javaURI is what Java's URI takes. Spark reads all else as the path of a file.
+	// javaURI matches what Java's URI accepts. Spark reads all other texts as paths of files.
 	javaURI = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:(?://\[[0-9A-Fa-f:.]+\])?` + uriText + `+(?:#` + uriText + `*)?$`)
 )
 
@@ -28,7 +28,8 @@ func (c *conf) checkRemote(field, uri string) {
 	}
 }
 
-// checkScheme refuses what Hadoop has no file system for in spark-submit and in the driver alike: both tell capitals apart.
+// checkScheme refuses schemes for which Hadoop has no file system, in spark-submit and in the driver alike. Both distinguish
+// upper and lower case.
 func (c *conf) checkScheme(field, uri string) {
 	scheme := uriScheme.FindStringSubmatch(uri)
 	if scheme != nil && !isClientLocal(uri) && scheme[1] != strings.ToLower(scheme[1]) {
@@ -36,7 +37,7 @@ func (c *conf) checkScheme(field, uri string) {
 	}
 }
 
-// isClientLocal reports whether spark-submit would look for the file on the host that it runs on.
+// isClientLocal reports whether spark-submit would look for the file on its own host.
 func isClientLocal(uri string) bool {
 	scheme := uriScheme.FindStringSubmatch(uri)
 	return scheme == nil || strings.EqualFold(scheme[1], "file")

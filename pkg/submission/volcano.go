@@ -13,8 +13,8 @@ const (
 	podGroupJSONKey = "spark.kubernetes.scheduler.volcano.podGroupTemplateJson"
 )
 
-// volcano puts the driver into a pod group of the Volcano scheduler, which must exist before the pod. The group is
-// empty, as it is in Spark without a template. It mirrors VolcanoFeatureStep.
+// volcano adds the driver to a pod group of the Volcano scheduler, which must exist before the pod. As in Spark, the group
+// is empty without a template. It mirrors VolcanoFeatureStep.
 func volcano(d *driver) {
 	group := d.podGroup()
 	group.SetAPIVersion("scheduling.volcano.sh/v1beta1")
@@ -27,7 +27,7 @@ func volcano(d *driver) {
 	metav1.SetMetaDataAnnotation(&d.pod.ObjectMeta, "scheduling.k8s.io/group-name", meta.Name)
 }
 
-// maxPodGroup is how many bytes the template of a pod group may have: to read YAML takes hundreds of times its size.
+// maxPodGroup is how many bytes the template of a pod group may have: parsing YAML takes hundreds of times its size.
 const maxPodGroup = 64 << 10
 
 // podGroup returns the template of the group, or an empty one.
@@ -42,7 +42,7 @@ func (d *driver) podGroup() *unstructured.Unstructured {
 			return group
 		}
 		template := map[string]any{}
-		// Into a map, since what is no object at all is an error then.
+		// It is decoded into a map, so that anything but an object is an error.
 		if err := yaml.Unmarshal([]byte(text), &template); err != nil || !isObject(template["metadata"]) || !isObject(template["spec"]) {
 			d.conf.refuse(podGroupJSONKey, text, "is no pod group", `write one such as {"spec": {"minMember": 2}}`)
 			return group
@@ -55,7 +55,7 @@ func (d *driver) podGroup() *unstructured.Unstructured {
 	return group
 }
 
-// isObject reports whether a part of a template is an object, or is left out.
+// isObject reports whether a part of a template is an object, or is missing.
 func isObject(value any) bool {
 	_, object := value.(map[string]any)
 	return object || value == nil
